@@ -1,0 +1,1 @@
+"""The verdicts: rules over timelines, the report, the command line."""

@@ -1,0 +1,69 @@
+"""`kafka-forensics`: the command and its subcommands, loaded only when asked for, so that --help is quick.
+
+Here: the group and the exit codes. Not here: what a command does (forensics.commands).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from forensics.report.version import version
+
+COMMANDS = {
+    "analyze": "Say what was lost, when and why.",
+    "inspect": "Say what was collected, and what is missing.",
+    "patterns": "List the log lines that are understood.",
+    "rules": "List the findings that are looked for.",
+}
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"forensics.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(version(), prog_name="kafka-forensics")
+def cli() -> None:
+    """Find out from the files of Kafka brokers which records were lost in an incident, when and why.
+
+    Point it at what was collected: directories, archives or single files of brokers' logs and data directories.
+
+    \b
+      kafka-forensics analyze incident.tar.gz
+      kafka-forensics analyze broker-1/ broker-2/ broker-3/ --json report.json
+
+    Results go to stdout, progress to stderr. Exit codes: 0 done, 1 findings at or above --fail-on, 2 unusable input or usage.
+    The evidence is only read, never changed.
+    """
+
+
+def main() -> None:
+    """Entry point: errors a user can mend are one line and exit code 2."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except click.exceptions.Exit as leave:
+        sys.exit(leave.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,109 @@
+"""`kafka-forensics analyze`: the main job, from evidence to verdicts.
+
+Here: the options, the two Spark jobs in a row, where results go. Not here: reading, judging or the words of the report.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from forensics.report.document import Report
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+
+
+@click.command("analyze")
+@evidence_options
+@click.option("--topic", "topics", multiple=True, help="Only findings of this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, help="Only findings of this partition number (may be repeated).")
+@click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated).")
+@click.option("--since", type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]), help="Only findings that end after this time (UTC).")
+@click.option("--until", type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]), help="Only findings that begin before this time (UTC).")
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help="Write the report as JSON; '-' is stdout, in place of the summary.")
+@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe.")
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    topics: tuple[str, ...],
+    partitions: tuple[int, ...],
+    brokers: tuple[int, ...],
+    since: datetime | None,
+    until: datetime | None,
+    json_file: str | None,
+    fail_on: str | None,
+) -> None:
+    """Say what was lost, when and why.
+
+    All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
+    files, nested as they were collected. The summary goes to stdout; --json FILE writes everything.
+    """
+    progress = Progress()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    with progress.stage("Judging partitions"):
+        report = _report(opened, paths)
+    report = _narrowed(report, topics, partitions, brokers, since, until)
+    _write(report, json_file)
+    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in report.findings):
+        raise click.exceptions.Exit(1)
+
+
+def _report(opened: Opened, paths: Sequence[str]) -> Report:
+    from forensics.judge import conclude, judge_partition
+    from forensics.model import VERDICTS
+    from forensics.report.document import Report
+    from spark.pipeline import identified, verdicts
+
+    known = identified(opened.events, opened.identifier)
+    rows = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_pylist()
+    findings, partitions = conclude(rows, opened.cluster)
+    return Report(opened.cluster, findings, partitions, ("analyze", *paths))
+
+
+def _narrowed(
+    report: Report, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], since: datetime | None, until: datetime | None
+) -> Report:
+    """The report with only the findings asked for; what is known of the evidence stays whole."""
+    from dataclasses import replace
+
+    since, until = _naive(since), _naive(until)
+    kept = [
+        f
+        for f in report.findings
+        if (not topics or f.topic in topics)
+        and (not partitions or f.partition in partitions)
+        and (not brokers or set(brokers) & set(f.brokers))
+        and (since is None or (f.end or f.start) is None or (f.end or f.start or since) >= since)
+        and (until is None or f.start is None or f.start <= until)
+    ]
+    return replace(report, findings=kept)
+
+
+def _naive(at: datetime | None) -> datetime | None:
+    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
+
+
+def _write(report: Report, json_file: str | None) -> None:
+    if json_file == "-":
+        sys.stdout.write(report.json())
+        return
+    if json_file is not None:
+        try:
+            with open(json_file, "w", encoding="utf-8") as out:
+                out.write(report.json())
+        except OSError as error:
+            raise click.FileError(json_file, error.strerror or str(error)) from None
+    from rich.console import Console
+
+    from forensics.report.text import show
+
+    show(report, Console(highlight=False))

@@ -1,0 +1,107 @@
+"""`kafka-forensics inspect`: what was collected, and what is missing.
+
+Here: the inventory. Not here: verdicts (analyze).
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.evidence import Progress, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from forensics.report.document import Report
+    from spark.cluster import Source
+
+
+@click.command("inspect")
+@evidence_options
+@click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help="Write the inventory as JSON; '-' is stdout.")
+def command(paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None) -> None:
+    """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
+    from forensics.judge import conclude
+    from forensics.report.document import Report
+
+    opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
+    findings, partitions = conclude([], opened.cluster)
+    report = Report(opened.cluster, findings, partitions, ("inspect", *paths))
+    if json_file is not None:
+        document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
+        text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        if json_file == "-":
+            sys.stdout.write(text)
+            return
+        with open(json_file, "w", encoding="utf-8") as out:
+            out.write(text)
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for part in _parts(report):
+        console.print(part)
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    from rich.table import Table
+    from rich.text import Text
+
+    from forensics.report.text import clean
+
+    cluster = report.cluster
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    for name in ("node", "role", "Kafka", "clock", "collections", "lives"):
+        table.add_column(name, overflow="fold")
+    for node in cluster.nodes.values():
+        clock = node.clock.zone + (f" {node.clock.skew_ms / 1000:+.1f} s" if node.clock.skew_ms else "") + ("" if node.clock.basis != "assumed" else " (assumed)")
+        table.add_row(
+            str(node.id),
+            "broker" if node.broker else "controller",
+            clean(node.version or "?"),
+            clock,
+            clean(", ".join(node.collections)),
+            ", ".join(life.outcome for life in node.lives) or "-",
+        )
+    yield table
+    yield Text()
+    groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
+    for source in cluster.sources:
+        groups[(source.node, source.kind)].append(source)
+    kinds = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    for name in ("node", "kind", "files", "bytes", "lines", "not recognised", "first (UTC)", "last (UTC)"):
+        kinds.add_column(name, no_wrap=name != "kind")
+    for (owner, kind), sources in sorted(groups.items(), key=lambda g: (g[0][0] is None, g[0][0] or 0, g[0][1])):
+        firsts, lasts = [s.first for s in sources if s.first], [s.last for s in sources if s.last]
+        lines = [s.lines for s in sources if s.lines is not None]
+        kinds.add_row(
+            str(owner) if owner is not None else "-",
+            kind,
+            str(len(sources)),
+            str(sum(s.bytes or 0 for s in sources)),
+            str(sum(lines)) if lines else "",
+            str(sum(s.unrecognised or 0 for s in sources)) if lines else "",
+            f"{min(firsts):%m-%d %H:%M:%S}" if firsts else "",
+            f"{max(lasts):%m-%d %H:%M:%S}" if lasts else "",
+        )
+    yield kinds
+    for source in cluster.sources:
+        if source.unrecognised:
+            yield Text(clean(f"\n{source.path}: {source.unrecognised} relevant lines not recognised, as"))
+            for sample in source.samples:
+                yield Text(clean(f"  {sample}"), style="dim")
+    troubles = [s for s in cluster.sources if s.problem]
+    if troubles:
+        yield Text("\nProblems", style="bold")
+        for source in troubles:
+            yield Text(clean(f"  {source.path}: {source.problem}"))
+    missing = report.not_collected()
+    if missing:
+        yield Text("\nCollect next", style="bold")
+        for words in missing:
+            yield Text(f"  {words}")

@@ -1,0 +1,44 @@
+"""`kafka-forensics patterns`: every log line that is understood, with the versions that print it and real samples."""
+
+from __future__ import annotations
+
+import json as jsonlib
+
+import click
+
+
+@click.command("patterns")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--event", help="Only patterns that make this kind of event.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@click.option("--samples/--no-samples", default=True, help="Show sample lines.")
+def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: bool) -> None:
+    """List the log lines that are understood, with Kafka versions, the event they make and sample lines."""
+    from forensics.report.text import clean
+    from parsers.catalogue import PATTERNS
+
+    unknown = set(names) - {p.name for p in PATTERNS}
+    if unknown:
+        raise click.BadParameter(f"no pattern is called {sorted(unknown)[0]!r}; `kafka-forensics patterns` lists them", param_hint="NAME")
+    chosen = [p for p in PATTERNS if (not names or p.name in names) and (event is None or p.event == event)]
+    if as_json:
+        told = [
+            {
+                "name": p.name,
+                "event": p.event,
+                "versions": p.versions,
+                "loggers": p.loggers,
+                "literal": p.literal,
+                "regex": p.regex,
+                "samples": [{"line": s.line, "fields": dict(s.fields), "origin": s.origin} for s in p.samples],
+            }
+            for p in chosen
+        ]
+        click.echo(jsonlib.dumps(told, indent=1, default=str))
+        return
+    for p in chosen:
+        click.echo(click.style(p.name, bold=True) + f"  Kafka {p.versions[0]} to {p.versions[1]}  makes {p.event}")
+        if samples:
+            for s in p.samples:
+                click.echo(f"    {clean(s.line)}")
+    click.echo(f"{len(chosen)} patterns", err=True)

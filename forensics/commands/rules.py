@@ -1,0 +1,41 @@
+"""`kafka-forensics rules`: every kind of finding, what it means and what it does not."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import shutil
+
+import click
+
+
+@click.command("rules")
+@click.argument("kinds", nargs=-1, metavar="[KIND]...")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(kinds: tuple[str, ...], as_json: bool) -> None:
+    """List the findings that are looked for: level, meaning, benign causes, references."""
+    from forensics.rules import RULES
+
+    known = {rule.kind: rule for rule in RULES}
+    for kind in kinds:
+        if kind not in known:
+            raise click.BadParameter(f"no rule is called {kind!r}; `kafka-forensics rules` lists them", param_hint="KIND")
+    chosen = [known[k] for k in kinds] or list(RULES)
+    if as_json:
+        told = [
+            {"kind": r.kind, "level": r.level, "meaning": r.meaning, "benign": r.benign, "references": r.references, "exemplars": [e.name for e in r.exemplars]}
+            for r in chosen
+        ]
+        click.echo(jsonlib.dumps(told, indent=1))
+        return
+    for rule in chosen:
+        click.echo(click.style(rule.kind, bold=True) + f"  {rule.level}")
+        click.echo(_wrapped(rule.meaning))
+        for cause in rule.benign:
+            click.echo(_wrapped(f"not this: {cause}"))
+        if rule.references:
+            click.echo(_wrapped("see " + ", ".join(rule.references)))
+        click.echo()
+
+
+def _wrapped(text: str) -> str:
+    return click.wrap_text(text, min(shutil.get_terminal_size((100, 24)).columns, 100), "    ", "      ")

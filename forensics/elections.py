@@ -1,0 +1,111 @@
+"""Was an election clean? The one judgement several rules share.
+
+Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
+Not here: what an unclean election cost (loss), or how it is reported (rules.unclean_election).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import LEADER_RECOVERY_LEVEL, PartitionTimeline, State, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """`unclean` None: the ISR before it is not in evidence. `why`: a clause that says what decides it."""
+
+    term: Term
+    unclean: bool | None
+    confidence: str
+    why: str
+    evidence: tuple[Event, ...]
+
+
+def metadata_level(cluster: Cluster) -> int | None:
+    """The metadata.version feature level in force, None where no record tells."""
+    levels = [e.count for e in cluster.of("metadata-feature") if e.key == "metadata.version" and e.count is not None]
+    return levels[-1] if levels else None
+
+
+def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
+    """One for every term that began with another leader, or after a time without one."""
+    found = []
+    for term in timeline.terms:
+        if term.restart or not _changes_leader(term, timeline):
+            continue
+        found.append(_judge(term, timeline, cluster))
+    return found
+
+
+def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
+    if term.before is not None:
+        return term.before.leader != term.leader
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    return bool(earlier) and earlier[-1].leader != term.leader
+
+
+def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
+    """Kafka's own words for this election: the controller's, or the new leader's that it was told to recover."""
+    later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
+    said = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
+    marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
+    return said + marks
+
+
+def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
+    if event.leader_epoch is not None:
+        return event.leader_epoch == term.epoch
+    if event.at is None or term.at is None:
+        return not later
+    distance = abs((event.at - term.at).total_seconds())
+    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < 60
+
+
+def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
+    """The mark stands in the leader's own log just before its start line, which follows within the same second."""
+    replica = timeline.replicas.get(term.leader)
+    starts = [s for s in replica.leader_starts if s.epoch == term.epoch] if replica is not None else []
+    return any(s.at is not None and event.at is not None and abs((s.at - event.at).total_seconds()) < 1 for s in starts)
+
+
+def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:
+    state, before = term.state, term.before
+    said = _said(term, timeline)
+    witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
+    outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    if said and (before is None or outside):
+        return Election(term, True, "certain", "Kafka says so itself", witnesses)
+    if state is not None and state.recovering and (outside or before is None):
+        return Election(term, True, "certain", "its record carries leaderRecoveryState RECOVERING", witnesses)
+    if before is None or state is None or not before.isr:
+        return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
+    if not outside:
+        return Election(term, False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}", witnesses)
+    if excuse := _excuse(term, state, before, timeline, cluster):
+        return Election(term, False, "probable", excuse, witnesses)
+    why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
+    return Election(term, True, _certainty(state, before), why, witnesses)
+
+
+def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """Why a leader from outside the last ISR may still be clean."""
+    if term.leader in before.eligible:
+        return f"broker {term.leader} was an eligible leader replica (KIP-966)"
+    if set(state.isr) != {term.leader}:
+        return "the ISR after it has other members, so it is a reassignment's last step"
+    if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):
+        return "a reassignment was completing"
+    level = metadata_level(cluster)
+    if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
+        return "the metadata log does not mark it RECOVERING"
+    return None
+
+
+def _certainty(state: State, before: State) -> str:
+    if state.partition_epoch is None or before.partition_epoch is None:
+        return "probable"
+    return "certain" if state.partition_epoch == before.partition_epoch + 1 else "possible"

@@ -1,0 +1,94 @@
+"""Rules applied: to one partition's timeline on a Spark task, and to the whole on the driver.
+
+Here: which rules run where, how their findings travel (model.VERDICTS) and in which order they end. Not here: any rule.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import LEVELS, Finding
+from forensics.rules import RULES
+from forensics.rules.isr_flapping import exits
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline
+
+INTERNAL = "__cluster_metadata"
+
+
+def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
+    if timeline.topic == INTERNAL:
+        return
+    for rule in RULES:
+        if rule.partition is not None:
+            for finding in rule.partition(timeline, cluster):
+                yield {"finding": finding.row(), "partition_state": None}
+    if timeline.generation == 0:
+        yield {"finding": None, "partition_state": _state(timeline)}
+
+
+def _state(timeline: PartitionTimeline) -> dict[str, Any]:
+    final = timeline.final
+    leader = final.leader if final is not None else timeline.snapshots[-1].leader if timeline.snapshots else None
+    isr = final.isr if final is not None else timeline.snapshots[-1].isr if timeline.snapshots else ()
+    disk = timeline.disks.get(leader) if leader is not None else None
+    replica = timeline.replicas.get(leader) if leader is not None else None
+    end = disk.log_end_offset if disk is not None and disk.log_end_offset is not None else replica.log_end_offset if replica is not None else None
+    hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
+    return {
+        "topic": timeline.topic,
+        "partition": timeline.partition,
+        "topic_id": timeline.topic_id,
+        "replicas": list(timeline.assigned),
+        "leader": leader,
+        "isr": list(isr),
+        "leader_epoch": final.leader_epoch if final is not None else None,
+        "log_end_offset": end,
+        "high_watermark": hw,
+        "absences": [
+            {"broker": broker, "removals": len(states), "start": states[0].at, "end": states[-1].at} for broker, states in sorted(exits(timeline).items())
+        ],
+    }
+
+
+def conclude(rows: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[Finding], list[Mapping[str, Any]]]:
+    """All findings in their final order, and the partitions' states by name, from the rows of VERDICTS."""
+    by_kind: dict[str, list[Finding]] = defaultdict(list)
+    partitions: list[Mapping[str, Any]] = []
+    for row in rows:
+        if row["finding"] is not None:
+            finding = Finding.of(row["finding"])
+            by_kind[finding.kind].append(finding)
+        if row["partition_state"] is not None:
+            partitions.append(row["partition_state"])
+    partitions.sort(key=lambda p: (p["topic"], p["partition"]))
+    findings: list[Finding] = []
+    for rule in RULES:
+        own = sorted(by_kind.get(rule.kind, []), key=_order)
+        findings.extend(rule.merge(own) if rule.merge is not None else own)
+        if rule.cluster is not None:
+            findings.extend(rule.cluster(cluster, partitions))
+    return sorted(dict.fromkeys(findings), key=_order), partitions
+
+
+_RANK = {rule.kind: i for i, rule in enumerate(RULES)}
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    """Worst first, then by kind as the rules are listed, then by place and time."""
+    return (
+        -LEVELS.index(finding.severity),
+        _RANK[finding.kind],
+        finding.topic or "",
+        finding.partition if finding.partition is not None else -1,
+        str(finding.start or ""),
+        finding.brokers,
+        finding.id,
+    )
+
+
+def worst(findings: Sequence[Finding]) -> str | None:
+    return max((f.severity for f in findings), key=LEVELS.index, default=None)

@@ -1,0 +1,312 @@
+"""What was lost: removed records that no later leader's log held.
+
+Here: the join of replicas' removals with leader terms, which gives lost offset ranges with cause, commitment and certainty; and
+the windows in which a loss cannot be excluded. Not here: how a removal is read from a log (spark.replicas) or reported (rules).
+
+The reasoning is Kafka's own (KIP-101): a record is known by its leader epoch and offset. A leader that begins at log end
+offset O holds no record of an earlier term at O or above, so whatever an earlier term's log held there is gone with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forensics.elections import Election, elections
+from forensics.model import Range
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.replicas import Removal, Replica
+from spark.timeline import PartitionTimeline, State, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Offsets gone at the beginning of `term`. `at_least`: the end is a lower bound."""
+
+    range: Range
+    term: Term
+    cause: str
+    committed: bool | None
+    confidence: str
+    at_least: bool
+    removals: tuple[Removal, ...]
+    high_watermark: int | None
+    evidence: tuple[Event, ...]
+    election: Election | None
+    still_on: tuple[int, ...]
+    """Brokers on whose disks the records still lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A loss that cannot be excluded: every in-sync replica stopped uncleanly before `term` began at `start`."""
+
+    start: int
+    term: Term
+    brokers: tuple[int, ...]
+    cut: bool
+    alone: bool
+    evidence: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    start: int
+    end: int
+    term: Term
+    removal: Removal
+
+
+def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
+    """All losses of a partition, in the order of the terms they came with."""
+    judged = {e.term.order: e for e in elections(timeline, cluster)}
+    pieces: dict[tuple[int, int], list[_Piece]] = defaultdict(list)
+    for removal in (*_removals(timeline), *_left_behind(timeline)):
+        for piece in _pieces(removal, timeline):
+            pieces[piece.term.order].append(piece)
+    found: list[Loss] = []
+    for order in sorted(pieces):
+        found.extend(_told(pieces[order], timeline, cluster, judged.get(order)))
+    return found
+
+
+def _removals(timeline: PartitionTimeline) -> list[Removal]:
+    return [r for replica in timeline.replicas.values() for r in replica.removals]
+
+
+def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
+    """Tails on replicas that never came back to follow a later leader: gone from the partition, not from the disk."""
+    found = []
+    for broker in sorted({*timeline.replicas, *timeline.disks}):
+        replica, disk = timeline.replicas.get(broker), timeline.disks.get(broker)
+        told = disk.last_epoch if disk is not None else None
+        known = [e for e in (replica.epoch if replica else None, told) if e is not None]
+        if not known or not timeline.terms:
+            continue
+        epoch = max(known)
+        last = timeline.terms[-1]
+        if last.leader == broker or last.epoch <= epoch:
+            continue
+        end, event, exact = _extent(replica, disk)
+        if end is None or event is None:
+            continue
+        found.append(Removal(broker, 0, end, exact, "left-behind", epoch, None, event.at, (event,)))
+    return found
+
+
+def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | None, bool]:
+    from spark.replicas import Disk
+
+    if isinstance(disk, Disk) and disk.log_end_offset is not None:
+        return disk.log_end_offset, disk.end_event(), True
+    candidates: list[tuple[int, Event]] = []
+    if isinstance(disk, Disk) and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+        candidates.append((disk.high_watermark.offset, disk.high_watermark))
+    if replica is not None and replica.reach is not None:
+        candidates.append((replica.reach.offset, replica.reach.event))
+    if not candidates:
+        return None, None, False
+    end, event = max(candidates, key=lambda c: c[0])
+    return end, event, False
+
+
+def _later(removal: Removal, terms: Sequence[Term]) -> list[Term]:
+    """Terms that began after the removed records were written, in order."""
+    if removal.epoch is None:
+        under = removal.under_epoch
+        candidates = [t for t in terms if under is None or t.epoch <= under]
+        exact = [t for t in candidates if t.start_offset == removal.start]
+        return exact[:1] or [t for t in candidates if t.epoch == under][:1]
+    later = []
+    for t in terms:
+        if t.epoch > removal.epoch:
+            later.append(t)
+        elif t.epoch == removal.epoch and t.restart:
+            own = removal.broker == t.leader and removal.cause in ("restart", "empty")
+            if t.start_offset == removal.start and (own or removal.broker != t.leader):
+                later.append(t)
+    return later
+
+
+def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
+    found = []
+    end = removal.end
+    later = _later(removal, timeline.terms)
+    for term in later:
+        if term.start_offset is None:
+            continue
+        start = max(removal.start, term.start_offset)
+        if start < end:
+            found.append(_Piece(start, end, term, removal))
+            end = start
+    if not found and later and all(t.start_offset is None for t in later) and removal.cause in ("leader-epoch", "truncation"):
+        found.append(_Piece(removal.start, removal.end, later[0], removal))
+    return found
+
+
+def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluster, election: Election | None) -> list[Loss]:
+    term = pieces[0].term
+    longest = max(pieces, key=lambda p: (p.end, -p.start, p.removal.exact))
+    start, end = min(p.start for p in pieces), longest.end
+    removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: -p.end)))
+    found = []
+    for part, committed, hw in _by_commitment(Range(start, end), longest.removal, term, election, timeline, cluster):
+        found.append(
+            Loss(
+                range=part,
+                term=term,
+                cause=_cause(term, election, removals, committed, timeline),
+                committed=committed,
+                confidence=_confidence(term, longest.removal, election),
+                at_least=not longest.removal.exact,
+                removals=removals,
+                high_watermark=hw[0] if hw else None,
+                evidence=tuple(dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(removals)))),
+                election=election,
+                still_on=tuple(sorted({r.broker for r in removals if r.cause == "left-behind"})),
+            )
+        )
+    return found
+
+
+def _more(removals: Iterable[Removal]) -> list[Event]:
+    return [e for r in list(removals)[1:] for e in r.evidence]
+
+
+def _before(term: Term, timeline: PartitionTimeline) -> State | None:
+    return term.before
+
+
+def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
+    """The only in-sync replica when the term before this one ended."""
+    before = _before(term, timeline)
+    return before.isr[0] if before is not None and len(before.isr) == 1 else None
+
+
+def _recovered(broker: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """The broker's log went through an unclean restart, or came back shorter, before it took this term."""
+    replica = timeline.replicas.get(broker)
+    if replica is None:
+        return False
+    shorter = any(r.cause in ("restart", "empty") and r.broker == broker and _up_to(r.epoch, term) for r in replica.removals)
+    return shorter or any((load.unclean or load.cut) and _near(load.epoch, term, timeline) for load in replica.loads)
+
+
+def _up_to(epoch: int | None, term: Term) -> bool:
+    return epoch is None or epoch <= term.epoch
+
+
+def _led_before(term: Term, timeline: PartitionTimeline) -> int | None:
+    """Leader epoch of the last term before this one."""
+    if term.restart:
+        return term.epoch
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    return earlier[-1].epoch if earlier else None
+
+
+def _near(epoch: int | None, term: Term, timeline: PartitionTimeline) -> bool:
+    """A restart with this epoch in mind lies between the term before and this one."""
+    led = _led_before(term, timeline)
+    return epoch is not None and epoch <= term.epoch and (led is None or epoch >= led) and (epoch < term.epoch or term.restart > 0)
+
+
+def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
+    """The highest HW anybody saw while the removed records' epoch was the latest known."""
+    seen = [
+        (o.offset, o.event)
+        for replica in timeline.replicas.values()
+        for o in replica.observations
+        if o.quantity == "high-watermark"
+        and (removal.epoch is None or o.epoch is None or o.epoch <= removal.epoch)
+        and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
+        and o.offset <= removal.end
+    ]
+    disk = timeline.disks.get(removal.broker)
+    if removal.cause == "left-behind" and disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+        seen.append((disk.high_watermark.offset, disk.high_watermark))
+    return max(seen, key=lambda s: s[0], default=None)
+
+
+_Part = tuple[Range, bool | None, tuple[int, Event] | None]
+
+
+def _by_commitment(
+    whole: Range, removal: Removal, term: Term, election: Election | None, timeline: PartitionTimeline, cluster: Cluster
+) -> list[_Part]:
+    """The range, split where it is known to: below the HW committed, above not or unknown."""
+    assert whole.end is not None
+    hw = _high_watermark(removal, timeline)
+    sole = _sole(term, timeline)
+    if sole is not None and cluster.min_isr(timeline.topic) <= 1 and (sole != term.leader or term.restart or _recovered(sole, term, timeline)):
+        return [(whole, True, hw)]
+    clean = election is None or election.unclean is False
+    above: bool | None = None
+    if clean and term.before is not None and term.leader in term.before.isr and not _recovered(term.leader, term, timeline):
+        above = False
+    if hw is None or hw[0] <= whole.start:
+        return [(whole, above, hw)]
+    if hw[0] >= whole.end:
+        return [(whole, True, hw)]
+    return [(Range(whole.start, hw[0]), True, hw), (Range(hw[0], whole.end), above, hw)]
+
+
+def _cause(term: Term, election: Election | None, removals: Sequence[Removal], committed: bool | None, timeline: PartitionTimeline) -> str:
+    if election is not None and election.unclean:
+        return "unclean-election"
+    own = [r for r in timeline.replicas[term.leader].removals if _up_to(r.epoch, term)] if term.leader in timeline.replicas else []
+    at_start = [r for r in own if r.start == term.start_offset]
+    if any(r.cause == "empty" for r in at_start):
+        return "empty-replica"
+    if any(r.cause == "high-watermark" for r in at_start) and committed is not False:
+        return "hw-truncation"
+    if _recovered(term.leader, term, timeline):
+        return "corruption" if _corrupted(term, timeline) else "unflushed-log"
+    if committed is False:
+        return "uncommitted-tail"
+    if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
+        return "hw-truncation"
+    if election is not None and election.unclean is False and committed is None:
+        return "uncommitted-tail"
+    return "unknown"
+
+
+def _corrupted(term: Term, timeline: PartitionTimeline) -> bool:
+    replica = timeline.replicas[term.leader]
+    return any(load.cut and _near(load.epoch, term, timeline) and _damaged(load.event, replica) for load in replica.loads)
+
+
+def _damaged(load: Event, replica: Replica) -> bool:
+    """Recovery met bytes that are no record. A torn tail after power loss prints the same, and is by far the usual reason;
+    only a cut below the flushed part of the log is damage of what was safe."""
+    flushed = max((e.offset or 0 for e in replica.events if e.event == "recovery-point"), default=0)
+    return load.log_end_offset is not None and load.log_end_offset < flushed
+
+
+def _confidence(term: Term, removal: Removal, election: Election | None) -> str:
+    if election is not None and election.unclean and election.confidence == "possible":
+        return "probable"
+    return "certain" if removal.exact and term.exact and term.start_offset is not None else "probable"
+
+
+def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
+    """Terms at whose beginning records may be missing and no file can tell.
+
+    All replicas of the last ISR were restarted after an unclean stop. If only the processes died, the page cache kept every
+    record; if the machines lost power, what was not flushed is gone, and the recovered log looks the same in both cases.
+    """
+    told = {loss.term.order for loss in losses(timeline, cluster)}
+    found = []
+    for term in timeline.terms:
+        before = _before(term, timeline)
+        if before is None or not before.isr or term.start_offset is None or term.order in told:
+            continue
+        if term.leader not in before.isr or not all(_recovered(b, term, timeline) for b in before.isr):
+            continue
+        loads = [
+            load for b in before.isr for load in timeline.replicas[b].loads if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
+        ]
+        evidence = (before.event, *(load.event for load in loads), *term.evidence)
+        found.append(Doubt(term.start_offset, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
+    return found

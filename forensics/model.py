@@ -1,0 +1,247 @@
+"""Findings and rules: what the tool says, and what makes it say it.
+
+Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration every file of forensics.rules makes.
+Not here: any rule, or how findings are printed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+CONFIDENCES = ("possible", "probable", "certain")
+
+MAX_EVIDENCE = 8
+"""Pieces of evidence a finding quotes."""
+MAX_QUOTE = 600
+"""Characters of raw text a piece quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the evidence and what stands there."""
+
+    source: str
+    line: int | None
+    byte: int | None
+    text: str
+
+    @classmethod
+    def of(cls, event: Event) -> Evidence:
+        text = (event.text or _rendered(event)).rstrip("\n")
+        return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
+
+
+def _rendered(event: Event) -> str:
+    """Words for a fact that a binary file states."""
+    if event.event == "segment":
+        count = len(event.batches or ())
+        return f"segment {event.offset}: {count} valid batches, log end offset {event.log_end_offset}"
+    told = {
+        name: getattr(event, name)
+        for name in ("topic", "partition", "leader_epoch", "offset", "log_end_offset", "high_watermark", "count", "reason", "value")
+        if getattr(event, name) is not None
+    }
+    return f"{event.event} " + " ".join(f"{k}={v}" for k, v in told.items())
+
+
+def quote(*events: Event | None | Iterable[Event]) -> tuple[Evidence, ...]:
+    """Evidence of events, each place once, in the order given."""
+    flat: list[Event] = []
+    for item in events:
+        if item is None:
+            continue
+        flat.extend([item] if isinstance(item, Event) else item)
+    return tuple(dict.fromkeys(Evidence.of(e) for e in flat))[:MAX_EVIDENCE]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Offsets [start, end); `end` None when no evidence says how far."""
+
+    start: int
+    end: int | None
+
+    def __str__(self) -> str:
+        return f"{self.start}..{self.end - 1}" if self.end is not None else f"from {self.start} on"
+
+    @property
+    def length(self) -> int | None:
+        return None if self.end is None else self.end - self.start
+
+
+@dataclass(frozen=True)
+class Finding:
+    kind: str
+    severity: str
+    confidence: str
+    summary: str
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    topic: str | None = None
+    partition: int | None = None
+    brokers: tuple[int, ...] = ()
+    leader_epoch: int | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    offsets: tuple[Range, ...] = ()
+    committed: bool | None = None
+    cause: str | None = None
+    next_steps: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Stable for the same evidence: what is said of what, not how it is worded."""
+        said = [
+            self.kind,
+            self.topic,
+            self.partition,
+            list(self.brokers),
+            self.leader_epoch,
+            [(r.start, r.end) for r in self.offsets],
+            self.cause,
+            self.start.isoformat() if self.start else None,
+        ]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+    def row(self) -> dict[str, Any]:
+        """The finding as a row of FINDING."""
+        return {
+            "kind": self.kind,
+            "severity": self.severity,
+            "confidence": self.confidence,
+            "topic": self.topic,
+            "partition": self.partition,
+            "brokers": list(self.brokers),
+            "leader_epoch": self.leader_epoch,
+            "start": self.start,
+            "end": self.end,
+            "offsets": [{"start": r.start, "end": r.end} for r in self.offsets],
+            "committed": self.committed,
+            "cause": self.cause,
+            "summary": self.summary,
+            "explanation": self.explanation,
+            "next_steps": list(self.next_steps),
+            "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
+        }
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Finding:
+        return cls(
+            **{
+                **row,
+                "brokers": tuple(row["brokers"] or ()),
+                "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
+                "next_steps": tuple(row["next_steps"] or ()),
+                "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
+            }
+        )
+
+    def softened(self, confidence: str) -> Finding:
+        """The same finding with at most this confidence."""
+        return replace(self, confidence=min(self.confidence, confidence, key=CONFIDENCES.index))
+
+
+_RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+_EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
+
+FINDING = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("severity", pa.string()),
+        ("confidence", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("brokers", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("start", pa.timestamp("us")),
+        ("end", pa.timestamp("us")),
+        ("offsets", pa.list_(_RANGE)),
+        ("committed", pa.bool_()),
+        ("cause", pa.string()),
+        ("summary", pa.string()),
+        ("explanation", pa.string()),
+        ("next_steps", pa.list_(pa.string())),
+        ("evidence", pa.list_(_EVIDENCE)),
+    ]
+)
+
+ABSENCE = pa.struct([("broker", pa.int32()), ("removals", pa.int32()), ("start", pa.timestamp("us")), ("end", pa.timestamp("us"))])
+
+PARTITION = pa.struct(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("topic_id", pa.string()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("log_end_offset", pa.int64()),
+        ("high_watermark", pa.int64()),
+        ("absences", pa.list_(ABSENCE)),
+    ]
+)
+
+VERDICTS = pa.schema([("finding", FINDING), ("partition_state", PARTITION)])
+"""What judging a partition gives: findings, and one row that says how the partition stands at the end."""
+
+
+@dataclass(frozen=True)
+class Exemplar:
+    """A small incident and whether the rule must see it. `files`: path in the bundle to its text."""
+
+    name: str
+    files: Mapping[str, str]
+    found: bool
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Fields the finding must have, when found."""
+
+
+PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
+ClusterJudge = Callable[[Cluster, Sequence[Mapping[str, Any]]], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what lies outside partitions, with
+    the rows of PARTITION of all of them."""
+
+    kind: str
+    level: str
+    meaning: str
+    benign: tuple[str, ...] = ()
+    """Causes that are no failure, and how they are told apart."""
+    next_steps: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    partition: PartitionJudge | None = None
+    cluster: ClusterJudge | None = None
+    merge: Callable[[Sequence[Finding]], Iterable[Finding]] | None = None
+    """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
+    exemplars: tuple[Exemplar, ...] = ()
+
+
+def moment(at: datetime | None) -> str:
+    """A time as explanations give it."""
+    return at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z" if at is not None else "an unknown time"
+
+
+def brokers_named(ids: Sequence[int]) -> str:
+    """'broker 1', 'brokers 1 and 2'."""
+    names = [str(i) for i in ids]
+    if not names:
+        return "no broker"
+    if len(names) == 1:
+        return f"broker {names[0]}"
+    return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"

@@ -1,0 +1,1 @@
+"""The report: one document, and the forms it is shown in."""

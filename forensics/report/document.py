@@ -1,0 +1,126 @@
+"""The report as data, schema kafka-forensics/report/1: what every format is made from.
+
+Here: the document and its deterministic JSON. Not here: how people see it (text), or how findings come about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.model import Finding
+from forensics.report.version import version
+from forensics.rules import RULES
+from spark.cluster import Cluster, Node
+
+SCHEMA = "kafka-forensics/report/1"
+
+WANTED = {
+    "server-log": "broker logs (server.log and its rotated files)",
+    "state-change-log": "state-change.log of every broker",
+    "controller-log": "controller.log",
+    "hw-checkpoint": "replication-offset-checkpoint of every log directory",
+    "epoch-checkpoint": "leader-epoch-checkpoint of every partition directory",
+    "segment": "the segments (*.log) of the partitions in question, or at least their batch headers",
+    "server-properties": "server.properties",
+    "describe": "kafka-topics --describe output",
+}
+"""Kinds of sources a full collection holds, as the list of what was not collected names them."""
+WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"}
+
+
+def rules_digest() -> str:
+    """Changes whenever a rule's declaration does, so that two reports can be told apart."""
+    told = [[r.kind, r.level, r.meaning, list(r.benign), list(r.references)] for r in RULES]
+    return "sha256:" + hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def timestamp(at: datetime | None) -> str | None:
+    """RFC 3339, UTC, milliseconds."""
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
+
+
+@dataclass(frozen=True)
+class Report:
+    cluster: Cluster
+    findings: Sequence[Finding]
+    partitions: Sequence[Mapping[str, Any]]
+    command: Sequence[str] = ()
+
+    def not_collected(self) -> list[str]:
+        kinds = {s.kind for s in self.cluster.sources}
+        wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
+        return [words for kind, words in wanted.items() if kind not in kinds]
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON values, keys in the order of the contract."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"version": version(), "command": list(self.command), "rules": rules_digest()},
+            "evidence": {
+                "sources": [
+                    {
+                        "path": s.path,
+                        "broker": s.node,
+                        "kind": s.kind,
+                        "sha256": s.sha256,
+                        "bytes": s.bytes,
+                        "lines": s.lines,
+                        "unrecognised": s.unrecognised,
+                        "first": timestamp(s.first),
+                        "last": timestamp(s.last),
+                        "problem": s.problem,
+                    }
+                    for s in self.cluster.sources
+                ],
+                "not_collected": self.not_collected(),
+                "gaps": [f.summary for f in self.findings if f.kind == "evidence-gap"],
+            },
+            "cluster": {"mode": self.cluster.mode, "brokers": [_node(n) for n in self.cluster.nodes.values()]},
+            "partitions": [
+                {k: p[k] for k in ("topic", "partition", "topic_id", "replicas", "leader", "isr", "leader_epoch", "log_end_offset", "high_watermark")}
+                for p in self.partitions
+            ],
+            "findings": [_finding(f) for f in self.findings],
+        }
+
+    def json(self) -> str:
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "role": "broker" if node.broker else "controller",
+        "version": node.version,
+        "clock_offset_ms": node.clock.skew_ms,
+        "timezone": node.clock.zone,
+        "clock_basis": node.clock.basis,
+    }
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    row = f.row()
+    return {
+        "id": f.id,
+        "kind": f.kind,
+        "severity": f.severity,
+        "confidence": f.confidence,
+        "topic": f.topic,
+        "partition": f.partition,
+        "brokers": list(f.brokers),
+        "leader_epoch": f.leader_epoch,
+        "start": timestamp(f.start),
+        "end": timestamp(f.end),
+        "offsets": row["offsets"],
+        "committed": f.committed,
+        "cause": f.cause,
+        "summary": f.summary,
+        "explanation": f.explanation,
+        "next_steps": list(f.next_steps),
+        "evidence": row["evidence"],
+    }

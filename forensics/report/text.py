@@ -1,0 +1,214 @@
+"""The summary a terminal shows: the verdict first, then what was found, why, and what cannot be known.
+
+Here: the words and the order. Not here: the findings themselves. Log text is hostile: control characters never reach the
+terminal, and markup in it is printed, not obeyed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from forensics.model import LEVELS, Evidence, Finding, brokers_named
+from forensics.report.document import Report
+
+COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
+MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
+ALWAYS_LISTED = ("critical", "high")
+LISTED = 20
+"""Lines of one severity before the rest is only counted."""
+TOLD = 6
+"""Findings whose explanation is printed."""
+QUOTED = 4
+
+
+def clean(text: str) -> str:
+    """Text without anything a terminal would obey: control characters become their pictures or '?'."""
+    return "".join(_visible(c) for c in text)
+
+
+def _visible(char: str) -> str:
+    if char in ("\n", "\t"):
+        return char
+    if ord(char) < 32:
+        return chr(0x2400 + ord(char))
+    return "?" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char
+
+
+def show(report: Report, console: Console) -> None:
+    console.print(Group(*_parts(report)))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    yield _head(report)
+    yield Text()
+    yield verdict(report)
+    yield Text()
+    if report.findings:
+        yield _table(report.findings)
+        yield Text()
+    told = _worth_telling(report.findings)
+    if told:
+        yield Text("Why", style="bold")
+        for finding in told:
+            yield from _story(finding)
+    yield from _unknowns(report)
+    yield from _next(report)
+
+
+def _head(report: Report) -> Text:
+    cluster = report.cluster
+    brokers = [n for n in cluster.nodes.values() if n.broker]
+    versions = sorted({n.version for n in cluster.nodes.values() if n.version})
+    firsts = [s.first for s in cluster.sources if s.first]
+    lasts = [s.last for s in cluster.sources if s.last]
+    size = sum(s.bytes or 0 for s in cluster.sources)
+    controllers = len(cluster.nodes) - len(brokers)
+    parts = [
+        f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}" + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
+        f"Kafka {', '.join(versions)}" if versions else "Kafka version unknown",
+        MODES[cluster.mode],
+        f"{len(report.partitions)} partitions",
+        f"{len(cluster.sources)} sources, {_size(size)}",
+    ]
+    text = Text(" · ".join(clean(p) for p in parts))
+    if firsts:
+        text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
+    return text
+
+
+def _moment(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _size(size: int) -> str:
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def verdict(report: Report) -> Text:
+    """One sentence on data loss; it never says that nothing was lost, only that nothing was found."""
+    losses = [f for f in report.findings if f.kind == "data-loss"]
+    sure = [f for f in losses if f.confidence != "possible"]
+    doubtful = {(f.topic, f.partition) for f in losses if f.confidence == "possible"}
+    unclean = {(f.topic, f.partition) for f in report.findings if f.kind == "unclean-election" and f.confidence != "possible"}
+    text = Text()
+    if sure:
+        places = {(f.topic, f.partition) for f in sure}
+        count = sum(r.length or 0 for f in sure for r in f.offsets)
+        committed = sum(r.length or 0 for f in sure if f.committed for r in f.offsets)
+        text.append(f"DATA WAS LOST: {count} offsets in {_partitions(len(places))}", style="bold red")
+        text.append(f", {committed} of them committed." if committed else ", none of them known to be committed.", style="bold red")
+    elif doubtful:
+        text.append(f"A loss cannot be excluded in {_partitions(len(doubtful))}; none is proven.", style="bold yellow")
+    else:
+        text.append("No data loss was found in what was collected.", style="bold green")
+    if unclean:
+        text.append(f" {len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.", style="bold")
+    if sure and doubtful:
+        text.append(f" In {_partitions(len(doubtful))} more a loss cannot be excluded.")
+    return text
+
+
+def _partitions(count: int) -> str:
+    return f"{count} partition{'s' if count != 1 else ''}"
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
+    table.add_column("severity", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    for level in reversed(LEVELS):
+        rows = list(_lines([f for f in findings if f.severity == level]))
+        for finding, words in rows[:LISTED]:
+            certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
+            when = finding.start.strftime("%H:%M:%S") if finding.start else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(words + certainty)))
+        if len(rows) > LISTED:
+            table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
+    return table
+
+
+def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
+    """A line for each finding; below 'high' the same thing in many partitions is one line."""
+    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        one = finding.severity in ALWAYS_LISTED and finding.kind in ("data-loss", "unclean-election", "log-divergence", "hw-stuck")
+        key = (finding.id,) if one or finding.partition is None else (finding.kind, finding.cause, finding.brokers, finding.confidence)
+        groups[key].append(finding)
+    for group in groups.values():
+        first = group[0]
+        if len(group) < 3:
+            for finding in group:
+                yield finding, finding.summary
+        else:
+            names = [f"{f.topic}-{f.partition}" for f in group]
+            places = list(dict.fromkeys(names))
+            shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
+            cause = f", {first.cause}" if first.cause else ""
+            about = f" ({brokers_named(first.brokers)}{cause})" if first.brokers else ""
+            yield first, f"{len(group)} times in {_partitions(len(places))}{about}: {shown}"
+
+
+def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
+    """The worst findings, one of a kind and cause before a second."""
+    serious = [f for f in findings if f.severity in ALWAYS_LISTED]
+    chosen: list[Finding] = []
+    seen: set[tuple[str, str | None]] = set()
+    for finding in serious:
+        if (finding.kind, finding.cause) not in seen:
+            seen.add((finding.kind, finding.cause))
+            chosen.append(finding)
+    return chosen[:TOLD]
+
+
+def _story(finding: Finding) -> Iterator[RenderableType]:
+    yield Text(clean(f"  {finding.kind}  {finding.summary}"), style=COLOURS[finding.severity] if finding.severity != "critical" else "bold red")
+    yield Padding(Text(clean(finding.explanation)), (0, 0, 0, 4))
+    for evidence in finding.evidence[:QUOTED]:
+        yield Padding(_quote(evidence), (0, 0, 0, 4))
+    yield Text()
+
+
+def _quote(evidence: Evidence) -> Text:
+    place = evidence.source + (f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else "")
+    text = Text(clean(place), style="cyan")
+    text.append("\n  " + clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim")
+    return text
+
+
+def _unknowns(report: Report) -> Iterator[RenderableType]:
+    gaps = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    missing = report.not_collected()
+    assumed = [n.id for n in report.cluster.nodes.values() if n.clock.basis == "assumed"]
+    if not gaps and not missing and not assumed:
+        return
+    yield Text("What limits this report", style="bold")
+    for gap in gaps[:LISTED]:
+        yield Padding(Text(clean(f"- {gap}")), (0, 0, 0, 2))
+    if missing:
+        yield Padding(Text(f"- not collected: {'; '.join(missing)}"), (0, 0, 0, 2))
+    if assumed:
+        yield Padding(Text(f"- the clock of {brokers_named(assumed)} could not be checked; its lines were taken as UTC"), (0, 0, 0, 2))
+    yield Text()
+
+
+def _next(report: Report) -> Iterator[RenderableType]:
+    steps = list(dict.fromkeys(s for f in report.findings if f.severity in ALWAYS_LISTED or f.kind == "data-loss" for s in f.next_steps))
+    if steps:
+        yield Text("What to do next", style="bold")
+        for step in steps[:8]:
+            yield Padding(Text(clean(f"- {step}")), (0, 0, 0, 2))

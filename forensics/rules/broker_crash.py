@@ -1,0 +1,114 @@
+"""broker-crash: a broker process ended without a shutdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster, Incarnation, Node
+from spark.events import Event
+
+NOTICED = timedelta(seconds=60)
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for node in cluster.nodes.values():
+        for life in node.lives:
+            if life.outcome == "crashed":
+                yield _finding(node, life, cluster, partitions, certain=True)
+        if (end := _never_back(node, cluster)) is not None:
+            yield _finding(node, node.lives[-1], cluster, partitions, certain=False, noticed=end)
+
+
+def _never_back(node: Node, cluster: Cluster) -> Event | None:
+    """The last life has no stop, others saw the broker go, and it printed nothing more."""
+    if not node.lives or node.lives[-1].outcome != "running" or not node.broker:
+        return None
+    life = node.lives[-1]
+    last = _last_word(node, cluster)
+    if last is None or life.stopping is not None or life.controlled is not None:
+        return None
+    gone = [e for e in cluster.events if e.at is not None and e.at >= last - timedelta(seconds=1) and _names(e, node.id)]
+    back = [e for e in cluster.events if e.at is not None and _returns(e, node.id)]
+    return next((e for e in gone if not any(b.at is not None and e.at is not None and b.at > e.at for b in back)), None)
+
+
+def _last_word(node: Node, cluster: Cluster) -> datetime | None:
+    ends = [s.last for s in cluster.sources if s.node == node.id and s.last is not None]
+    return max(ends, default=None)
+
+
+def _names(event: Event, broker: int) -> bool:
+    if event.event == "brokers-changed":
+        return event.reason == "deleted" and broker in (event.brokers or ())
+    if event.event == "broker-fenced":
+        return event.broker == broker
+    return event.event == "metadata-broker-change" and event.reason == "fenced" and event.broker == broker
+
+
+def _returns(event: Event, broker: int) -> bool:
+    if event.event == "brokers-changed":
+        return event.reason in ("added", "bounced") and broker in (event.brokers or ())
+    if event.event in ("broker-unfenced", "metadata-broker"):
+        return event.broker == broker
+    return event.event == "metadata-broker-change" and event.reason == "unfenced" and event.broker == broker
+
+
+def _touched(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Partitions whose ISR lost the broker between its last word and its return."""
+    names = []
+    for p in partitions:
+        for a in p["absences"] or ():
+            start = a["start"]
+            if a["broker"] == broker and start is not None and (begin is None or start >= begin - NOTICED) and (end is None or start <= end + NOTICED):
+                names.append(f"{p['topic']}-{p['partition']}")
+                break
+    return sorted(names)
+
+
+def _finding(
+    node: Node,
+    life: Incarnation,
+    cluster: Cluster,
+    partitions: Sequence[Mapping[str, Any]],
+    *,
+    certain: bool,
+    noticed: Event | None = None,
+) -> Finding:
+    last = life.last_seen.at if life.last_seen is not None else life.begin_at
+    end = life.end_at if certain else None
+    touched = _touched(node.id, last, end, partitions)
+    unclean = [e for e in life.evidence if e.event == "unclean-start"]
+    names = ", ".join(touched[:6]) + (f" and {len(touched) - 6} more" if len(touched) > 6 else "")
+    back = (
+        f"It was started again at {moment(end)} with no shutdown in its log before that."
+        if certain
+        else f"It printed nothing more, and {'the controller saw it go at ' + moment(noticed.at) if noticed is not None else 'it did not come back'}."
+    )
+    marker = " Its log directories carried no marker of a clean shutdown." if unclean else ""
+    return Finding(
+        kind="broker-crash",
+        severity="medium",
+        confidence="certain" if certain else "probable",
+        brokers=(node.id,),
+        start=last,
+        end=end,
+        summary=f"broker {node.id} ended without a shutdown" + (f", back at {moment(end)}" if end else "") + (f"; {len(touched)} partitions touched" if touched else ""),
+        explanation=(
+            f"Broker {node.id} last spoke of its own life at {moment(last)}. {back}{marker} Killed, out of memory, or the machine went down: Kafka prints nothing then."
+            + (f" It dropped out of the ISR of {names}." if touched else "")
+        ),
+        next_steps=("Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.", "hs_err_pid*.log in its working directory tells of a JVM crash."),
+        evidence=quote(life.end if certain else noticed, unclean, life.last_seen, life.begin),
+    )
+
+
+RULE = Rule(
+    kind="broker-crash",
+    level="medium",
+    meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
+    benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
+    cluster=judge,
+)

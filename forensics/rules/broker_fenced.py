@@ -1,0 +1,96 @@
+"""broker-fenced: the controller took a living broker out of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster, Node
+from spark.events import Event
+
+TOGETHER = timedelta(seconds=10)
+"""The metadata record, the controller's line and the broker's own session loss tell of one fencing."""
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    runs: dict[int, list[list[Event]]] = {}
+    for event in cluster.events:
+        broker = _fenced(event)
+        if broker is None or event.at is None or _down(cluster.nodes.get(broker), event):
+            continue
+        own = runs.setdefault(broker, [])
+        if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= TOGETHER:
+            own[-1].append(event)
+        else:
+            own.append([event])
+    for broker, groups in sorted(runs.items()):
+        for group in groups:
+            yield _finding(broker, group, cluster)
+
+
+def _fenced(event: Event) -> int | None:
+    if event.event == "broker-fenced":
+        return event.broker
+    if event.event == "metadata-broker-change" and event.reason == "fenced":
+        return event.broker
+    if event.event == "session-expired":
+        return event.writer
+    return None
+
+
+def _down(node: Node | None, event: Event) -> bool:
+    """The broker was dead or stopping: being fenced is then the consequence, told by broker-crash or controlled-shutdown."""
+    if node is None or not node.lives or event.at is None:
+        return event.event != "broker-fenced"
+    for life in node.lives:
+        stopping = life.stopping or (life.end if life.outcome == "stopped" else None)
+        if stopping is not None and stopping.at is not None and stopping.at - TOGETHER <= event.at:
+            back = next((x for x in node.lives if x.begin_at is not None and x.begin_at >= stopping.at), None)
+            if back is None or back.begin_at is None or event.at <= back.begin_at + TOGETHER:
+                return True
+        if life.outcome == "crashed" and life.end_at is not None:
+            last = life.last_seen.at if life.last_seen is not None else life.begin_at
+            if last is not None and last <= event.at <= life.end_at + TOGETHER:
+                return True
+        if life.begin_at is not None and timedelta(0) <= event.at - life.begin_at <= TOGETHER:
+            return True
+    return False
+
+
+def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
+    first = group[0]
+    back = next((e for e in cluster.events if e.at is not None and first.at is not None and e.at > first.at and _unfenced(e, broker)), None)
+    return Finding(
+        kind="broker-fenced",
+        severity="medium",
+        confidence="certain",
+        brokers=(broker,),
+        start=first.at,
+        end=back.at if back is not None else None,
+        summary=f"broker {broker} was fenced while it was alive" + (f", until {moment(back.at)}" if back else ""),
+        explanation=(
+            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process had not ended: it lost its "
+            f"leaderships and its place in the ISRs. {'It was let in again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            "A long pause, a cut network or an overloaded machine does that."
+        ),
+        next_steps=(f"Look at broker {broker}'s GC log and the machine's metrics just before {moment(first.at)}.",),
+        evidence=quote(group, back),
+    )
+
+
+def _unfenced(event: Event, broker: int) -> bool:
+    if event.event in ("broker-unfenced",):
+        return event.broker == broker
+    return event.event == "metadata-broker-change" and event.reason == "unfenced" and event.broker == broker
+
+
+RULE = Rule(
+    kind="broker-fenced",
+    level="medium",
+    meaning="The controller fenced a broker, or its ZooKeeper session expired, while the process lived.",
+    benign=("A broker that is being shut down or was dead: reported as such.", "A broker that registers: it is fenced until it has caught up."),
+    references=("KIP-631", "KIP-841"),
+    cluster=judge,
+)

@@ -1,0 +1,48 @@
+"""checkpoint-corrupt: a checkpoint or metadata file cannot be read as Kafka would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+
+_REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    by_source: dict[str, list[Event]] = {}
+    for event in cluster.of("problem"):
+        if event.reason in _REASONS:
+            by_source.setdefault(event.source, []).append(event)
+    for source, events in sorted(by_source.items()):
+        first = events[0]
+        more = f" and {len(events) - 1} more" if len(events) > 1 else ""
+        yield Finding(
+            kind="checkpoint-corrupt",
+            severity="high" if source.rsplit("/", 1)[-1].startswith(("replication-offset", "leader-epoch")) else "medium",
+            confidence="certain",
+            topic=first.topic,
+            partition=first.partition,
+            brokers=(first.writer,) if first.writer is not None else (),
+            start=first.at,
+            summary=f"{source}: {first.text}{more}",
+            explanation=(
+                f"{source} (written {moment(first.at)}) is not as Kafka writes it: {'; '.join(e.text or '' for e in events[:5])}. Its good rows were used. "
+                "A broker that starts with it takes the log directory offline (1.0 and later), or resets the recovery points; a damaged "
+                "high watermark or epoch file makes followers truncate at the wrong place."
+            ),
+            next_steps=("Copy the file away before the broker is started again.",),
+            evidence=quote(events),
+        )
+
+
+RULE = Rule(
+    kind="checkpoint-corrupt",
+    level="high",
+    meaning="A checkpoint file is damaged: wrong version, wrong count, rows that are no rows.",
+    references=("KAFKA-16541", "KIP-112"),
+    cluster=judge,
+)

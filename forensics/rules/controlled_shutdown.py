@@ -1,0 +1,42 @@
+"""controlled-shutdown: a broker was stopped in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster, Incarnation
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for node in cluster.nodes.values():
+        for life in node.lives:
+            if node.broker and life.outcome == "stopped":
+                yield _finding(node.id, life)
+
+
+def _finding(broker: int, life: Incarnation) -> Finding:
+    begin = life.stopping or life.controlled or life.end
+    failed = life.controlled is not None and life.controlled.reason == "failed"
+    how = "but could not hand over all its leaderships first" if failed else "and handed over its leaderships" if life.controlled is not None else ""
+    return Finding(
+        kind="controlled-shutdown",
+        severity="low" if failed else "info",
+        confidence="certain",
+        brokers=(broker,),
+        start=begin.at if begin is not None else None,
+        end=life.end_at,
+        summary=f"broker {broker} was shut down in order" + (", without handing over all leaderships" if failed else ""),
+        explanation=f"Broker {broker} began to stop at {moment(begin.at if begin is not None else None)} {how} and had stopped at {moment(life.end_at)}.".replace("  ", " "),
+        evidence=quote(life.stopping, life.controlled, life.end),
+    )
+
+
+RULE = Rule(
+    kind="controlled-shutdown",
+    level="info",
+    meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
+    references=("KAFKA-340",),
+    cluster=judge,
+)

@@ -1,0 +1,175 @@
+"""data-loss: records a leader's log held are gone, or may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.loss import Doubt, Loss, doubts, losses
+from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
+from spark.cluster import Cluster
+from spark.replicas import Removal
+from spark.timeline import PartitionTimeline, Term
+
+_BECAUSE = {
+    "unclean-election": "was elected from outside the ISR and did not have them",
+    "unflushed-log": "had lost them in an unclean stop: they were in memory and not yet on the disk",
+    "uncommitted-tail": "was in sync but the leader before it had not replicated them yet",
+    "hw-truncation": "had cut its log to its high watermark before it led, as Kafka did before leader epochs (KIP-101)",
+    "empty-replica": "had come back with an empty log",
+    "corruption": "had cut its log at damaged records",
+    "unknown": "did not have them; the evidence does not show why",
+}
+_REMOVED = {
+    "leader-epoch": "truncated them to follow the new leader",
+    "high-watermark": "truncated to its high watermark",
+    "truncation": "truncated them to follow the new leader",
+    "latest": "truncated them to the new leader's log end offset",
+    "restart": "came back from a restart without them",
+    "empty": "came back with an empty log",
+    "left-behind": "still has them on its disk, but never followed the new leader",
+}
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for loss in losses(timeline, cluster):
+        yield _certain(loss, timeline)
+    for doubt in doubts(timeline, cluster):
+        yield _possible(doubt, timeline)
+
+
+def _led_before(term: Term, timeline: PartitionTimeline) -> Term | None:
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    return earlier[-1] if earlier else None
+
+
+def _certain(loss: Loss, timeline: PartitionTimeline) -> Finding:
+    term = loss.term
+    before = _led_before(term, timeline)
+    count = loss.range.length
+    holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
+    return Finding(
+        kind="data-loss",
+        severity="critical" if loss.committed else "high",
+        confidence=loss.confidence,
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=holders,
+        leader_epoch=term.epoch,
+        start=before.at if before is not None else None,
+        end=term.at,
+        offsets=(loss.range,),
+        committed=loss.committed,
+        cause=loss.cause,
+        summary=f"{timeline.name}: offsets {loss.range} {_lost_words(loss)} ({_cause_words(loss, term)})",
+        explanation=_explain(loss, before, count, timeline),
+        next_steps=tuple(_next_steps(loss, timeline)),
+        evidence=quote(*loss.evidence),
+    )
+
+
+def _lost_words(loss: Loss) -> str:
+    kind = {True: "committed, lost", False: "lost, never committed", None: "lost"}[loss.committed]
+    return f"{'at least, ' if loss.at_least else ''}{kind}"
+
+
+def _cause_words(loss: Loss, term: Term) -> str:
+    return {
+        "unclean-election": f"unclean election of broker {term.leader}, epoch {term.epoch}",
+        "unflushed-log": f"unflushed log of broker {term.leader}",
+        "uncommitted-tail": f"not replicated before broker {term.leader} took over, epoch {term.epoch}",
+        "hw-truncation": f"broker {term.leader} had truncated to its high watermark",
+        "empty-replica": f"broker {term.leader} came back empty",
+        "corruption": f"damaged log of broker {term.leader}",
+    }.get(loss.cause, f"missing on broker {term.leader}, epoch {term.epoch}")
+
+
+def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
+    term = loss.term
+    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the leader before"
+    removal = loss.removals[0]
+    reach = f"{'at least ' if loss.at_least else ''}offset {removal.end}"
+    parts = [
+        f"The log of {whose} reached {reach} (exclusive).",
+        f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
+        f"{term.epoch} with a log that ended at offset {term.start_offset if term.start_offset is not None else 'unknown'}: it {_BECAUSE[loss.cause]}.",
+        f"So {'at least ' if loss.at_least else ''}{count} offsets ({loss.range}) are gone from the partition.",
+        *(_removal_words(r) for r in loss.removals[:3]),
+        _commitment(loss, timeline),
+    ]
+    if loss.still_on:
+        parts.append(f"They still lie on the disk of {brokers_named(loss.still_on)}.")
+    return " ".join(p for p in parts if p)
+
+
+def _removal_words(removal: Removal) -> str:
+    when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
+    what = f"cut its log from {removal.end} to {removal.start}" if removal.cause not in ("left-behind", "restart", "empty") else ""
+    return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had them')}{f' ({what})' if what else ''}."
+
+
+def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
+    hw = loss.high_watermark
+    if loss.committed:
+        before = loss.term.before
+        if before is not None and len(before.isr) == 1:
+            return f"They were committed: broker {before.isr[0]} was the whole ISR, so its high watermark was its log end offset."
+        return f"They were committed: a high watermark of {hw} was seen before."
+    if loss.committed is False:
+        return "They were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset. Only producers with acks=0 or acks=1 were told that these records were written."
+    return "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
+
+
+def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
+    if loss.still_on:
+        yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
+    yield f"Ask the producers of {timeline.topic} for what they sent to partition {timeline.partition} at that time and have it sent again."
+    yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
+    if loss.at_least:
+        yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
+
+
+def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
+    term = doubt.term
+    who = brokers_named(doubt.brokers)
+    alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"
+    again = "led on" if term.restart else "was elected"
+    return Finding(
+        kind="data-loss",
+        severity="medium" if doubt.start else "low",
+        confidence="possible",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=doubt.brokers,
+        leader_epoch=term.epoch,
+        start=term.at,
+        end=None,
+        offsets=(Range(doubt.start, None),),
+        committed=None,
+        cause="unflushed-log",
+        summary=f"{timeline.name}: records from offset {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
+        explanation=(
+            f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop in order. At {moment(term.at)} broker {term.leader} {again} "
+            f"in leader epoch {term.epoch} with the log that recovery left, ending at offset {doubt.start}. If only the process died, the operating system "
+            "kept what was written and nothing is missing; if the machine lost power or was reset, records above that offset that were "
+            "not flushed are gone, acknowledged or not. No collected file tells how far the log had reached before."
+        ),
+        next_steps=(
+            f"Find out how {who} went down: a killed process keeps its page cache, a power loss or a kernel panic does not.",
+            f"A copy of {timeline.name} or of replication-offset-checkpoint made before the restart, or the producers' last acknowledged offsets, would settle it.",
+        ),
+        evidence=quote(*doubt.evidence),
+    )
+
+
+RULE = Rule(
+    kind="data-loss",
+    level="critical",
+    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: only acks=0 or acks=1 producers believe it was written.",
+    benign=(
+        "A truncation of records that the leader still has (a follower that re-fetches).",
+        "A log start that moved: retention and DeleteRecords are reported as retention.",
+        "A topic that was deleted and made again: offsets of different topic ids are never compared.",
+    ),
+    references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
+    partition=judge,
+)

@@ -1,0 +1,63 @@
+"""evidence-gap: what was not collected or could not be read, and what that hides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import Evidence, Finding, Rule, brokers_named, quote
+from spark.cluster import Cluster
+from spark.events import Event
+
+CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    yield from _unreadable(cluster)
+    yield from _silent(cluster, partitions)
+
+
+def _unreadable(cluster: Cluster) -> Iterator[Finding]:
+    by_source: dict[str, list[Event]] = {}
+    for event in cluster.of("problem"):
+        if event.reason not in CORRUPT:
+            by_source.setdefault(event.source, []).append(event)
+    for source, events in sorted(by_source.items()):
+        more = f" and {len(events) - 1} more" if len(events) > 1 else ""
+        yield Finding(
+            kind="evidence-gap",
+            severity="low",
+            confidence="certain",
+            brokers=(events[0].writer,) if events[0].writer is not None else (),
+            summary=f"{source}: {events[0].text}{more}",
+            explanation=f"{source} could not be read whole: {'; '.join(e.text or '' for e in events[:5])}. What could be read was used; what it would have said is unknown.",
+            next_steps=("Collect the file again.",),
+            evidence=quote(events[:3]),
+        )
+
+
+def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Brokers that hold replicas and of which nothing was collected."""
+    named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
+    collected = {s.node for s in cluster.sources if s.node is not None}
+    absent = tuple(sorted(named - collected))
+    if not absent:
+        return
+    touched = [p for p in partitions if set(absent) & set(p["replicas"] or ())]
+    example = ", ".join(f"{p['topic']}-{p['partition']}" for p in touched[:4])
+    yield Finding(
+        kind="evidence-gap",
+        severity="low",
+        confidence="certain",
+        brokers=absent,
+        summary=f"nothing was collected from {brokers_named(absent)}, which hold replicas of {len(touched)} partitions",
+        explanation=(
+            f"{brokers_named(absent)[0].upper() + brokers_named(absent)[1:]} are named as replicas ({example}), but no file of theirs is here. How far their logs reached, and what they truncated, is unknown: "
+            "a loss that only their logs show cannot be seen."
+        ),
+        next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {brokers_named(absent)}.",),
+        evidence=(Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(collected)} only"),),
+    )
+
+
+RULE = Rule(kind="evidence-gap", level="low", meaning="Something was not collected or could not be read; the report cannot know what it held.", cluster=judge)

@@ -1,0 +1,78 @@
+"""hw-stuck: records are in the leader's log, and the high watermark does not reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+
+from forensics.model import Finding, Range, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.replicas import Disk
+from spark.timeline import PartitionTimeline
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    final = timeline.final
+    if final is None or final.leader not in timeline.disks:
+        return
+    disk = timeline.disks[final.leader]
+    hw = disk.high_watermark
+    if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
+        return
+    waited = _waited(disk, hw.offset, hw.at)
+    if waited is None or waited < timedelta(milliseconds=cluster.lag_time_ms()):
+        return
+    reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in final.isr and d.log_end_offset is not None}
+    whole = set(reached) == set(final.isr)
+    should = min(reached.values())
+    if whole and should <= hw.offset:
+        return
+    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited)
+
+
+def _waited(disk: Disk, hw: int, checkpointed: datetime) -> timedelta | None:
+    """How long the first record above the HW had been in the log when that HW was written down."""
+    for segment in disk.segments:
+        for batch in segment.batches or ():
+            if batch["last_offset"] >= hw and batch["max_timestamp"] > 0:
+                appended = datetime.fromtimestamp(batch["max_timestamp"] / 1000, timezone.utc).replace(tzinfo=None)
+                return checkpointed - appended
+    return None
+
+
+def _finding(timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached: dict[int, int], whole: bool, waited: timedelta) -> Finding:
+    assert disk.high_watermark is not None and timeline.final is not None
+    isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
+    return Finding(
+        kind="hw-stuck",
+        severity="high",
+        confidence="certain" if whole else "probable",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(disk.broker,),
+        leader_epoch=timeline.final.leader_epoch,
+        end=disk.high_watermark.at,
+        offsets=(Range(hw, end),),
+        summary=f"{timeline.name}: offsets {Range(hw, end)} are in the log but above the high watermark {hw}: kept, not readable",
+        explanation=(
+            f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, yet it checkpointed a high watermark of {hw} at "
+            f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(timeline.final.isr)} and its logs end at: {isr}. "
+            f"{'All of it has the records, so the high watermark should be ' + str(min(reached.values())) + '.' if whole else ''} "
+            "Consumers cannot read these records and acks=all producers wait for them; nothing is lost."
+        ).replace("  ", " "),
+        next_steps=(
+            "Move the leadership (preferred election) or restart the leader: the new leader computes the high watermark anew.",
+            "Do not delete or reset anything: the records are on the disks.",
+        ),
+        evidence=quote(disk.high_watermark, disk.end_event(), *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker), timeline.final.event),
+    )
+
+
+RULE = Rule(
+    kind="hw-stuck",
+    level="high",
+    meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
+    benign=("A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",),
+    references=("KAFKA-15583", "KIP-966"),
+    partition=judge,
+)

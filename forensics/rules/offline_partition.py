@@ -1,0 +1,59 @@
+"""offline-partition: a partition had no leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.model import Finding, Rule, brokers_named, moment, quote
+from forensics.windows import Window, absence, lasted, windows
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline, State
+
+BRIEF_S = 1.0
+"""ZooKeeper controllers write leader -1 on the way to the next leader; shorter windows are only that."""
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for window in windows(timeline, _leaderless):
+        if window.seconds is None or window.seconds >= BRIEF_S:
+            yield _finding(window, timeline, cluster)
+
+
+def _leaderless(state: State) -> bool:
+    return state.leader < 0
+
+
+def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    last = window.states[-1]
+    index = timeline.states.index(window.states[0])
+    before = timeline.states[index - 1] if index else None
+    gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
+    why = [absence(b, window.start, timeline, cluster) for b in gone]
+    return Finding(
+        kind="offline-partition",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=gone,
+        leader_epoch=last.leader_epoch,
+        start=window.start,
+        end=window.end,
+        summary=f"{timeline.name}: no leader {lasted(window)}",
+        explanation=(
+            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had no leader; its ISR "
+            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. "
+            f"Only {brokers_named(last.isr)} could be elected cleanly."
+        ),
+        next_steps=(f"Bring {brokers_named(last.isr)} back; an unclean election would lose what only they hold.",),
+        evidence=quote(window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])),
+    )
+
+
+RULE = Rule(
+    kind="offline-partition",
+    level="high",
+    meaning="A partition had no leader: nobody could write to it or read from it.",
+    benign=("Less than a second on the way from one leader to the next.",),
+    partition=judge,
+)

@@ -1,0 +1,85 @@
+"""planned-reassignment: somebody moved replicas on purpose."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    assigned = [s for s in timeline.states if s.replicas]
+    changes = [(a, b) for a, b in zip(assigned, assigned[1:], strict=False) if set(a.replicas or ()) != set(b.replicas or ()) or _order(a.replicas, b.replicas)]
+    marks = [s for s in timeline.states if s.adding or s.removing]
+    lines = timeline.of("reassignment")
+    if not changes and not marks and not lines:
+        return
+    states = [b for _, b in changes] + marks
+    times = [t for t in (*(s.at for s in states), *(e.at for e in lines)) if t is not None]
+    before = assigned[0].replicas if assigned else None
+    after = _target(timeline, before)
+    added = tuple(b for b in after or () if b not in (before or ()))
+    yield Finding(
+        kind="planned-reassignment",
+        severity="info",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=added or tuple(after or ()),
+        start=min(times, default=None),
+        end=max(times, default=None),
+        summary=f"{timeline.name}: replicas {list(before or ())} -> {list(after or ())}",
+        explanation=f"{timeline.name}: replicas went from {list(before or ())} to {list(after or ())}.",
+        evidence=quote(lines[:2], *(s.event for s in states[:2]), *(s.event for s in states[-1:]), lines[-1:]),
+    )
+
+
+def _order(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> bool:
+    return bool(a and b) and a != b
+
+
+def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """The assignment aimed at: the last one seen, without what is being removed."""
+    for snapshot in reversed(timeline.snapshots):
+        if snapshot.replicas and (timeline.final is None or not timeline.final.replicas):
+            return snapshot.replicas
+    for state in reversed(timeline.states):
+        if state.replicas and state.replicas != before:
+            return tuple(b for b in state.replicas if b not in state.removing)
+    told = [e.replicas for e in timeline.of("reassignment") if e.replicas]
+    return tuple(told[-1]) if told else timeline.snapshots[-1].replicas if timeline.snapshots else before
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each topic."""
+    by_topic: dict[str | None, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_topic[finding.topic].append(finding)
+    for topic, own in sorted(by_topic.items(), key=lambda item: item[0] or ""):
+        starts, ends = [f.start for f in own if f.start], [f.end for f in own if f.end]
+        begin, end = min(starts, default=None), max(ends, default=None)
+        yield replace(
+            own[0],
+            partition=own[0].partition if len(own) == 1 else None,
+            brokers=tuple(dict.fromkeys(b for f in own for b in f.brokers)),
+            start=begin,
+            end=end,
+            summary=own[0].summary if len(own) == 1 else f"{topic}: {len(own)} partitions reassigned",
+            explanation=f"Between {moment(begin)} and {moment(end)} replicas of {topic} were moved by a reassignment: leader changes, a growing "
+            "and shrinking ISR and deleted directories of these partitions at that time are its work. " + " ".join(f.explanation for f in own[:5]),
+            evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
+        )
+
+
+RULE = Rule(
+    kind="planned-reassignment",
+    level="info",
+    meaning="Replicas were moved, added or taken away by a reassignment.",
+    references=("KIP-455",),
+    partition=judge,
+    merge=merge,
+)

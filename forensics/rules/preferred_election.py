@@ -1,0 +1,96 @@
+"""preferred-election: leadership was given back to the preferred replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline, Term
+
+SAME_ELECTION = timedelta(seconds=30)
+"""Partitions of one election command change leaders within seconds."""
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    asked = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
+    done = timeline.of("preferred-election")
+    terms = [t for t in timeline.terms if not t.restart]
+    for before, term in zip(terms, terms[1:], strict=False):
+        if _preferred(before, term, timeline, cluster):
+            said = [e for e in (*asked, *done) if _near(e, term.at)]
+            yield _finding(before, term, said, timeline)
+
+
+def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Leadership moved to the first replica while the leader before was alive and stayed in the ISR: only an election asked
+    for does that. Failures and shutdowns take the old leader out of the ISR, or leave the partition without one."""
+    state = term.state
+    if state is None or term.before is None or before.leader == term.leader or term.before.leader != before.leader:
+        return False
+    assigned = state.replicas or timeline.assigned
+    stays = before.leader in state.isr and set(state.isr) == set(term.before.isr)
+    return bool(assigned) and assigned[0] == term.leader and stays and term.leader in term.before.isr
+
+
+def _near(event: Event, at: datetime | None) -> bool:
+    return event.at is not None and at is not None and abs(event.at - at) <= SAME_ELECTION
+
+
+def _finding(before: Term, term: Term, said: list[Event], timeline: PartitionTimeline) -> Finding:
+    return Finding(
+        kind="preferred-election",
+        severity="info",
+        confidence="certain" if said else "probable",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(term.leader, before.leader),
+        leader_epoch=term.epoch,
+        start=term.at,
+        end=term.at,
+        summary=f"{timeline.name}: leadership went from broker {before.leader} back to its preferred replica {term.leader}",
+        explanation=f"{timeline.name} from {before.leader} to {term.leader}",
+        evidence=quote(said[:1], term.evidence),
+    )
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each election, which usually is of many partitions at once."""
+    batch: list[Finding] = []
+    for finding in sorted(findings, key=lambda f: (f.start or datetime.min, f.topic or "", f.partition or 0)):
+        if batch and batch[-1].start is not None and finding.start is not None and finding.start - batch[-1].start > SAME_ELECTION:
+            yield _merged(batch)
+            batch = []
+        batch.append(finding)
+    if batch:
+        yield _merged(batch)
+
+
+def _merged(batch: Sequence[Finding]) -> Finding:
+    to = tuple(sorted({f.brokers[0] for f in batch}))
+    shown = "; ".join(f.explanation for f in batch[:8]) + (f" and {len(batch) - 8} more" if len(batch) > 8 else "")
+    single = len(batch) == 1
+    return replace(
+        batch[0],
+        topic=batch[0].topic if single else None,
+        partition=batch[0].partition if single else None,
+        leader_epoch=batch[0].leader_epoch if single else None,
+        brokers=to,
+        end=batch[-1].start,
+        summary=batch[0].summary if single else f"{len(batch)} leaderships went back to their preferred replicas on {brokers_named(to)}",
+        explanation=f"At {moment(batch[0].start)} leadership was given to preferred replicas whose brokers were in sync, by command or by automatic rebalance: {shown}. Nothing is lost by it.",
+        evidence=tuple(dict.fromkeys(e for f in batch for e in f.evidence))[:MAX_EVIDENCE],
+    )
+
+
+RULE = Rule(
+    kind="preferred-election",
+    level="info",
+    meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
+    references=("KIP-460",),
+    partition=judge,
+    merge=merge,
+)

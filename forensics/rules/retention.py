@@ -1,0 +1,66 @@
+"""retention: the head of a log was deleted for a legal reason."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline
+
+LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
+_MOVES = {"client delete records request": "DeleteRecords", "segment deletion": "retention", "leader offset increment": "the leader's log start offset"}
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    deleted = [e for e in timeline.of("segment-delete") if e.reason in LEGAL]
+    moved = [e for e in timeline.of("log-start-move") if (e.log_start_offset or 0) > 0 or (e.offset or 0) > 0]
+    if not deleted and not moved:
+        return
+    events = sorted((*moved, *deleted), key=lambda e: (e.at is None, e.at))
+    starts = [o for o in (e.log_start_offset if e.log_start_offset is not None else e.offset for e in moved) if o is not None]
+    why = sorted({_MOVES.get(e.reason or "", e.reason or "a request") for e in moved if e.reason != "leader offset increment"} | {LEGAL[e.reason or ""] for e in deleted})
+    reason = ", ".join(why) or "the leader's log start offset"
+    yield Finding(
+        kind="retention",
+        severity="info",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=tuple(sorted({e.writer for e in events if e.writer is not None})),
+        start=events[0].at,
+        end=events[-1].at,
+        summary=f"{timeline.name}: the head of the log was deleted by {reason}" + (f"; it starts at {max(starts)} now" if starts else ""),
+        explanation=f"{timeline.name}: deleted by {reason}" + (f", log start offset {max(starts)}" if starts else ""),
+        evidence=quote(events),
+    )
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each topic."""
+    by_topic: dict[str | None, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_topic[finding.topic].append(finding)
+    for topic, own in sorted(by_topic.items(), key=lambda item: item[0] or ""):
+        starts, ends = [f.start for f in own if f.start], [f.end for f in own if f.end]
+        yield replace(
+            own[0],
+            partition=own[0].partition if len(own) == 1 else None,
+            brokers=tuple(sorted({b for f in own for b in f.brokers})),
+            start=min(starts, default=None),
+            end=max(ends, default=None),
+            summary=own[0].summary if len(own) == 1 else f"{topic}: the heads of {len(own)} partitions were deleted by retention or on request",
+            explanation=f"From {moment(min(starts, default=None))} on: " + "; ".join(f.explanation for f in own[:8]) + ". Kafka was told to delete these records; that is no loss by failure.",
+            evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
+        )
+
+
+RULE = Rule(
+    kind="retention",
+    level="info",
+    meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
+    partition=judge,
+    merge=merge,
+)

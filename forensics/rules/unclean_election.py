@@ -1,0 +1,86 @@
+"""unclean-election: a leader was elected outside the ISR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.elections import Election, elections
+from forensics.loss import Loss, losses
+from forensics.model import Finding, Rule, brokers_named, moment, quote
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    lost = losses(timeline, cluster)
+    for election in elections(timeline, cluster):
+        if election.unclean:
+            yield _finding(election, [x for x in lost if x.term.order == election.term.order], timeline)
+
+
+def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> Finding:
+    term = election.term
+    before = term.before
+    isr = list(before.isr) if before is not None else []
+    cost, certain = _cost(election, lost, timeline)
+    explanation = (
+        f"At {moment(term.at)} broker {term.leader} became leader of {timeline.name} in leader epoch {term.epoch} although "
+        f"{_outside(isr)}: {election.why}. {_start(election)} {cost}"
+    )
+    return Finding(
+        kind="unclean-election",
+        severity="high" if certain and not lost else "critical",
+        confidence=election.confidence,
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(term.leader, *(b for b in isr if b != term.leader)),
+        leader_epoch=term.epoch,
+        start=term.at,
+        end=term.at,
+        summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR {isr}",
+        explanation=explanation.strip(),
+        next_steps=(
+            "Read the data-loss findings of this partition for the offsets that went with it.",
+            f"If the records matter and {brokers_named(isr)} still hold them (see still-on-disk notes), copy that directory before the broker rejoins.",
+            "Check unclean.leader.election.enable on the topic and the brokers.",
+        ),
+        evidence=quote(*election.evidence, *term.evidence),
+    )
+
+
+def _outside(isr: list[int]) -> str:
+    return f"the in-sync replicas were {brokers_named(isr)} only" if isr else "it was not known to be in sync"
+
+
+def _start(election: Election) -> str:
+    offset = election.term.start_offset
+    if offset is None:
+        return "Where its log ended then is not in evidence."
+    return f"Its log ended at offset {offset} then."
+
+
+def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
+    if lost:
+        told = ", ".join(f"{x.range}" for x in lost)
+        return f"Offsets {told} of the leader before it were lost.", True
+    before = election.term.before
+    ends = [timeline.replicas[b].log_end_offset for b in (before.isr if before else ()) if b in timeline.replicas]
+    start = election.term.start_offset
+    if start is not None and ends and all(e is not None for e in ends):
+        seen = max(e for e in ends if e is not None)
+        return f"No divergence was found: no log of the ISR is known to have reached past offset {min(start, seen)}; nothing was lost that the evidence shows.", True
+    return "Whether records were lost with it cannot be told from this evidence.", False
+
+
+RULE = Rule(
+    kind="unclean-election",
+    level="critical",
+    meaning="The controller made a replica leader that was not in the ISR. Every record the ISR had and this replica had not is lost, and the old leader throws its copy away when it returns.",
+    benign=(
+        "A leader epoch that rises without another leader (an ISR shrink or a reassignment).",
+        "The last step of a reassignment, where the new leader enters the ISR in the same change (KRaft prints 'UNCLEAN partition change' for it in 3.0 to 4.0).",
+        "An election of an eligible leader replica (KIP-966).",
+    ),
+    references=("KIP-106", "KIP-704", "KIP-966", "KAFKA-5642", "KAFKA-12670"),
+    partition=judge,
+)

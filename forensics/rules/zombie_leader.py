@@ -1,0 +1,76 @@
+"""zombie-leader: a broker went on as leader after another was elected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from forensics.loss import losses
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.replicas import FollowerStart, Replica
+from spark.timeline import PartitionTimeline, Term
+
+GRACE = timedelta(seconds=1)
+"""A LeaderAndIsr request takes a moment; a hand-over within it is ordinary."""
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    reigns = [t for t in timeline.terms if not t.restart]
+    for before, term in zip(reigns, reigns[1:], strict=False):
+        if before.leader == term.leader or term.at is None:
+            continue
+        old = timeline.replicas.get(before.leader)
+        if old is None:
+            continue
+        woke = next((f for f in old.follower_starts if f.epoch >= term.epoch), None)
+        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke):
+            continue
+        refused = [e for e in old.rejected if e.at is not None and term.at <= e.at <= woke.at]
+        beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
+        if beyond or refused:
+            yield _finding(timeline, before, term, woke, refused, bool(beyond))
+
+
+def _restarted(replica: Replica, before: Term, woke: FollowerStart) -> bool:
+    """Its process was started anew between its reign and its submission: then it was dead, no zombie."""
+    return any(
+        load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at) for load in replica.loads
+    )
+
+
+def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:
+    ahead = f" and had written up to offset {woke.offset} while the new leader began at {term.start_offset}" if beyond else ""
+    return Finding(
+        kind="zombie-leader",
+        severity="high",
+        confidence="certain" if refused else "probable",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(before.leader, term.leader),
+        leader_epoch=before.epoch,
+        start=term.at,
+        end=woke.at,
+        summary=f"{timeline.name}: broker {before.leader} still led in epoch {before.epoch} after broker {term.leader} was elected in epoch {term.epoch}",
+        explanation=(
+            f"Broker {term.leader} was elected leader at {moment(term.at)} (leader epoch {term.epoch}), but broker {before.leader}, alive all the time, "
+            f"obeyed only at {moment(woke.at)}{ahead}. In between it could accept acks=0 and acks=1 writes that were bound to be truncated; "
+            "writes with acks=all could not succeed there, because its followers no longer fetched from it."
+        ),
+        next_steps=(
+            "Look for what froze the broker: a long GC pause, a suspended machine, a stuck disk, a lost network.",
+            "The data-loss findings of this partition say what it had accepted alone.",
+        ),
+        evidence=quote(before.evidence[-1:], term.evidence, woke.event, refused[:2]),
+    )
+
+
+RULE = Rule(
+    kind="zombie-leader",
+    level="high",
+    meaning="A leader did not learn that it was deposed, and went on accepting writes.",
+    benign=("The moment between an election and the old leader's LeaderAndIsr request.", "A leader that was dead, not frozen."),
+    references=("KIP-101", "KIP-320", "KAFKA-12686"),
+    partition=judge,
+)

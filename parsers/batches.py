@@ -1,0 +1,356 @@
+"""Record batches of log segments, magic 0, 1 and 2: who wrote which offsets, and where a segment is damaged.
+
+Here: the frames and headers of `*.log` files, read forwards in bounded chunks, their checksums, and the `segment` event that
+tells where a log ends. Not here: what the records say (parsers.metadata_log for the one topic whose records Kafka defines).
+
+Source: DefaultRecordBatch, LegacyRecord, FileLogInputStream and LogSegment.recover of Apache Kafka.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import google_crc32c
+
+from parsers.schemas import INT64, MAX_TEXT, Member, Row
+from parsers.sniff import partition_of
+
+CHUNK = 1 << 20
+"""Bytes read at a time; about two chunks are in memory at once."""
+MAX_PAYLOAD = 32 << 20
+"""Largest payload handed out; a raft batch is at most 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
+MAX_BATCHES = 50_000
+"""Batches one `segment` row lists."""
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+_LOG_OVERHEAD = 12
+_UP_TO_MAGIC = 17
+_PREFIX = struct.Struct(">qiIb")
+_V2 = struct.Struct(">qiibIhiqqqhii")
+_V1_TIMESTAMP = struct.Struct(">q")
+_SMALLEST = {0: 14, 1: 22, 2: 49}
+"""Least size field of each magic: a frame's bytes after offset and size."""
+_CRC_STARTS = {0: 16, 1: 16, 2: 21}
+_PAYLOAD_STARTS = {0: 18, 1: 26, 2: 61}
+_SEGMENT_NAME = re.compile(r"(?:^|/)(\d{20})\.log(?:\.(deleted|cleaned|swap))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One batch; in magic 0 and 1 one message, which may wrap a compressed set of messages.
+
+    Of a compressed wrapper only the offset of its last message is known without decompression: it is both base and last
+    offset, and the record count is null. Timestamps are milliseconds since 1970, -1 is none.
+    """
+
+    position: int
+    """Byte at which it begins."""
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    """partitionLeaderEpoch, -1 when unknown and before magic 2. No checksum covers it."""
+    magic: int
+    crc: int
+    codec: str
+    timestamp_type: str | None
+    """'create' or 'append'; null in magic 0."""
+    transactional: bool
+    control: bool
+    base_timestamp: int
+    """In a batch with a delete horizon (compacted, 3.0+) that horizon."""
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    record_count: int | None
+    valid: bool
+    """The checksum matches."""
+    payload: bytes | None = None
+    """What follows the fixed header, where it was asked for and is no larger than MAX_PAYLOAD."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Why the frames end before the file does."""
+
+    position: int
+    reason: str
+    """'torn-tail' (end of file inside a batch), 'length', 'magic', or 'preallocated': zero bytes to the end, no damage."""
+    text: str
+
+
+class _Window:
+    """A forward reader of which a little is in memory."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._bytes = b""
+        self._at = 0
+        self.position = 0
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes without moving on; fewer than `size` only at the end of the stream."""
+        while len(self._bytes) - self._at < size:
+            more = self._stream.read(CHUNK)
+            if not more:
+                break
+            self._bytes, self._at = self._bytes[self._at :] + more, 0
+        return self._bytes[self._at : self._at + size]
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, at least one and at most `size`; none at the end of the stream."""
+        if self._at == len(self._bytes):
+            self._bytes, self._at = self._stream.read(CHUNK), 0
+        taken = self._bytes[self._at : self._at + size]
+        self._at += len(taken)
+        self.position += len(taken)
+        return taken
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The next `size` bytes, as far as there are any, at most CHUNK at a time."""
+        while size > 0 and (piece := self.take(min(size, CHUNK))):
+            yield piece
+            size -= len(piece)
+
+    def only_zeros(self) -> bool:
+        """Whether nothing but zero bytes is left; reads on to the first other byte."""
+        while piece := self.take(CHUNK):
+            if piece.count(0) != len(piece):
+                return False
+        return True
+
+
+def headers(stream: BinaryIO, *, payload: bool = False) -> Iterator[Batch | Damage]:
+    """Batches in file order. A Damage ends it; a batch whose checksum fails does not, it is told by `valid`.
+
+    Frames are taken as FileLogInputStream takes them. Holds a few MiB, and a payload of at most MAX_PAYLOAD if asked.
+    """
+    window = _Window(stream)
+    while head := window.peek(_V2.size):
+        position = window.position
+        if implausible := _implausible(head, position):
+            yield Damage(position, "preallocated", "zero bytes to the end of the file") if window.only_zeros() else implausible
+            return
+        offset, size, _, magic = _PREFIX.unpack_from(head)
+        total = _LOG_OVERHEAD + size
+        keep = payload and total - _PAYLOAD_STARTS[magic] <= MAX_PAYLOAD
+        seen, computed, kept = _read_body(window, total, magic, keep)
+        if seen < total:
+            text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
+            yield Damage(position, "torn-tail", text)
+            return
+        yield _batch(head, position, magic, computed, kept)
+
+
+def _implausible(head: bytes, position: int) -> Damage | None:
+    if len(head) <= _UP_TO_MAGIC:
+        return Damage(position, "torn-tail", f"{len(head)} bytes at the end of the file are too few for a batch")
+    _, size, _, magic = _PREFIX.unpack_from(head)
+    if magic not in _SMALLEST and size >= _SMALLEST[0]:
+        return Damage(position, "magic", f"the batch at byte {position} is of magic {magic}, which no Kafka version writes")
+    if size < _SMALLEST.get(magic, _SMALLEST[0]):
+        return Damage(position, "length", f"the batch at byte {position} says a length of {size} bytes, less than any batch of its magic")
+    return None
+
+
+def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes | None]:
+    """Moves past a batch; bytes there were, their checksum, and the payload if it is to be kept."""
+    covered = _CRC_STARTS[magic]
+    seen = len(window.take(covered))
+    computed = 0
+    kept: list[bytes] = []
+    for piece in window.pieces(total - covered):
+        computed = google_crc32c.extend(computed, piece) if magic == 2 else zlib.crc32(piece, computed)
+        seen += len(piece)
+        if keep:
+            kept.append(piece)
+    payload = b"".join(kept)[_PAYLOAD_STARTS[magic] - covered :] if keep else None
+    return seen, computed, payload
+
+
+def _codec(attributes: int) -> str:
+    number = attributes & 7
+    return CODECS[number] if number < len(CODECS) else f"unknown-{number}"
+
+
+def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
+    if magic < 2:
+        return _legacy_batch(head, position, magic, computed, payload)
+    base, _, epoch, _, crc, attributes, delta, base_time, max_time, producer, producer_epoch, sequence, count = _V2.unpack(head)
+    return Batch(
+        position,
+        base,
+        base + delta,
+        epoch,
+        magic,
+        crc,
+        _codec(attributes),
+        "append" if attributes & 8 else "create",
+        bool(attributes & 16),
+        bool(attributes & 32),
+        base_time,
+        max_time,
+        producer,
+        producer_epoch,
+        sequence,
+        count,
+        crc == computed,
+        payload,
+    )
+
+
+def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
+    offset, _, crc, _ = _PREFIX.unpack_from(head)
+    attributes = head[_UP_TO_MAGIC]
+    time = _V1_TIMESTAMP.unpack_from(head, _UP_TO_MAGIC + 1)[0] if magic == 1 else -1
+    codec = _codec(attributes)
+    return Batch(
+        position=position,
+        base_offset=offset,
+        last_offset=offset,
+        leader_epoch=-1,
+        magic=magic,
+        crc=crc,
+        codec=codec,
+        timestamp_type=None if magic == 0 else "append" if attributes & 8 else "create",
+        transactional=False,
+        control=False,
+        base_timestamp=time,
+        max_timestamp=time,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        record_count=1 if codec == "none" else None,
+        valid=crc == computed,
+        payload=payload,
+    )
+
+
+def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
+    """`segment` events of one `*.log` file, and a `log-corruption` event where each damage begins.
+
+    A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and
+    only the last row has `log_end_offset`: last offset + 1 of the last valid batch before the first damage, or the base offset
+    of an empty segment. Batches behind a damage are listed as well, for they tell what the log held.
+
+    `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
+    name says ('deleted', 'cleaned', 'swap').
+    """
+    segment = _Segment(member)
+    for found in headers(stream):
+        yield from segment.add(found)
+    yield segment.last_row()
+
+
+class _Segment:
+    """What is known of a segment while its batches go by."""
+
+    def __init__(self, member: Member) -> None:
+        name = _SEGMENT_NAME.search(member.path)
+        base = int(name[1]) if name else None
+        self._base = base if base in INT64 else None
+        self._end = self._base
+        self._last_offset: int | None = None
+        self._damage: int | None = None
+        self._bad_run = False
+        self._behind = 0
+        self._rows: list[Row] = []
+        self._byte = 0
+        self._place: Row = {"pattern": "segment", "time": member.modified, "clock": "mtime" if member.modified else None}
+        where = partition_of(member.path)
+        if where:
+            self._place["topic"], self._place["partition"] = where[0], where[1]
+        state = where[2] if where and where[2] != "current" else None
+        self._reason = state or (name[2] if name else None)
+
+    def add(self, found: Batch | Damage) -> Iterator[Row]:
+        if isinstance(found, Damage):
+            if found.reason != "preallocated":
+                yield self._corruption(found.position, found.reason, found.text)
+            return
+        if wrong := self._wrong(found):
+            # one event where a stretch of bad batches begins: a file of nothing else must not flood the table
+            if not self._bad_run:
+                yield self._corruption(found.position, *wrong)
+            self._bad_run = True
+            return
+        self._bad_run = False
+        if self._last_offset is not None and found.base_offset <= self._last_offset:
+            yield self._disorder(found)
+        if len(self._rows) == MAX_BATCHES:
+            yield self._row()
+        self._append(found)
+
+    def last_row(self) -> Row:
+        text = None
+        if self._behind:
+            text = f"{self._behind} whole batches lie behind the first damage, the last one ends at offset {self._last_offset}"
+        return self._row() | {"log_end_offset": self._end, "text": text}
+
+    def _append(self, batch: Batch) -> None:
+        if not self._rows:
+            self._byte = batch.position
+        self._rows.append(
+            {
+                "base_offset": batch.base_offset,
+                "last_offset": batch.last_offset,
+                "leader_epoch": batch.leader_epoch,
+                "crc": batch.crc,
+                "max_timestamp": batch.max_timestamp,
+                "control": batch.control,
+            }
+        )
+        self._last_offset = batch.last_offset
+        if self._damage is not None:
+            self._behind += 1
+        else:
+            self._end = batch.last_offset + 1
+
+    def _row(self) -> Row:
+        rows, self._rows = self._rows, []
+        return {
+            **self._place,
+            "event": "segment",
+            "byte": self._byte,
+            "offset": self._base,
+            "count": len(rows),
+            "batches": rows,
+            "reason": self._reason,
+        }
+
+    def _wrong(self, batch: Batch) -> tuple[str, str] | None:
+        """Reason and words of what keeps a batch from being part of the log."""
+        at = f"the batch at byte {batch.position} (offset {batch.base_offset})"
+        if not batch.valid:
+            return "crc", f"{at} does not match its checksum {batch.crc}"
+        # Kafka asks it of the last offset only (LogSegment.ensureOffsetInRange): indexes hold int32 relative to the base
+        first, stop = (0, INT64.stop - 1) if self._base is None else (self._base, min(self._base + 2**31, INT64.stop - 1))
+        if not (0 <= batch.base_offset <= batch.last_offset and first <= batch.last_offset < stop):
+            return "offset", f"{at} ends at offset {batch.last_offset}, which a segment that begins at {first} cannot hold"
+        return None
+
+    def _corruption(self, position: int, reason: str, text: str) -> Row:
+        if self._damage is None:
+            self._damage = position
+        text = f"{text}; a recovery of this segment cuts the log at offset {self._end}, byte {self._damage}, with all that follows"
+        return self._event(position, reason, text)
+
+    def _disorder(self, batch: Batch) -> Row:
+        text = f"the batch at byte {batch.position} begins at offset {batch.base_offset}, the one before it ended at {self._last_offset}"
+        return self._event(batch.position, "offset-order", f"{text}; no checksum covers a batch's base offset, a recovery keeps both")
+
+    def _event(self, position: int, reason: str, text: str) -> Row:
+        return {
+            **self._place,
+            "event": "log-corruption",
+            "byte": position,
+            "offset": self._end,
+            "reason": reason,
+            "text": text[:MAX_TEXT],
+        }

@@ -1,0 +1,157 @@
+"""Kafka's flexible wire encoding (KIP-482) and the body of a v2 record, as far as metadata records need them.
+
+Here: varints, compact strings and arrays, uuids, tagged fields, and the records inside a batch's payload. Not here: what any
+record means (parsers.metadata_records). Everything that does not fit its bytes raises Malformed.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+MAX_LENGTH = 0x7FFF
+"""Longest string Kafka's generated readers take, and more elements than any of these arrays ever has."""
+
+_INT8, _INT16, _UINT16 = struct.Struct(">b"), struct.Struct(">h"), struct.Struct(">H")
+_INT32, _INT64 = struct.Struct(">i"), struct.Struct(">q")
+_INT32_BITS, _INT64_BITS = 32, 64
+
+T = TypeVar("T")
+
+
+class Malformed(ValueError):
+    """Bytes that are not what their place asks for; the message is free of numbers, so equal faults read alike."""
+
+
+class Fields:
+    """Reads fields one after another from bytes in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def remaining(self) -> int:
+        return len(self._data) - self._at
+
+    def raw(self, size: int) -> bytes:
+        if not 0 <= size <= self.remaining:
+            raise Malformed("a length reaches past the end of the record")
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def int8(self) -> int:
+        return self._number(_INT8)
+
+    def int16(self) -> int:
+        return self._number(_INT16)
+
+    def uint16(self) -> int:
+        return self._number(_UINT16)
+
+    def int32(self) -> int:
+        return self._number(_INT32)
+
+    def int64(self) -> int:
+        return self._number(_INT64)
+
+    def boolean(self) -> bool:
+        return self.int8() != 0
+
+    def _number(self, form: struct.Struct) -> int:
+        number: int = form.unpack(self.raw(form.size))[0]
+        return number
+
+    def unsigned_varint(self, bits: int = _INT32_BITS) -> int:
+        value = shift = 0
+        while shift < bits:
+            byte = self.raw(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >> bits:
+                    break
+                return value
+            shift += 7
+        raise Malformed("a varint is too long")
+
+    def varint(self, bits: int = _INT32_BITS) -> int:
+        """Zig-zag encoded, as in record bodies."""
+        value = self.unsigned_varint(bits)
+        return (value >> 1) ^ -(value & 1)
+
+    def uuid(self) -> str:
+        """22 characters base64url, as Uuid.toString prints it."""
+        return base64.urlsafe_b64encode(self.raw(16))[:22].decode("ascii")
+
+    def string(self) -> str:
+        value = self.nullable_string()
+        if value is None:
+            raise Malformed("a string that must be there is null")
+        return value
+
+    def nullable_string(self) -> str | None:
+        size = self._length()
+        return None if size is None else self.raw(size).decode("utf-8", errors="replace")
+
+    def array(self, element: Callable[[], T]) -> list[T]:
+        values = self.nullable_array(element)
+        if values is None:
+            raise Malformed("an array that must be there is null")
+        return values
+
+    def nullable_array(self, element: Callable[[], T]) -> list[T] | None:
+        count = self._length()
+        return None if count is None else [element() for _ in range(count)]
+
+    def _length(self) -> int | None:
+        """Compact length: one more than it says, 0 is null."""
+        length = self.unsigned_varint() - 1
+        if length > MAX_LENGTH:
+            raise Malformed("a string or array is longer than Kafka allows")
+        return None if length < 0 else length
+
+    def tagged(self) -> dict[int, Fields]:
+        """The tagged fields that end a struct, each as what is to be read of it; unknown ones are simply never read."""
+        count = self.unsigned_varint()
+        if count > MAX_LENGTH:
+            raise Malformed("a record has more tagged fields than Kafka could ever define")
+        found: dict[int, Fields] = {}
+        for _ in range(count):
+            tag = self.unsigned_varint()
+            found[tag] = Fields(self.raw(self.unsigned_varint()))
+        return found
+
+    def end(self) -> None:
+        if self.remaining:
+            raise Malformed("bytes are left over")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a v2 batch, headers left out."""
+
+    timestamp_delta: int
+    offset_delta: int
+    key: bytes | None
+    value: bytes | None
+
+
+def records(payload: bytes, count: int) -> Iterator[Record]:
+    """Records of an uncompressed v2 payload. Raises Malformed at the first that cannot be told from its neighbours."""
+    fields = Fields(payload)
+    for _ in range(count):
+        yield _record(Fields(fields.raw(fields.varint())))
+    fields.end()
+
+
+def _record(body: Fields) -> Record:
+    body.int8()
+    return Record(body.varint(_INT64_BITS), body.varint(), _bytes(body), _bytes(body))
+
+
+def _bytes(body: Fields) -> bytes | None:
+    size = body.varint()
+    return None if size < 0 else body.raw(size)

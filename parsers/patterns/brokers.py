@@ -1,0 +1,668 @@
+"""How a broker process lives: start, stop, signals, controlled shutdown, sessions and registration, deaths, its settings.
+
+Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, thread and process deaths, what the
+dump of KafkaConfig says on durability. Not here: what the controller says about brokers (controller, kraft), whether the last stop was clean (loading),
+failed directories (log_dirs). ControllerServer and KafkaRaftServer lines make no broker events: a controller is no broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from parsers.patterns.pattern import Pattern, Sample
+from parsers.schemas import Row
+
+_SERVER = ("kafka.server.KafkaServer",)
+_BROKER = ("kafka.server.BrokerServer",)
+_ANY_SERVER = _SERVER + _BROKER
+_LIFECYCLE = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
+
+
+def _server_state(row: Row) -> Iterator[Row]:
+    if row["reason"] == "STARTED":
+        yield {**row, "event": "broker-started"}
+    else:
+        yield row
+
+
+def _of_itself(row: Row) -> Iterator[Row]:
+    """A broker writes its own registration, so it is the writer."""
+    yield {**row, "node": row["broker"]}
+
+
+_SETTING = regex.compile(r"(?m)^\t(?P<key>[\w.-]+) = (?P<value>.*)$")
+_TOLD = regex.compile(
+    r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)"
+    r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
+    r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
+    r"|unclean\.leader\.election\.(?:enable|interval\.ms)|min\.insync\.replicas|default\.replication\.factor"
+    r"|(?:offsets\.topic|transaction\.state\.log)\.(?:replication\.factor|min\.isr)|auto\.leader\.rebalance\.enable|auto\.create\.topics\.enable"
+    r"|replica\.(?:lag\.time\.max\.ms|lag\.max\.messages|high\.watermark\.checkpoint\.interval\.ms|fetch\.max\.bytes)"
+    r"|controlled\.shutdown\.(?:enable|max\.retries)|zookeeper\.session\.timeout\.ms|broker\.(?:session\.timeout|heartbeat\.interval)\.ms"
+)
+"""Settings that bear on what may be lost; the other 250 of a dump, secrets among them, are left in the file."""
+
+
+def _settings(row: Row) -> Iterator[Row]:
+    found = [(match["key"], match["value"].strip()) for match in _SETTING.finditer(row["_groups"]["_settings"])]
+    ids = [value for key, value in found if key in ("broker.id", "node.id") and value.isdecimal()]
+    node = int(ids[0]) if ids else row.get("node")
+    for key, value in found:
+        if _TOLD.fullmatch(key):
+            yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
+
+
+_LIFE: tuple[Pattern, ...] = (
+    Pattern(
+        name="broker-starting-zk",
+        event="broker-starting",
+        literal="starting (kafka.server.KafkaServer",
+        regex=r"starting",
+        versions=("0.8.2", "3.9"),
+        loggers=_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 02:25:13,470] INFO starting (kafka.server.KafkaServer)",
+                {"event": "broker-starting", "node": None},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Kafka Server 1], starting (kafka.server.KafkaServer)",
+                {"node": 1},
+                "source: 0.10.2 KafkaServer",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-started-zk",
+        event="broker-started",
+        literal="started (kafka.server.KafkaServer",
+        regex=r"started",
+        versions=("0.8.2", "3.9"),
+        loggers=_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 02:25:14,500] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)",
+                {"node": 3},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+            Sample(
+                "[2026-11-21 03:01:02,350] INFO [Kafka Server 3], started (kafka.server.KafkaServer)",
+                {"node": 3},
+                "real: unclean-election-0.10.2.2-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-starting-kraft",
+        event="broker-starting",
+        literal="Starting broker (kafka.server.BrokerServer",
+        regex=r"Starting broker",
+        versions=("2.8", "4.3"),
+        loggers=_BROKER,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:12,010] INFO [BrokerServer id=3] Starting broker (kafka.server.BrokerServer)",
+                {"node": 3},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-server-state",
+        event="broker-state",
+        literal="Transition from ",
+        regex=r"Transition from \w+ to (?P<reason>\w+)",
+        versions=("3.1", "4.3"),
+        loggers=_BROKER,
+        explode=_server_state,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:13,110] INFO [BrokerServer id=3] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
+                {"node": 3, "event": "broker-started", "reason": "STARTED"},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 03:31:12,009] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)",
+                {"node": 3, "event": "broker-state", "reason": "STARTING"},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-signal",
+        event="broker-signal",
+        literal="Terminating process due to signal ",
+        regex=r"Terminating process due to signal (?P<value>\w+)",
+        versions=("1.0", "4.3"),
+        samples=(
+            Sample(
+                "[2026-11-21 02:40:01,900] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)",
+                {"value": "SIGTERM"},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+        note="SIGKILL and a power cut leave no line.",
+    ),
+    Pattern(
+        name="broker-stopping",
+        event="broker-stopping",
+        literal="shutting down (kafka.server.",
+        regex=r"shutting down",
+        versions=("0.8.2", "4.3"),
+        loggers=_ANY_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 02:40:02,001] INFO [BrokerServer id=4] shutting down (kafka.server.BrokerServer)",
+                {"node": 4},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 02:00:56,601] INFO [KafkaServer id=3] shutting down (kafka.server.KafkaServer)",
+                {"node": 3},
+                "real: rolling-restart-2.8.2-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-stopped",
+        event="broker-stopped",
+        literal="shut down completed (kafka.server.",
+        regex=r"shut down completed",
+        versions=("0.8.2", "4.3"),
+        loggers=_ANY_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 02:40:08,001] INFO [BrokerServer id=4] shut down completed (kafka.server.BrokerServer)",
+                {"node": 4},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="shutdown-controlled-start",
+        event="controlled-shutdown",
+        literal="controlled shutdown",
+        regex=r"Starting controlled shutdown|Notifying KRaft of controlled shutdown|Beginning controlled shutdown\.",
+        versions=("0.8.2", "4.3"),
+        loggers=_SERVER + _LIFECYCLE,
+        fixed={"reason": "start"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:00:56,605] INFO [KafkaServer id=3] Starting controlled shutdown (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "start"},
+                "real: rolling-restart-2.8.2-zk",
+            ),
+            Sample(
+                "[2026-11-21 02:40:02,003] INFO [BrokerLifecycleManager id=4] Beginning controlled shutdown. (kafka.server.BrokerLifecycleManager)",
+                {"node": 4, "reason": "start"},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="shutdown-controlled-done",
+        event="controlled-shutdown",
+        literal="ontrolled shutdown",
+        regex=r"Controlled shutdown succeeded|Controlled shutdown request returned successfully after \S+ms"
+        r"|The control\w+ has asked us to exit controlled shutdown\.",
+        versions=("0.8.2", "4.3"),
+        loggers=_SERVER + _LIFECYCLE,
+        fixed={"reason": "done"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:00:57,105] INFO [KafkaServer id=3] Controlled shutdown succeeded (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "done"},
+                "real: rolling-restart-2.8.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Controlled shutdown request returned successfully after"
+                " ${clientResponse.requestLatencyMs}ms (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "done"},
+                "source: 3.5 KafkaServer",
+            ),
+            Sample(
+                "[2026-11-21 02:40:06,003] INFO [BrokerLifecycleManager id=4] The controller has asked us to exit controlled shutdown."
+                " (kafka.server.BrokerLifecycleManager)",
+                {"node": 4, "reason": "done"},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="shutdown-controlled-retry",
+        event="controlled-shutdown",
+        literal="ontrolled shutdown ",
+        regex=r"Retrying controlled shutdown (?:after the previous attempt failed\.\.\.|\((?P<count>\d+) retries remaining\))"
+        r"|Controlled shutdown request returned after \S+ with (?:error (?P<value>.*)|(?P<count>\d+) partitions remaining to move)",
+        versions=("0.8.2", "3.9"),
+        loggers=_SERVER,
+        fixed={"reason": "retry"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Retrying controlled shutdown (2 retries remaining) (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "retry", "count": 2},
+                "source: 3.5 KafkaServer",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [Kafka Server 3], Retrying controlled shutdown after the previous attempt failed..."
+                " (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "retry", "count": None},
+                "source: 0.10.2 KafkaServer",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Controlled shutdown request returned after 5ms with 3 partitions remaining to move"
+                " (kafka.server.KafkaServer)",
+                {"count": 3},
+                "source: 3.5 KafkaServer",
+            ),
+        ),
+    ),
+    Pattern(
+        name="shutdown-controlled-remaining",
+        event="controlled-shutdown",
+        literal=" from controller: ",
+        regex=r"Error(?: code)? from controller: (?P<value>.*)",
+        versions=("0.8.2", "3.0"),
+        loggers=_SERVER,
+        fixed={"reason": "retry"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Error from controller: STALE_BROKER_EPOCH (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "retry", "value": "STALE_BROKER_EPOCH"},
+                "source: 2.8 KafkaServer",
+            ),
+        ),
+    ),
+    Pattern(
+        name="shutdown-controlled-failed",
+        event="controlled-shutdown",
+        literal="controlled shutdown",
+        regex=r"Proceeding to do an unclean shutdown as all the controlled shutdown attempts failed"
+        r"|Timed out waiting for the controller to approve controlled shutdown"
+        r"|Got unexpected exception waiting for controlled shutdown future|Skipping controlled shutdown because we are in state \w+\.",
+        versions=("0.8.2", "4.3"),
+        loggers=_ANY_SERVER + _LIFECYCLE,
+        fixed={"reason": "failed"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [KafkaServer id=3] Proceeding to do an unclean shutdown as all the controlled shutdown attempts"
+                " failed (kafka.server.KafkaServer)",
+                {"node": 3, "reason": "failed"},
+                "source: 2.8 KafkaServer",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [BrokerServer id=3] Timed out waiting for the controller to approve controlled shutdown"
+                " (kafka.server.BrokerServer)",
+                {"node": 3, "reason": "failed"},
+                "source: 3.9 BrokerServer",
+            ),
+        ),
+        note="'Unclean' here is about leaderships that were not handed over; the logs may still be closed cleanly.",
+    ),
+    Pattern(
+        name="kafka-version",
+        event="kafka-version",
+        literal="Kafka version",
+        regex=r"Kafka version ?: (?P<value>\S+)",
+        versions=("0.9.0", "4.3"),
+        loggers=("org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.utils.AppInfoParser$AppInfo"),
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:33,744] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)",
+                {"value": "2.8.2"},
+                "real: reassignment-2.8.2-zk",
+            ),
+            Sample(
+                "[2026-11-21 03:01:02,349] INFO Kafka version : 0.10.2.2 (org.apache.kafka.common.utils.AppInfoParser)",
+                {"value": "0.10.2.2"},
+                "real: unclean-election-0.10.2.2-zk",
+            ),
+        ),
+        note="Clients inside the broker print it as well.",
+    ),
+    Pattern(
+        name="broker-cluster-id",
+        event="config",
+        literal="Cluster ID = ",
+        regex=r"Cluster ID = (?P<value>\S+)",
+        versions=("0.10.1", "3.9"),
+        loggers=_SERVER,
+        fixed={"key": "cluster.id"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:33,010] INFO Cluster ID = 8d9m_bTrRiCpwmRarvC_0w (kafka.server.KafkaServer)",
+                {"key": "cluster.id", "value": "8d9m_bTrRiCpwmRarvC_0w"},
+                "real: reassignment-2.8.2-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-config",
+        event="config",
+        literal="KafkaConfig values:",
+        regex=r"KafkaConfig values: *\n(?P<_settings>.*)",
+        versions=("0.9.0", "4.3"),
+        multiline=True,
+        explode=_settings,
+        samples=(
+            Sample(
+                "[2026-11-21 02:25:13,462] INFO KafkaConfig values: \n\tbroker.id = 3\n\tmin.insync.replicas = 1\n"
+                "\tssl.key.password = s3cret\n\tunclean.leader.election.enable = false\n (kafka.server.KafkaConfig)",
+                {"node": 3, "key": "unclean.leader.election.enable", "value": "false"},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO KafkaConfig values: \n\tnode.id = 3\n\tprocess.roles = [broker]\n (kafka.server.KafkaConfig)",
+                {"node": 3, "key": "process.roles", "value": "[broker]", "text": "process.roles = [broker]"},
+                "source: 3.9 AbstractConfig",
+            ),
+        ),
+    ),
+)
+
+_REGISTRATION: tuple[Pattern, ...] = (
+    Pattern(
+        name="broker-registered-zk",
+        event="broker-registered",
+        literal=" at path ",
+        regex=r"Registered broker (?P<broker>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
+        versions=("0.8.2", "3.9"),
+        explode=_of_itself,
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:33,600] INFO Registered broker 4 at path /brokers/ids/4 with addresses: PLAINTEXT://127.0.0.1:44957, czxid"
+                " (broker epoch): 73 (kafka.zk.KafkaZkClient)",
+                {"node": 4, "broker": 4, "broker_epoch": 73},
+                "source: 2.8 KafkaZkClient",
+            ),
+            Sample(
+                "[2026-11-21 03:01:02,340] INFO Registered broker 3 at path /brokers/ids/3 with addresses: EndPoint(127.0.0.1,40555,"
+                "ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)",
+                {"node": 3, "broker": 3, "broker_epoch": None},
+                "real: unclean-election-0.10.2.2-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-registered-kraft",
+        event="broker-registered",
+        literal="Successfully registered broker ",
+        regex=r"Successfully registered broker (?P<broker>\d+) with broker epoch (?P<broker_epoch>-?\d+)",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:12,900] INFO [BrokerLifecycleManager id=3] Successfully registered broker 3 with broker epoch 38"
+                " (kafka.server.BrokerLifecycleManager)",
+                {"node": 3, "broker": 3, "broker_epoch": 38},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-incarnation",
+        event="broker-state",
+        literal=" is now STARTING.",
+        regex=r"Incarnation \S+ of broker (?P<broker>\d+) in cluster (?P<value>\S+) is now STARTING\.",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        fixed={"reason": "STARTING"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:12,001] INFO [BrokerLifecycleManager id=2] Incarnation 6-WKq5u5QuC32kg4UT9Tlw of broker 2 in cluster"
+                " qaLRQMKtRuO9tYchoRN7kA is now STARTING. (kafka.server.BrokerLifecycleManager)",
+                {"node": 2, "broker": 2, "value": "qaLRQMKtRuO9tYchoRN7kA", "reason": "STARTING"},
+                "real: reassignment-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-lifecycle",
+        event="broker-state",
+        literal="ransitioning from ",
+        regex=r"(?:The broker has (?:caught up|been unfenced)\. )?Transitioning from \w+ to (?P<reason>\w+)\.",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:13,050] INFO [BrokerLifecycleManager id=3] The broker has been unfenced. Transitioning from RECOVERY to RUNNING."
+                " (kafka.server.BrokerLifecycleManager)",
+                {"node": 3, "reason": "RUNNING"},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 02:40:06,004] INFO [BrokerLifecycleManager id=4] Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN."
+                " (kafka.server.BrokerLifecycleManager)",
+                {"node": 4, "reason": "SHUTTING_DOWN"},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-recovering-or-waiting",
+        event="broker-state",
+        literal="The broker is in ",
+        regex=r"The broker is in (?P<reason>\w+?)(?:\.| state, still waiting for the active controller\.)",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        samples=(
+            Sample(
+                "[2026-11-21 02:40:03,004] INFO [BrokerLifecycleManager id=4] The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for"
+                " the active controller. (kafka.server.BrokerLifecycleManager)",
+                {"node": 4, "reason": "PENDING_CONTROLLED_SHUTDOWN"},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 03:31:13,001] INFO [BrokerLifecycleManager id=3] The broker is in RECOVERY. (kafka.server.BrokerLifecycleManager)",
+                {"node": 3, "reason": "RECOVERY"},
+                "source: 3.9 BrokerLifecycleManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-unreachable-controller",
+        event="broker-state",
+        literal="BrokerLifecycleManager)",
+        regex=r"(?:Unable to register (?:the )?broker|Unable to send (?:a|broker) heartbeat|Broker \d+ sent a heartbeat request but received error) ?(?P<value>.*)",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        fixed={"reason": "controller-unreachable"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:20:02,110] INFO [BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned error"
+                " DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)",
+                {"node": 2, "reason": "controller-unreachable", "value": "2 because the controller returned error DUPLICATE_BROKER_REGISTRATION"},
+                "real: last-replica-standing-unprovable-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 02:13:53,110] INFO [BrokerLifecycleManager id=3] Unable to send a heartbeat because the RPC got timed out before it could"
+                " be sent. (kafka.server.BrokerLifecycleManager)",
+                {"node": 3, "reason": "controller-unreachable"},
+                "real: controller-failover-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="broker-session-expired",
+        event="session-expired",
+        literal="xpired",
+        regex=r"Session expired\.|zookeeper state changed \(Expired\)",
+        versions=("0.8.2", "3.9"),
+        loggers=("kafka.zookeeper.ZooKeeperClient", "org.I0Itec.zkclient.ZkClient"),
+        samples=(
+            Sample(
+                "[2026-11-21 02:17:36,110] INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)",
+                {"event": "session-expired"},
+                "real: zombie-leader-2.8.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO zookeeper state changed (Expired) (org.I0Itec.zkclient.ZkClient)",
+                {"event": "session-expired"},
+                "source: 0.10.2 ZkClient",
+            ),
+        ),
+    ),
+)
+
+_FAULTS = ("org.apache.kafka.server.fault.ProcessTerminatingFaultHandler", "org.apache.kafka.server.fault.LoggingFaultHandler")
+
+_DEATHS: tuple[Pattern, ...] = (
+    Pattern(
+        name="thread-died",
+        event="fatal-error",
+        literal="Error due to",
+        regex=r"Error due to ?",
+        versions=("0.8.2", "4.3"),
+        fixed={"reason": "thread"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error due to"
+                " (kafka.server.ReplicaFetcherThread)",
+                {"node": 1, "reason": "thread"},
+                "source: 2.8 ShutdownableThread",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [kafka-log-cleaner-thread-0], Error due to  (kafka.log.LogCleaner)",
+                {"reason": "thread"},
+                "source: 0.10.2 ShutdownableThread",
+            ),
+        ),
+        note="The thread ends; which one tells the logger, why the exception below.",
+    ),
+    Pattern(
+        name="thread-uncaught",
+        event="fatal-error",
+        literal="Uncaught exception in ",
+        regex=r"Uncaught exception in (?:thread '(?P<value>.*)':|(?P<value>.*?): ?)",
+        versions=("0.8.2", "4.3"),
+        fixed={"reason": "thread"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Uncaught exception in thread 'kafka-request-handler-3':"
+                " (org.apache.kafka.common.utils.KafkaThread)",
+                {"value": "kafka-request-handler-3", "reason": "thread"},
+                "source: 2.8 KafkaThread",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Uncaught exception in kafka-network-thread-1-PLAINTEXT-0: "
+                " (org.apache.kafka.common.utils.KafkaThread)",
+                {"reason": "thread"},
+                "source: 0.10.2 KafkaThread",
+            ),
+        ),
+    ),
+    Pattern(
+        name="process-exiting",
+        event="fatal-error",
+        literal="ing Kafka",
+        regex=r"Exiting Kafka(?:\.| due to fatal exception(?: during startup\.)?)|Halting Kafka\.",
+        versions=("0.11.0", "4.3"),
+        fixed={"reason": "process"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Exiting Kafka due to fatal exception during startup. (kafka.Kafka$)",
+                {"reason": "process"},
+                "source: 3.3 Kafka",
+            ),
+        ),
+    ),
+    Pattern(
+        name="process-fatal",
+        event="fatal-error",
+        literal="Fatal error during ",
+        regex=r"Fatal error during (?P<value>KafkaServer\w* (?:startup|shutdown)|(?:broker|controller) (?:startup|shutdown))\..*"
+        r"|Fatal error during (?P<value>KafkaServer\w* (?:startup|shutdown))",
+        versions=("0.8.2", "4.3"),
+        fixed={"reason": "process"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown"
+                " (kafka.server.KafkaServer)",
+                {"node": 1, "value": "KafkaServer startup", "reason": "process"},
+                "source: 2.8 KafkaServer",
+            ),
+        ),
+    ),
+    Pattern(
+        name="process-fault",
+        event="fatal-error",
+        literal=" fault: ",
+        regex=r"Encountered (?P<reason>.*?) ?fault: (?P<value>.*)",
+        versions=("3.3", "4.3"),
+        loggers=_FAULTS,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Encountered fatal fault: Error starting LogManager"
+                " (org.apache.kafka.server.fault.ProcessTerminatingFaultHandler)",
+                {"reason": "fatal", "value": "Error starting LogManager"},
+                "source: 3.9 ProcessTerminatingFaultHandler",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Encountered metadata publishing fault: Error deleting stray partitions"
+                " (org.apache.kafka.server.fault.LoggingFaultHandler)",
+                {"reason": "metadata publishing", "value": "Error deleting stray partitions"},
+                "source: 3.9 LoggingFaultHandler",
+            ),
+        ),
+        note="Only a 'fatal' one ends the process; the others are logged and counted.",
+    ),
+    Pattern(
+        name="process-unregistered",
+        event="fatal-error",
+        literal="Shutting down because ",
+        regex=r"Shutting down because (?:we were unable to register with the controller quorum\.|couldn't communicate offline log dir"
+        r" (?P<directory>\S+) with controllers)",
+        versions=("2.8", "4.3"),
+        loggers=_LIFECYCLE,
+        fixed={"reason": "process"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [BrokerLifecycleManager id=1] Shutting down because couldn't communicate offline log dir"
+                " BTKAL8inuuOgzFARJXZJfg with controllers (kafka.server.BrokerLifecycleManager)",
+                {"node": 1, "directory": "BTKAL8inuuOgzFARJXZJfg"},
+                "source: 3.8 BrokerLifecycleManager",
+            ),
+        ),
+    ),
+)
+
+_IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], ...] = (
+    # name, literal, expression ({} is the literal), versions, loggers, sample message
+    ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER, "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
+    ("shutdown-slow", "Error during controlled shutdown, ", "{}.*", ("0.8.2", "3.9"), _SERVER,
+     "[KafkaServer id=3] Error during controlled shutdown, possibly because leader movement took longer than the configured"
+     " controller.socket.timeout.ms and/or request.timeout.ms: Connection to 1 was disconnected before the response was read"),
+    ("shutdown-again", "Attempted to enter pending controlled shutdown state, ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
+     "[BrokerLifecycleManager id=3] Attempted to enter pending controlled shutdown state, but we are already in that state."),
+    ("shutdown-ignored", "The broker is SHUTTING_DOWN. ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
+     "[BrokerLifecycleManager id=3] The broker is SHUTTING_DOWN. Ignoring heartbeat response."),
+    ("raft-server", "Kafka Server started", "{}", ("2.8", "4.3"), ("kafka.server.KafkaRaftServer",), "[KafkaRaftServer nodeId=100] Kafka Server started"),
+    ("controller-server", "kafka.server.ControllerServer", "(?:Starting controller|shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
+     ("2.8", "4.3"), ("kafka.server.ControllerServer",), "[ControllerServer id=100] Starting controller"),
+    ("waiting", "kafka.server.BrokerServer", "(?:Waiting for .*|Finished waiting for .*|Using no.op persister)", ("3.3", "4.3"), _BROKER,
+     "[BrokerServer id=3] Waiting for controller quorum voters future"),
+    ("connecting", "Connecting to zookeeper on ", "{}.*", ("0.8.2", "3.9"), _SERVER, "Connecting to zookeeper on 127.0.0.1:43779"),
+    ("commit-id", "Kafka commitId", "{} ?: .*", ("0.9.0", "4.3"), (), "Kafka commitId: 3146c6ff4a24cc24"),
+    ("start-time", "Kafka startTimeMs: ", "{}\\d+", ("2.3", "4.3"), (), "Kafka startTimeMs: 1795226553744"),
+)  # fmt: skip
+"""Lines about a broker's life that another line tells better."""
+
+
+def _irrelevant() -> Iterator[Pattern]:
+    for name, literal, shape, versions, loggers, message in _IRRELEVANT:
+        logger = loggers[0] if loggers else "org.apache.kafka.common.utils.AppInfoParser"
+        yield Pattern(
+            name=f"broker-{name}",
+            event="irrelevant",
+            literal=literal,
+            regex=shape.replace("{}", regex.escape(literal)),
+            versions=versions,
+            loggers=loggers,
+            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({logger})", {}, f"source: {versions[1]} {logger}"),),
+        )
+
+
+PATTERNS: tuple[Pattern, ...] = (*_LIFE, *_REGISTRATION, *_DEATHS, *_irrelevant())

@@ -1,0 +1,1171 @@
+"""What KRaft controllers, the metadata quorum and the brokers' reading of it print.
+
+Here: org.apache.kafka.controller (partition records as they are replayed, elections as they are decided, registration,
+fencing, refused ISR changes), org.apache.kafka.raft and the metadata image. Not here: a broker's own life cycle (brokers),
+directory failures (log_dirs), the records themselves (parsers.metadata_records).
+
+Controllers print most of this at replay: on every controller, and again after a restart. The time is that of the replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from parsers.patterns.controller import partition_state
+from parsers.patterns.pattern import IDS, TOPIC, Pattern, Sample, column
+from parsers.schemas import Row
+
+_REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
+_CLUSTER = ("org.apache.kafka.controller.ClusterControlManager",)
+_QUORUM = ("org.apache.kafka.controller.QuorumController",)
+_HEARTBEAT = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
+_BUILDER = ("org.apache.kafka.controller.PartitionChangeBuilder",)
+_CONFIGURATION = ("org.apache.kafka.controller.ConfigurationControlManager",)
+_FEATURES = ("org.apache.kafka.controller.FeatureControlManager",)
+_OFFSETS = ("org.apache.kafka.controller.OffsetControlManager",)
+_RAFT = ("org.apache.kafka.raft.KafkaRaftClient",)
+_QUORUM_STATE = ("org.apache.kafka.raft.QuorumState",)
+_LEADER_STATE = ("org.apache.kafka.raft.LeaderState",)
+_PUBLISHERS = ("kafka.server.metadata.DynamicConfigPublisher", "kafka.server.metadata.BrokerMetadataPublisher")
+
+_ID = r"(?P<topic_id>[\w-]{22})"
+_T_P = rf"(?P<topic>{TOPIC})-(?P<partition>\d+)"
+_METADATA: Row = {"topic": "__cluster_metadata", "partition": 0}
+
+_CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^\]]*\]|[^\s,\[]+) -> (?P<new>\[[^\]]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
+_CHANGED_COLUMN = {
+    "replicas": ("replicas", None),
+    "isr": ("isr", "previous_isr"),
+    "removingReplicas": ("removing_replicas", None),
+    "addingReplicas": ("adding_replicas", None),
+    "leader": ("leader", "previous_leader"),
+    "leaderRecoveryState": ("recovering", None),
+    "leaderEpoch": ("leader_epoch", "previous_leader_epoch"),
+    "partitionEpoch": ("partition_epoch", None),
+}
+
+
+def partition_change(text: str) -> Row:
+    """Columns of a PartitionRegistration diff, `name: old -> new` joined by ', '; it lists only what changed."""
+    row: Row = {}
+    for match in _CHANGE.finditer(text):
+        new, old = _CHANGED_COLUMN.get(match["name"], (None, None))
+        if new:
+            row[new] = column(new, match["new"])
+        if old:
+            row[old] = column(old, match["old"])
+    return row
+
+
+def _with_change(row: Row) -> Iterator[Row]:
+    yield {**row, **partition_change(row["_groups"]["_change"])}
+
+
+def _with_registration(row: Row) -> Iterator[Row]:
+    yield {**row, **partition_state(row["_groups"]["_state"])}
+
+
+def _after_previous(row: Row) -> Iterator[Row]:
+    """An election as PartitionChangeBuilder decides it; from 4.1 the state before it stands behind."""
+    previous = partition_state(row["_groups"].get("_previous") or "")
+    known = {
+        "previous_leader": previous.get("leader"),
+        "previous_leader_epoch": previous.get("leader_epoch"),
+        "previous_isr": previous.get("isr"),
+        "replicas": previous.get("replicas"),
+    }
+    yield {**row, **{name: value for name, value in known.items() if value is not None}}
+
+
+def _assignment_change(row: Row) -> Iterator[Row]:
+    change = partition_state(row["_groups"]["_record"])
+    if change.get("leader") == -2:  # PartitionChangeRecord: leader unchanged
+        del change["leader"]
+    under_way = change.get("adding_replicas") or change.get("removing_replicas")
+    yield {**row, **change, "reason": "started" if under_way else "completed"}
+
+
+def _as_controller(row: Row) -> Iterator[Row]:
+    yield {**row, "controller": row.get("node")}
+
+
+_REGISTRATION_CHANGE = regex.compile(r"fenced=(?P<fenced>-?\d+)(?:, inControlledShutdown=(?P<shutdown>-?\d+))?")
+
+
+def _registration_change(row: Row) -> Iterator[Row]:
+    found = _REGISTRATION_CHANGE.search(row["_groups"]["_record"])
+    if found is None:
+        return
+    if found["fenced"] in ("1", "-1"):
+        yield {**row, "event": "broker-fenced" if found["fenced"] == "1" else "broker-unfenced"}
+    if found["shutdown"] == "1":
+        yield {**row, "event": "shutdown-seen"}
+
+
+_SETTING = regex.compile(r"(?:^|,)(?P<key>[\w.]+) -> (?P<value>.*?)(?=,[\w.]+ -> |$)")
+
+
+def _settings(row: Row) -> Iterator[Row]:
+    for match in _SETTING.finditer(row["_groups"]["_settings"].rstrip(",")):
+        yield {**row, "key": match["key"], "value": match["value"]}
+
+
+_PARTITIONS: tuple[Pattern, ...] = (
+    Pattern(
+        name="kraft-partition-unclean",
+        event="partition-state",
+        literal="UNCLEAN partition change for ",
+        regex=rf"UNCLEAN partition change for {_T_P} with topic ID {_ID}: (?P<_change>.*)",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "replayed", "value": "unclean-text"},
+        explode=_with_change,
+        samples=(
+            Sample(
+                "[2026-11-21 01:55:37,407] INFO [QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID"
+                " MlpAEC9lTCOuG5EVp6OGOg: isr: [3] -> [1], leader: -1 -> 1, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 1 -> 2,"
+                " partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)",
+                {
+                    "node": 100,
+                    "topic": "orders",
+                    "partition": 0,
+                    "topic_id": "MlpAEC9lTCOuG5EVp6OGOg",
+                    "isr": [1],
+                    "previous_isr": [3],
+                    "leader": 1,
+                    "previous_leader": -1,
+                    "recovering": True,
+                    "leader_epoch": 2,
+                    "previous_leader_epoch": 1,
+                    "partition_epoch": 4,
+                    "value": "unclean-text",
+                },
+                "real: unclean-election-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 02:03:04,880] INFO [QuorumController id=100] UNCLEAN partition change for profile-0 with topic ID"
+                " IhaXblexRp-gFGpK86thiw: replicas: [1, 2, 3, 4] -> [1, 2, 3], directories: [vJOlZe1NSYPmbZDcHNbovg,"
+                " Qd3AewHIn1-77WJaWK-Kow, hTAJfhpSef9SqvvlX8v4Ag, MPhZYBV4DRdlOlYGSs3d4g] -> [vJOlZe1NSYPmbZDcHNbovg,"
+                " Qd3AewHIn1-77WJaWK-Kow, hTAJfhpSef9SqvvlX8v4Ag], isr: [4, 2, 3] -> [2, 3, 1], removingReplicas: [4] -> [],"
+                " addingReplicas: [1] -> [], leader: 4 -> 1, leaderEpoch: 0 -> 1, partitionEpoch: 1 -> 2"
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {
+                    "replicas": [1, 2, 3],
+                    "isr": [2, 3, 1],
+                    "previous_isr": [4, 2, 3],
+                    "removing_replicas": [],
+                    "adding_replicas": [],
+                    "leader": 1,
+                    "previous_leader": 4,
+                    "recovering": None,
+                    "leader_epoch": 1,
+                    "partition_epoch": 2,
+                },
+                "real: reassignment-3.9.1-kraft",
+            ),
+        ),
+        note="No proof of an unclean election: 3.0..3.9 print it whenever the new leader was not in the previous ISR, so also at the end of"
+        " a reassignment; 4.1+ for every change while RECOVERING (PartitionRegistration.maybeLogPartitionChange).",
+    ),
+    Pattern(
+        name="kraft-partition-changed",
+        event="partition-state",
+        literal="artition change for ",
+        regex=rf"partition change for {_T_P} with topic ID {_ID}: (?P<_change>.*)",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "replayed"},
+        explode=_with_change,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] DEBUG [QuorumController id=100] partition change for orders-0 with topic ID MlpAEC9lTCOuG5EVp6OGOg:"
+                " isr: [3, 1] -> [3], leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "orders", "partition": 0, "isr": [3], "previous_isr": [3, 1], "leader": None, "leader_epoch": 2},
+                "source: 3.9 PartitionRegistration",
+            ),
+        ),
+        note="DEBUG: invisible with Kafka's own logging configuration.",
+    ),
+    Pattern(
+        name="kraft-partition-modified",
+        event="partition-state",
+        literal="Modified partition ",
+        regex=rf"Modified partition {_ID}:(?P<partition>\d+): (?P<_change>.*)\.",
+        versions=("2.8", "2.8"),
+        loggers=_REPLICATION,
+        fixed={"reason": "replayed"},
+        explode=_with_change,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Modified partition MlpAEC9lTCOuG5EVp6OGOg:0: isr: [3, 1] -> [1], leader: 3 -> 1,"
+                " leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "partition": 0, "isr": [1], "leader": 1, "previous_leader": 3, "partition_epoch": 4},
+                "source: 2.8 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-partition-record",
+        event="partition-state",
+        literal=" and PartitionRegistration(",
+        regex=rf"(?:Created|Replayed PartitionRecord for (?:new|existing)) partition {_T_P} with topic ID {_ID}"
+        r" and (?P<_state>PartitionRegistration\(.*\))\.",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "replayed"},
+        explode=_with_registration,
+        samples=(
+            Sample(
+                "[2026-11-21 01:58:41,077] INFO [QuorumController id=100] Replayed PartitionRecord for new partition clicks-0 with topic ID"
+                " 6Tjk54FSTMK4XDIimEZmUg and PartitionRegistration(replicas=[2, 3, 1], directories=[MLjO5-g84IHQ-uNLJT-_dg,"
+                " RWT-oA1Ob6JRnLqU4MYS9w, XYGwLlXrp-O7TmMGtIXB-w], isr=[2, 3, 1], removingReplicas=[], addingReplicas=[], elr=[],"
+                " lastKnownElr=[], leader=2, leaderRecoveryState=RECOVERED, leaderEpoch=0, partitionEpoch=0)."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {
+                    "topic": "clicks",
+                    "partition": 0,
+                    "topic_id": "6Tjk54FSTMK4XDIimEZmUg",
+                    "replicas": [2, 3, 1],
+                    "isr": [2, 3, 1],
+                    "leader": 2,
+                    "recovering": False,
+                    "leader_epoch": 0,
+                    "partition_epoch": 0,
+                    "adding_replicas": [],
+                },
+                "real: acks1-failover-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Created partition a.b-c-11 with topic ID 6Tjk54FSTMK4XDIimEZmUg and"
+                " PartitionRegistration(replicas=[2, 3], isr=[2, 3], removingReplicas=[], addingReplicas=[], leader=2, leaderEpoch=0,"
+                " partitionEpoch=0). (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 3, "topic": "a.b-c", "partition": 11, "isr": [2, 3], "recovering": None},
+                "source: 3.1 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-partition-created",
+        event="partition-state",
+        literal=" with PartitionControlInfo(",
+        regex=rf"Created partition {_ID}:(?P<partition>\d+) with (?P<_state>PartitionControlInfo\(.*\))\.",
+        versions=("2.8", "2.8"),
+        loggers=_REPLICATION,
+        fixed={"reason": "replayed"},
+        explode=_with_registration,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Created partition 6Tjk54FSTMK4XDIimEZmUg:1 with PartitionControlInfo(replicas=[2,"
+                " 3], isr=[2, 3], removingReplicas=[], addingReplicas=[], leader=2, leaderEpoch=0, partitionEpoch=0)."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic_id": "6Tjk54FSTMK4XDIimEZmUg", "partition": 1, "leader": 2, "isr": [2, 3], "leader_epoch": 0},
+                "source: 2.8 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-election-unclean",
+        event="unclean-election-said",
+        literal=" using an unclean election",
+        regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+) using an unclean election"
+        r"(?:\. Previous partition: (?P<_previous>.*), change record: .*)?",
+        versions=("3.2", "4.3"),
+        loggers=_BUILDER,
+        explode=_after_previous,
+        samples=(
+            Sample(
+                "[2026-11-21 01:55:37,403] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean election"
+                " (org.apache.kafka.controller.PartitionChangeBuilder)",
+                {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "partition": 0, "leader": 1, "node": None},
+                "real: unclean-election-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean election."
+                " Previous partition: PartitionRegistration(replicas=[3, 1], directories=[MLjO5-g84IHQ-uNLJT-_dg, RWT-oA1Ob6JRnLqU4MYS9w],"
+                " isr=[3], removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=-1, leaderRecoveryState=RECOVERED,"
+                " leaderEpoch=5, partitionEpoch=9), change record: PartitionChangeRecord(partitionId=0, topicId=MlpAEC9lTCOuG5EVp6OGOg,"
+                " isr=[1], leader=1, replicas=null, removingReplicas=null, addingReplicas=null, leaderRecoveryState=1)"
+                " (org.apache.kafka.controller.PartitionChangeBuilder)",
+                {"leader": 1, "previous_leader": -1, "previous_leader_epoch": 5, "previous_isr": [3], "replicas": [3, 1]},
+                "source: 4.1 PartitionChangeBuilder",
+            ),
+        ),
+        note="Only the active controller, once, as it decides (INFO from 3.6): the best single sign of an unclean election in KRaft.",
+    ),
+    Pattern(
+        name="kraft-election-clean",
+        event="partition-state",
+        literal="Setting new leader for topicId ",
+        regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+)(?: using (?P<value>a clean election|ELR)"
+        r"(?:\. Previous partition: (?P<_previous>.*), change record: .*)?)?",
+        versions=("3.1", "4.3"),
+        loggers=_BUILDER,
+        fixed={"reason": "decided"},
+        explode=_after_previous,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 7 to 1 using ELR"
+                " (org.apache.kafka.controller.PartitionChangeBuilder)",
+                {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "partition": 7, "leader": 1, "value": "ELR"},
+                "source: 4.0 PartitionChangeBuilder",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] DEBUG Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 7 to 1 using a clean election"
+                " (org.apache.kafka.controller.PartitionChangeBuilder)",
+                {"leader": 1, "value": "a clean election", "reason": "decided"},
+                "source: 3.2 PartitionChangeBuilder",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-unclean-triggered",
+        event="election-requested",
+        literal="Triggering unclean leader election for offline partition ",
+        regex=rf"Triggering unclean leader election for offline partition {_T_P}\.(?: .*)?",
+        versions=("3.9", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "UNCLEAN", "value": "unclean.leader.election.enable"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [QuorumController id=100] Triggering unclean leader election for offline partition orders-0."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 100, "topic": "orders", "partition": 0, "reason": "UNCLEAN"},
+                "source: 3.9 ReplicationControlManager",
+            ),
+        ),
+        note="The controller's own round over leaderless partitions, after the setting was switched on.",
+    ),
+    Pattern(
+        name="kraft-unclean-impossible",
+        event="election-failed",
+        literal="Cannot trigger unclean leader election for offline partition ",
+        regex=rf"Cannot trigger unclean leader election for offline partition {_T_P}"
+        r"(?:: (?P<value>.*)| because (?P<value>unclean leader election is disabled for this topic)\.(?: .*)?)",
+        versions=("3.9", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "UNCLEAN"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=100] Cannot trigger unclean leader election for offline partition orders-0:"
+                " ELIGIBLE_LEADERS_NOT_AVAILABLE (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "orders", "partition": 0, "value": "ELIGIBLE_LEADERS_NOT_AVAILABLE"},
+                "source: 4.0 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-reassignment-replayed",
+        event="reassignment",
+        literal="Replayed partition assignment change ",
+        regex=rf"Replayed partition assignment change (?P<_record>PartitionChangeRecord\(partitionId=(?P<partition>\d+), topicId={_ID},.*?\))"
+        rf" for topic (?P<topic>{TOPIC}?)(?:\. \(isr: (?P<previous_isr>{IDS}) -> (?P<isr>{IDS}), replicaSet: .*"
+        r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        explode=_assignment_change,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:34,074] INFO [QuorumController id=100] Replayed partition assignment change PartitionChangeRecord(partitionId=0,"
+                " topicId=8PPfwVtMQ_y0AfH5M2MHcA, isr=null, leader=-2, replicas=[1, 2, 3], removingReplicas=null, addingReplicas=[3],"
+                " leaderRecoveryState=-1, directories=[DSjsyzL9SG4wNyG2nNucwQ, yNyfSsXvYNOc3VDxX8AyXw, Cf2H_lkGTelnp0GOlQ5pkQ],"
+                " eligibleLeaderReplicas=null, lastKnownElr=null) for topic catalog (org.apache.kafka.controller.ReplicationControlManager)",
+                {
+                    "topic": "catalog",
+                    "partition": 0,
+                    "topic_id": "8PPfwVtMQ_y0AfH5M2MHcA",
+                    "replicas": [1, 2, 3],
+                    "adding_replicas": [3],
+                    "removing_replicas": None,
+                    "leader": None,
+                    "isr": None,
+                    "recovering": None,
+                    "reason": "started",
+                },
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed partition assignment change PartitionChangeRecord(partitionId=0,"
+                " topicId=8PPfwVtMQ_y0AfH5M2MHcA, isr=[1, 2, 3], leader=1, replicas=[1, 2, 3], removingReplicas=[], addingReplicas=[],"
+                " leaderRecoveryState=-1) for topic catalog. (isr: [2, 3] -> [1, 2, 3], replicaSet: [4, 1, 2, 3] -> [1, 2, 3], partitionEpoch:"
+                " 6, leaderEpoch: 2) (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "catalog", "isr": [1, 2, 3], "leader": 1, "partition_epoch": 6, "leader_epoch": 2, "reason": "completed"},
+                "source: 4.3 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-reassignment-completed",
+        event="reassignment",
+        literal=" completed the ongoing partition reassignment",
+        regex=rf"Alter(?:Isr|Partition) request from node (?P<broker>\d+) for {_T_P} completed the ongoing partition reassignment"
+        r"(?: and triggered a leadership change.*?\. Re\w+ (?P<value>\w+)\.|\.(?: .*)?)",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "completed"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:03:04,880] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the ongoing"
+                " partition reassignment and triggered a leadership change. Returning NEW_LEADER_ELECTED."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 4, "topic": "profile", "partition": 0, "reason": "completed", "value": "NEW_LEADER_ELECTED"},
+                "real: reassignment-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 100] AlterIsr request from node 4 for profile-0 completed the ongoing partition"
+                " reassignment and triggered a leadership change. Reutrning FENCED_LEADER_EPOCH."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 4, "value": "FENCED_LEADER_EPOCH"},
+                "source: 3.0 ReplicationControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the ongoing"
+                " partition reassignment. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 4, "topic": "profile", "value": None},
+                "source: 3.9 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-reassignment-failed",
+        event="reassignment",
+        literal="Unable to alter partition reassignment for ",
+        regex=rf"Unable to alter partition reassignment for (?P<topic>{TOPIC}):(?P<partition>\d+) because of an (?P<value>.*)",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "failed"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Unable to alter partition reassignment for orders:3 because of an"
+                " INVALID_REPLICA_ASSIGNMENT error: The manual partition assignment includes an empty replica list."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "orders", "partition": 3, "reason": "failed"},
+                "source: 3.9 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-alter-partition-rejected",
+        event="isr-rejected",
+        literal="Rejecting ",
+        regex=rf"Rejecting (?:alterIsr|AlterPartition) (?:request )?from node (?P<broker>\d+) for {_T_P} because (?P<value>(?:"
+        r"the (?P<reason>current leader) is (?P<leader>-?\d+)|the (?P<reason>current leader epoch) is (?P<leader_epoch>-?\d+)"
+        r"|the (?P<reason>current partition epoch) is (?P<partition_epoch>-?\d+)|the (?P<reason>leader recovery state)|(?P<reason>leader is recovering)"
+        r"|the (?P<reason>ISR) |it specified an (?P<reason>invalid ISR)|it specified (?P<reason>ineligible replicas)).*)",
+        versions=("3.0", "4.3"),
+        loggers=(*_REPLICATION, "kafka.controller.KafkaController"),
+        samples=(
+            Sample(
+                "[2026-11-21 02:13:58,101] INFO [QuorumController id=101] Rejecting AlterPartition request from node 1 for tasks-2 because the"
+                " current partition epoch is 1, not 0. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 101, "broker": 1, "topic": "tasks", "partition": 2, "reason": "current partition epoch", "partition_epoch": 1},
+                "real: controller-failover-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Rejecting alterIsr request from node 1 for tasks-2 because the current leader is 2."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 1, "leader": 2, "reason": "current leader"},
+                "source: 3.0 ReplicationControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Rejecting AlterPartition from node 2 for t-0 because leader is recovering and ISR"
+                " is greater than 1: LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2, 3), leaderRecoveryState=RECOVERING, partitionEpoch=4)"
+                " (kafka.controller.KafkaController)",
+                {"node": 1, "broker": 2, "topic": "t", "partition": 0, "reason": "leader is recovering"},
+                "source: 3.3 KafkaController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Rejecting AlterPartition request from node 1 for tasks-2 because it specified"
+                " ineligible replicas [3 (fenced)] in the new ISR [BrokerState(brokerId=1, brokerEpoch=7)]."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 1, "reason": "ineligible replicas"},
+                "source: 3.9 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-alter-partition-unknown",
+        event="isr-rejected",
+        literal=" request for unknown ",
+        regex=rf"Rejecting (?:alterIsr|AlterPartition) request for unknown (?:partition {_T_P}|topic ID {_ID}(?: or name .*)?)\.",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "unknown"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Rejecting AlterPartition request for unknown partition tasks-2."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "tasks", "partition": 2, "reason": "unknown"},
+                "source: 3.9 ReplicationControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Rejecting AlterPartition request for unknown topic ID"
+                " MlpAEC9lTCOuG5EVp6OGOg. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "reason": "unknown"},
+                "source: 4.0 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-isr-altered",
+        event="isr-update",
+        literal=" has altered ISR for ",
+        regex=rf"Node (?P<broker>\d+) has altered ISR for {_T_P}(?: to (?P<isr>{IDS})\.|\..*)",
+        versions=("3.0", "4.3"),
+        loggers=_REPLICATION,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] DEBUG [QuorumController id=3] Node 1 has altered ISR for tasks-2 to [1, 3]."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 1, "topic": "tasks", "partition": 2, "isr": [1, 3]},
+                "source: 3.9 ReplicationControlManager",
+            ),
+        ),
+    ),
+)
+
+_TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
+    Pattern(
+        name="kraft-topic-created",
+        event="topic-created",
+        literal="ReplicationControlManager)",
+        regex=rf"(?:Created topic|Replayed TopicRecord for topic) (?P<topic>{TOPIC}) with (?:topic )?ID {_ID}\.",
+        versions=("2.8", "4.3"),
+        loggers=_REPLICATION,
+        samples=(
+            Sample(
+                "[2026-11-21 01:58:41,076] INFO [QuorumController id=100] Replayed TopicRecord for topic clicks with topic ID"
+                " 6Tjk54FSTMK4XDIimEZmUg. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "clicks", "topic_id": "6Tjk54FSTMK4XDIimEZmUg"},
+                "real: acks1-failover-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Created topic clicks with ID 6Tjk54FSTMK4XDIimEZmUg."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "clicks", "topic_id": "6Tjk54FSTMK4XDIimEZmUg"},
+                "source: 2.8 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-topic-removed",
+        event="topic-deleted",
+        literal="ReplicationControlManager)",
+        regex=rf"(?:Removed topic|Replayed RemoveTopicRecord for topic) (?P<topic>{TOPIC}) with ID {_ID}\.",
+        versions=("2.8", "4.3"),
+        loggers=_REPLICATION,
+        samples=(
+            Sample(
+                "[2026-11-21 02:10:33,028] INFO [QuorumController id=100] Replayed RemoveTopicRecord for topic staging with ID"
+                " PzAC_BWXT9qmV5RPkJI_zQ. (org.apache.kafka.controller.ReplicationControlManager)",
+                {"topic": "staging", "topic_id": "PzAC_BWXT9qmV5RPkJI_zQ"},
+                "real: delete-recreate-retention-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-fencing",
+        event="broker-fenced",
+        literal=" because its session has timed out.",
+        regex=r"Fencing broker (?P<broker>\d+)(?: at epoch (?P<broker_epoch>\d+))? because its session has timed out\.",
+        versions=("2.8", "4.3"),
+        loggers=_REPLICATION,
+        fixed={"reason": "session-timeout"},
+        samples=(
+            Sample(
+                "[2026-11-21 01:58:47,570] INFO [QuorumController id=100] Fencing broker 2 because its session has timed out."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 100, "broker": 2, "reason": "session-timeout"},
+                "real: acks1-failover-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Fencing broker 2 at epoch 71 because its session has timed out."
+                " (org.apache.kafka.controller.ReplicationControlManager)",
+                {"broker": 2, "broker_epoch": 71},
+                "source: 4.0 ReplicationControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-fence-record",
+        event="broker-fenced",
+        literal="enceBrokerRecord(",
+        regex=r"(?:Fenced broker: |Replayed FenceBrokerRecord modifying the registration for broker \d+: )"
+        r"FenceBrokerRecord\(id=(?P<broker>\d+), epoch=(?P<broker_epoch>\d+)\)",
+        versions=("2.8", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "replayed"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Fenced broker: FenceBrokerRecord(id=2, epoch=71)"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 71},
+                "source: 2.8 ClusterControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Replayed FenceBrokerRecord modifying the registration for broker 2:"
+                " FenceBrokerRecord(id=2, epoch=71) (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 71},
+                "source: 3.6 ClusterControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-unfence-record",
+        event="broker-unfenced",
+        literal="UnfenceBrokerRecord(",
+        regex=r"(?:Unfenced broker: |Replayed UnfenceBrokerRecord modifying the registration for broker \d+: )"
+        r"UnfenceBrokerRecord\(id=(?P<broker>\d+), epoch=(?P<broker_epoch>\d+)\)",
+        versions=("2.8", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "replayed"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Unfenced broker: UnfenceBrokerRecord(id=2, epoch=71)"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 71},
+                "source: 2.8 ClusterControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-registration-change",
+        event="broker-unfenced",
+        literal="BrokerRegistrationChangeRecord(",
+        regex=r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker \d+: (?P<_record>BrokerRegistrationChangeRecord\("
+        r"brokerId=(?P<broker>\d+), brokerEpoch=(?P<broker_epoch>\d+), .*\))",
+        versions=("3.6", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "replayed"},
+        explode=_registration_change,
+        samples=(
+            Sample(
+                "[2026-11-21 01:58:37,755] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=-1, inControlledShutdown=0, logDirs=[])"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"event": "broker-unfenced", "broker": 1, "broker_epoch": 11},
+                "real: acks1-failover-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=1, inControlledShutdown=0, logDirs=[])"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"event": "broker-fenced", "broker": 1, "broker_epoch": 11},
+                "source: 3.9 ClusterControlManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=0, inControlledShutdown=1, logDirs=[])"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"event": "shutdown-seen", "broker": 1, "broker_epoch": 11},
+                "source: 3.9 ClusterControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-registration-record",
+        event="broker-registered",
+        literal=" RegisterBrokerRecord(brokerId=",
+        regex=r"(?:Registered new broker|Re-registered broker incarnation|Re-registered broker id \d+"
+        r"|Replayed (?:initial )?RegisterBrokerRecord (?:for|modifying the registration for|establishing a new incarnation of) broker \d+):"
+        r" RegisterBrokerRecord\(brokerId=(?P<broker>\d+), .*?brokerEpoch=(?P<broker_epoch>\d+), .*\)",
+        versions=("2.8", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "replayed"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:12,330] INFO [QuorumController id=100] Replayed initial RegisterBrokerRecord for broker 2: RegisterBrokerRecord("
+                "brokerId=2, isMigratingZkBroker=false, incarnationId=6-WKq5u5QuC32kg4UT9Tlw, brokerEpoch=17, endPoints=[BrokerEndpoint("
+                "name='PLAINTEXT', host='127.0.0.1', port=46637, securityProtocol=0)], features=[BrokerFeature(name='kraft.version',"
+                " minSupportedVersion=0, maxSupportedVersion=1)], rack=null, fenced=true, inControlledShutdown=false,"
+                " logDirs=[Qd3AewHIn1-77WJaWK-Kow]) (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 17},
+                "real: reassignment-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Re-registered broker incarnation: RegisterBrokerRecord(brokerId=2,"
+                " incarnationId=6-WKq5u5QuC32kg4UT9Tlw, brokerEpoch=17, endPoints=[], features=[], rack=null)"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 17},
+                "source: 3.0 ClusterControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-registration-decided",
+        event="broker-registered",
+        literal=" to clean up previous incarnations. ",
+        regex=r"(?:No previous registration found for|Registering a new incarnation of) broker (?P<broker>\d+)\. .* to clean up previous"
+        r" incarnations\. (?:New broker epoch is|Broker epoch will become) (?P<broker_epoch>\d+)\.",
+        versions=("3.9", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "decided"},
+        samples=(
+            Sample(
+                "[2026-11-21 01:59:02,410] INFO [QuorumController id=100] Registering a new incarnation of broker 2. Previous incarnation ID was"
+                " 86FdO-EmRH2Nt6YutujF4Q; new incarnation ID is KMo5zcPFTHmbrRUc5gP5qw. Generated 0 record(s) to clean up previous incarnations."
+                " Broker epoch will become 48. (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 48},
+                "real: acks1-failover-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-unregistered",
+        event="broker-fenced",
+        literal="UnregisterBrokerRecord(",
+        regex=r"(?:Unregistered broker: |Replayed )UnregisterBrokerRecord\(brokerId=(?P<broker>\d+), brokerEpoch=(?P<broker_epoch>\d+)\)",
+        versions=("2.8", "4.3"),
+        loggers=_CLUSTER,
+        fixed={"reason": "unregistered"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Unregistered broker: UnregisterBrokerRecord(brokerId=2, brokerEpoch=17)"
+                " (org.apache.kafka.controller.ClusterControlManager)",
+                {"broker": 2, "broker_epoch": 17, "reason": "unregistered"},
+                "source: 3.0 ClusterControlManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-unfence-granted",
+        event="broker-unfenced",
+        literal=" to unfence has been granted because it has caught up with ",
+        regex=r"The request from broker (?P<broker>\d+) to unfence has been granted because it has caught up with"
+        r" the (?:last committed metadata offset|offset of it'?s register broker record) (?P<metadata_offset>-?\d+)\.",
+        versions=("2.8", "4.3"),
+        loggers=_HEARTBEAT,
+        fixed={"reason": "decided"},
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:20,010] INFO [QuorumController id=100] The request from broker 1 to unfence has been granted because it has"
+                " caught up with the offset of its register broker record 18. (org.apache.kafka.controller.BrokerHeartbeatManager)",
+                {"node": 100, "broker": 1, "metadata_offset": 18},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] The request from broker 1 to unfence has been granted because it has caught up with"
+                " the last committed metadata offset 9. (org.apache.kafka.controller.BrokerHeartbeatManager)",
+                {"broker": 1, "metadata_offset": 9},
+                "source: 2.8 BrokerHeartbeatManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-shutdown-granted",
+        event="shutdown-seen",
+        literal="granted",
+        regex=r"(?:(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted (?:a controlled|an (?P<reason>immediate)) shutdown\."
+        r"|The request from broker (?P<broker>\d+) to shut down has been (?P<reason>granted) since the lowest active offset -?\d+"
+        r" is now greater than the broker's controlled shutdown offset (?P<metadata_offset>-?\d+)\.)",
+        versions=("2.8", "4.3"),
+        loggers=_HEARTBEAT,
+        samples=(
+            Sample(
+                "[2026-11-21 02:40:02,110] INFO [QuorumController id=100] Unfenced broker 1 has requested and been granted a controlled shutdown."
+                " (org.apache.kafka.controller.BrokerHeartbeatManager)",
+                {"broker": 1, "reason": None},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 02:40:05,710] INFO [QuorumController id=100] The request from broker 1 to shut down has been granted since the lowest"
+                " active offset 430 is now greater than the broker's controlled shutdown offset 428."
+                " (org.apache.kafka.controller.BrokerHeartbeatManager)",
+                {"broker": 1, "reason": "granted", "metadata_offset": 428},
+                "real: wide-rolling-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-fencing-granted",
+        event="broker-fenced",
+        literal=" has requested and been granted fencing",
+        regex=r"Unfenced broker (?P<broker>\d+) has requested and been granted fencing",
+        versions=("2.8", "4.3"),
+        loggers=_HEARTBEAT,
+        fixed={"reason": "requested"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Unfenced broker 1 has requested and been granted fencing"
+                " (org.apache.kafka.controller.BrokerHeartbeatManager)",
+                {"broker": 1, "reason": "requested"},
+                "source: 3.9 BrokerHeartbeatManager",
+            ),
+        ),
+    ),
+)
+
+_CONTROLLERS: tuple[Pattern, ...] = (
+    Pattern(
+        name="kraft-controller-active",
+        event="controller-elected",
+        literal="Becoming ",
+        regex=r"Becoming (?:active at controller|the active controller at) epoch (?P<controller_epoch>\d+)"
+        r"(?:, (?:committed offset|next write offset) (?P<metadata_offset>-?\d+)(?:(?: and|,) committed epoch -?\d+)?)?\.?",
+        versions=("2.8", "4.3"),
+        loggers=_QUORUM,
+        fixed={"reason": "elected"},
+        explode=_as_controller,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:10,001] INFO [QuorumController id=100] Becoming the active controller at epoch 1, next write offset 1."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"node": 100, "controller": 100, "controller_epoch": 1, "metadata_offset": 1},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Becoming the active controller at epoch 4, committed offset 812 and committed epoch"
+                " 3. (org.apache.kafka.controller.QuorumController)",
+                {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
+                "source: 3.0 QuorumController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Becoming the active controller at epoch 4, committed offset 812, committed"
+                " epoch 3 (org.apache.kafka.controller.QuorumController)",
+                {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
+                "source: 3.5 QuorumController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Becoming active at controller epoch 4."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"controller": 3, "controller_epoch": 4},
+                "source: 2.8 QuorumController",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-controller-renounced",
+        event="controller-resigned",
+        literal="Renouncing the leadership ",
+        regex=r"Renouncing the leadership (?:at oldEpoch (?P<controller_epoch>\d+) )?due to a metadata log event\.(?: We were the leader at epoch"
+        r" (?P<controller_epoch>\d+), but in the new epoch -?\d+, the leader is (?P<value>[^.]+)\.)?"
+        r" Reverting to last (?:committed|stable) offset (?P<metadata_offset>-?\d+)\.",
+        versions=("2.8", "4.3"),
+        loggers=_QUORUM,
+        explode=_as_controller,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=101] Renouncing the leadership due to a metadata log event. We were the leader"
+                " at epoch 4, but in the new epoch 5, the leader is (none). Reverting to last stable offset 812."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"controller": 101, "controller_epoch": 4, "metadata_offset": 812, "value": "(none)"},
+                "source: 3.9 QuorumController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [Controller 3] Renouncing the leadership at oldEpoch 4 due to a metadata log event. Reverting to"
+                " last committed offset 812. (org.apache.kafka.controller.QuorumController)",
+                {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
+                "source: 3.0 QuorumController",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-controller-failed",
+        event="controller-resigned",
+        literal="Renouncing leadership and reverting to the last committed offset ",
+        regex=r"(?P<value>.*) at epoch (?P<controller_epoch>\d+) in \d+ (?:us|microseconds)\. Renouncing leadership and reverting to"
+        r" the last committed offset (?P<metadata_offset>-?\d+)\..*",
+        versions=("3.3", "4.3"),
+        loggers=_QUORUM,
+        fixed={"reason": "failed"},
+        explode=_as_controller,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=3] createTopics: failed with unknown server exception NullPointerException at"
+                " epoch 4 in 100 us. Renouncing leadership and reverting to the last committed offset 55."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"controller": 3, "controller_epoch": 4, "metadata_offset": 55, "reason": "failed"},
+                "source: 3.3 QuorumController",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-controller-seen",
+        event="controller-elected",
+        literal="In the new epoch ",
+        regex=r"In the new epoch (?P<controller_epoch>\d+), the leader is (?P<controller>\d+)\.",
+        versions=("3.3", "4.3"),
+        loggers=_QUORUM,
+        fixed={"reason": "seen"},
+        samples=(
+            Sample(
+                "[2026-11-21 02:13:51,800] INFO [QuorumController id=100] In the new epoch 4, the leader is 101."
+                " (org.apache.kafka.controller.QuorumController)",
+                {"node": 100, "controller": 101, "controller_epoch": 4, "reason": "seen"},
+                "real: controller-failover-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-config-record",
+        event="config",
+        literal=" set configuration ",
+        regex=rf"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>{TOPIC})'|BROKER, name='(?P<broker>\d*)')\)"
+        r"(?: which|:) set configuration (?P<key>\S+) to (?P<value>.*)",
+        versions=("2.8", "4.3"),
+        loggers=_CONFIGURATION,
+        fixed={"reason": "replayed"},
+        samples=(
+            Sample(
+                "[2026-11-21 01:55:09,030] INFO [QuorumController id=100] Replayed ConfigRecord for ConfigResource(type=TOPIC, name='orders') which"
+                " set configuration unclean.leader.election.enable to true (org.apache.kafka.controller.ConfigurationControlManager)",
+                {"topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
+                "real: unclean-election-3.9.1-kraft",
+            ),
+        ),
+        note="A removed setting prints the value null.",
+    ),
+    Pattern(
+        name="kraft-config-applied",
+        event="config",
+        literal=" with new configuration : ",
+        regex=rf"Updating (?:topic (?P<topic>{TOPIC})|broker (?P<broker>\d+)) with new configuration : (?P<_settings>.*)",
+        versions=("3.2", "4.3"),
+        loggers=_PUBLISHERS,
+        fixed={"reason": "applied"},
+        explode=_settings,
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:40,101] INFO [DynamicConfigPublisher broker id=3] Updating topic __consumer_offsets with new configuration :"
+                " compression.type -> producer,cleanup.policy -> compact,segment.bytes -> 104857600"
+                " (kafka.server.metadata.DynamicConfigPublisher)",
+                {"node": 3, "topic": "__consumer_offsets", "key": "cleanup.policy", "value": "compact"},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-config-default",
+        event="config",
+        literal="Updating cluster configuration : ",
+        regex=r"Updating cluster configuration : (?P<_settings>.*)",
+        versions=("3.2", "4.3"),
+        loggers=_PUBLISHERS,
+        fixed={"reason": "applied"},
+        explode=_settings,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [DynamicConfigPublisher broker id=3] Updating cluster configuration :"
+                " unclean.leader.election.enable -> true,min.insync.replicas -> 1 (kafka.server.metadata.DynamicConfigPublisher)",
+                {"node": 3, "topic": None, "key": "unclean.leader.election.enable", "value": "true"},
+                "source: 3.9 DynamicConfigPublisher",
+            ),
+        ),
+    ),
+    Pattern(
+        name="kraft-metadata-version",
+        event="config",
+        literal="version to ",
+        regex=r"(?:Replayed a FeatureLevelRecord setting metadata[. ]version to|Setting metadata[. ]version to|Updating metadata\.version to)"
+        r" (?P<value>\S+?)(?: at offset .*)?",
+        versions=("3.3", "4.3"),
+        loggers=(*_FEATURES, "kafka.server.metadata.BrokerMetadataPublisher"),
+        fixed={"key": "metadata.version"},
+        samples=(
+            Sample(
+                "[2026-11-21 03:31:10,010] INFO [QuorumController id=100] Replayed a FeatureLevelRecord setting metadata.version to 3.9-IV0"
+                " (org.apache.kafka.controller.FeatureControlManager)",
+                {"key": "metadata.version", "value": "3.9-IV0"},
+                "real: grow-replicas-3.9.1-kraft",
+            ),
+        ),
+        note="Below 3.2-IV0 no leaderRecoveryState is written; below 3.6-IV0 an ISR shrink bumps the leader epoch.",
+    ),
+)
+
+_RAFT_EVENTS: tuple[Pattern, ...] = (
+    Pattern(
+        name="raft-committed-lost",
+        event="hw-regression",
+        literal="The latest computed high watermark ",
+        regex=r"The latest computed high watermark (?P<high_watermark>\d+) is smaller than the current value (?P<previous_offset>\d+), which .*",
+        versions=("3.0", "4.3"),
+        loggers=_LEADER_STATE,
+        fixed=_METADATA,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [RaftManager nodeId=1] The latest computed high watermark 40 is smaller than the current value 55,"
+                " which suggests that one of the voters has lost committed data. Full voter replication state: []"
+                " (org.apache.kafka.raft.LeaderState)",
+                {"topic": "__cluster_metadata", "partition": 0, "high_watermark": 40, "previous_offset": 55},
+                "source: 3.4 LeaderState",
+            ),
+        ),
+        note="From 3.8 INFO, because a change of the voters may print it too.",
+    ),
+    Pattern(
+        name="raft-truncated",
+        event="truncation",
+        literal="Truncated to offset ",
+        regex=r"Truncated to offset (?P<offset>\d+) from Fetch response from leader (?P<leader>-?\d+)",
+        versions=("2.7", "4.3"),
+        loggers=_RAFT,
+        fixed=_METADATA,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [RaftManager id=1] Truncated to offset 40 from Fetch response from leader 3"
+                " (org.apache.kafka.raft.KafkaRaftClient)",
+                {"node": 1, "topic": "__cluster_metadata", "partition": 0, "offset": 40, "leader": 3},
+                "source: 3.9 KafkaRaftClient",
+            ),
+        ),
+    ),
+    Pattern(
+        name="raft-truncated-fully",
+        event="truncation",
+        literal="Fully truncated the log at (",
+        regex=r"Fully truncated the log at \((?P<offset>\d+), (?P<leader_epoch>\d+)\) after downloading snapshot .* from leader (?P<leader>-?\d+)",
+        versions=("3.6", "4.3"),
+        loggers=_RAFT,
+        fixed={**_METADATA, "reason": "snapshot"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [RaftManager id=1] Fully truncated the log at (400, 3) after downloading snapshot"
+                " OffsetAndEpoch(offset=400, epoch=3) from leader 3 (org.apache.kafka.raft.KafkaRaftClient)",
+                {"offset": 400, "leader_epoch": 3, "leader": 3, "reason": "snapshot"},
+                "source: 3.6 KafkaRaftClient",
+            ),
+        ),
+    ),
+    Pattern(
+        name="raft-voter-went-back",
+        event="fetch-offset-reset",
+        literal="Detected non-monotonic update of fetch offset from nodeId ",
+        regex=r"Detected non-monotonic update of fetch offset from nodeId (?:ReplicaKey\(id=)?(?P<broker>\d+).*?:"
+        r" (?P<previous_offset>\d+) -> (?P<offset>\d+)",
+        versions=("3.0", "4.3"),
+        loggers=_LEADER_STATE,
+        fixed={**_METADATA, "reason": "non-monotonic"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId 2: 55 -> 0"
+                " (org.apache.kafka.raft.LeaderState)",
+                {"node": 1, "broker": 2, "previous_offset": 55, "offset": 0, "topic": "__cluster_metadata"},
+                "source: 3.5 LeaderState",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId ReplicaKey(id=2,"
+                " directoryId=8RsQlEeYOccKWiMUrV7Tnw): 55 -> 0 (org.apache.kafka.raft.LeaderState)",
+                {"broker": 2, "previous_offset": 55, "offset": 0},
+                "source: 3.9 LeaderState",
+            ),
+        ),
+        note="A voter that fetches from a lower offset than before has lost part of its metadata log.",
+    ),
+)
+
+_IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], ...] = (
+    # name, literal, expression ({} is the literal), versions, loggers, sample message
+    ("changing", ": changing ", "[\\w\\[\\]:,.-]+{}(?:\\d+ )?partition\\(s\\).*", ("3.0", "4.3"), _REPLICATION,
+     "[QuorumController id=100] handleBrokerFenced: changing 1 partition(s)"),
+    ("altered", " partition reassignment(s).", "Successfully altered \\d+ out of \\d+{}", ("3.0", "4.3"), _REPLICATION,
+     "[QuorumController id=100] Successfully altered 2 out of 2 partition reassignment(s)."),
+    ("results", " result(s): ", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}.*", ("2.8", "4.3"), _REPLICATION + _QUORUM,
+     "[QuorumController id=100] CreateTopics result(s): CreatableTopic(name='clicks', numPartitions=-1): SUCCESS"),
+    ("results-none", " result(s):", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}", ("2.8", "4.3"), _REPLICATION + _QUORUM,
+     "[QuorumController id=100] CreateTopics result(s):"),
+    ("unexpected", "Unexpected ", "{}(?:deleteTopics|createPartitions) error for .*", ("2.8", "4.3"), _REPLICATION,
+     "[QuorumController id=100] Unexpected deleteTopics error for MlpAEC9lTCOuG5EVp6OGOg"),
+    ("validating", "Unknown server error validating ", "{}.*", ("3.5", "4.3"), (), "[QuorumController id=100] Unknown server error validating Create Topic"),
+    ("imbalanced", "Skipping unknown imbalanced ", "{}.*", ("3.2", "4.3"), _REPLICATION, "[QuorumController id=100] Skipping unknown imbalanced topic t-0"),
+    ("overloaded", "processExpiredBrokerHeartbeat: ", "{}.*", ("3.5", "4.3"), _REPLICATION,
+     "[QuorumController id=100] processExpiredBrokerHeartbeat: controller event queue overloaded. Timed out heartbeat from broker 1."),
+    ("assignment-unknown", " references ", "AssignReplicasToDirsRequest from broker \\d+{}.*", ("3.7", "4.3"), _REPLICATION,
+     "[QuorumController id=100] AssignReplicasToDirsRequest from broker 2 references unknown topic ID MlpAEC9lTCOuG5EVp6OGOg"),
+    ("topic-defaults", " for topic: ", "Can't find the (?:min isr config|replication factor){}.*", ("3.7", "3.8"), _REPLICATION,
+     "[QuorumController id=100] Can't find the min isr config for topic: t using default value 1"),
+    ("overlapping", " has overlapping ISR=", ".*{}.*", ("3.8", "4.3"), _REPLICATION,
+     "[QuorumController id=100] t-0 has overlapping ISR=[1] and ELR=[1]"),
+    ("elr-removed", "Removed ELRs from ", "{}.*", ("4.0", "4.3"), _REPLICATION, "[QuorumController id=100] Removed ELRs from 3 partitions of topic t."),
+    ("tracker-removed", "Removing heartbeat tracker entry for ", "{}.*", ("4.0", "4.3"), _REPLICATION,
+     "[QuorumController id=100] Removing heartbeat tracker entry for unknown broker 3 at epoch 9."),
+    ("no-leader", "Failed to find a new leader with current state: ", "{}.*", ("3.1", "4.3"), _BUILDER,
+     "Failed to find a new leader with current state: PartitionChangeBuilder(partition=PartitionRegistration(), topicId=x, partitionId=0)"),
+    ("last-known-leader", "Try to elect last known leader for ", "{}.*", ("3.7", "4.3"), _BUILDER,
+     "Try to elect last known leader for MlpAEC9lTCOuG5EVp6OGOg-0 but ELR/ISR is not empty. ISR=[1], ELR=[]"),
+    ("empty-isr", "A partition will have an empty ISR. ", "{}.*", ("3.7", "4.3"), _BUILDER, "A partition will have an empty ISR. PartitionChangeBuilder()"),
+    ("registration-feature", " registered with ", "Broker \\d+{}.*", ("3.3", "4.3"), _CLUSTER,
+     "[QuorumController id=100] Broker 1 registered with feature x that is unknown to the controller"),
+    ("registration-no-op", "Ignoring no-op registration change for ", "{}.*", ("3.3", "4.3"), _CLUSTER,
+     "[QuorumController id=100] Ignoring no-op registration change for BrokerRegistration(id=1)"),
+    ("registration-amended", "Amending registration of broker ", "{}.*", ("3.7", "4.3"), _CLUSTER,
+     "[QuorumController id=100] Amending registration of broker 1, incarnation ID 6-WKq5u5QuC32kg4UT9Tlw. Broker epoch remains 9."),
+    ("registration-unclean", "Received an unclean shutdown request", "{}", ("3.7", "3.8"), _CLUSTER,
+     "[QuorumController id=100] Received an unclean shutdown request"),
+    ("registration-controller", "Replayed RegisterControllerRecord con", "{}.*", ("3.7", "4.3"), _CLUSTER,
+     "[QuorumController id=100] Replayed RegisterControllerRecord contaning ControllerRegistration(id=100, incarnationId=6DtF1f8KQGWHI0GXBftBHw)."),
+    ("heartbeat-waiting", "yet be granted because ", "The request from broker \\d+ to .* (?:cannot |can not ){}.*", ("2.8", "4.3"), _HEARTBEAT,
+     "[QuorumController id=100] The request from broker 1 to unfence cannot yet be granted because it has not caught up with the offset of its"
+     " register broker record 18. It is still at offset 3."),
+    ("leader-none", "the leader is (none).", "In the new epoch \\d+, {}", ("3.3", "4.3"), _QUORUM,
+     "[QuorumController id=100] In the new epoch 1, the leader is (none)."),
+    ("leader-again", ", and are still the leader in the new epoch ", "We were the leader in epoch \\d+{}.*", ("3.3", "4.3"), _QUORUM,
+     "[QuorumController id=100] We were the leader in epoch 1, and are still the leader in the new epoch 2."),
+    ("event-failed", "failed with ", "[^:]+: (?:event )?{}(?!.*Renouncing leadership).*", ("2.8", "4.3"), _QUORUM,
+     "[QuorumController id=101] createTopics: event failed with NotControllerException in 115 microseconds. Exception message: The active"
+     " controller appears to be node 101."),
+    ("event-unstarted", "unable to start processing ", "(?:[^:]+: )?{}.*", ("2.8", "3.5"), _QUORUM,
+     "[Controller 3] createTopics: unable to start processing because of RejectedExecutionException."),
+    ("event-not-started", "event unable to start processing because of ", "[^:]+: {}.*", ("3.6", "4.3"), _QUORUM,
+     "[QuorumController id=3] createTopics: event unable to start processing because of RejectedExecutionException. Exception message: x"),
+    ("creating", "Creating new QuorumController with clusterId ", "{}.*", ("3.3", "4.3"), _QUORUM,
+     "[QuorumController id=100] Creating new QuorumController with clusterId 7Pvf_hjyTn6fyf84WCs5ZA."),
+    ("activation", "Performing controller activation. ", "{}.*", ("3.6", "4.3"), _QUORUM,
+     "[QuorumController id=101] Performing controller activation. Loaded ZK migration state of NONE."),
+    ("activation-empty", "The metadata log appears to be empty. ", "{}.*", ("3.3", "3.5"), _QUORUM,
+     "[QuorumController id=101] The metadata log appears to be empty. Appending 1 bootstrap record(s) at metadata.version 3.5-IV2 from the default bootstrap"),
+    ("activation-version", "No metadata.version feature level record was found in the log. ", "{}.*", ("3.3", "3.5"), _QUORUM,
+     "[QuorumController id=101] No metadata.version feature level record was found in the log. Treating the log as version 3.0-IV1."),
+    ("authorizer-load", "maybeCompleteAuthorizerInitialLoad: ", "{}.*", ("3.3", "3.5"), _QUORUM,
+     "[QuorumController id=101] maybeCompleteAuthorizerInitialLoad: completing authorizer initial load at last committed offset 3."),
+    ("generated", ": generated ", "maybe\\w+{}\\d+ records.*", ("3.9", "3.9"), _QUORUM,
+     "[QuorumController id=101] maybeBalancePartitionLeaders: generated 2 records in 331 microseconds."),
+    ("periodic", "Periodic task ", "{}.*", ("4.0", "4.3"), (), "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
+    ("snapshot", "snapshot", "(?:Generating a|Starting to replay|Finished replaying|Finished generating|Error while generating|Cancelling"
+     "|Skipping generation of|Starting to load|Successfully loaded) {}.*", ("3.0", "4.3"), _QUORUM + _OFFSETS,
+     "[QuorumController id=101] Starting to load snapshot 00000000000000000812-0000000003. Previous lastCommittedOffset was 3. Previous"
+     " transactionStartOffset was -1."),
+    ("transaction", "TransactionRecord(", "Replayed (?:Begin|End|Abort){}.*\\) at offset \\d+\\..*", ("3.6", "4.3"), _OFFSETS,
+     "[QuorumController id=100] Replayed BeginTransactionRecord(name='Bootstrap records') at offset 1."),
+    ("migration", "igration", "(?!Performing controller activation|The metadata log appears|Creating new)(?:.*[ -])?[mM]{}.*", ("3.4", "3.9"), _QUORUM,
+     "[QuorumController id=100] Starting migration of ZooKeeper metadata to KRaft."),
+    ("interrupted", "Interrupted while waiting for unpause.", "{}", ("3.0", "3.5"), _QUORUM, "[Controller 3] Interrupted while waiting for unpause."),
+    ("deferred", " deferred write event ", "(?:Cancelling|Unexpected exception while executing){}.*", ("2.8", "3.9"), _QUORUM,
+     "[QuorumController id=100] Cancelling deferred write event electPreferred because the event queue is now closed."),
+    ("replaying-error", "Error replaying record ", "{}.*", ("2.8", "3.2"), _QUORUM, "[Controller 3] Error replaying record TopicRecord() at last offset 4."),
+    ("feature-level", "eature ", "(?:Replayed a FeatureLevelRecord (?:setting|removing)|Setting|Removing) f{}.*", ("3.3", "4.3"), _FEATURES,
+     "[QuorumController id=100] Replayed a FeatureLevelRecord setting feature kraft.version to 1"),
+    ("feature-grade", "grading metadata.version from ", "(?:Up|Down){}.*", ("3.3", "4.3"), _FEATURES,
+     "[QuorumController id=100] Upgrading metadata.version from 3.8-IV0 to 3.9-IV0."),
+    ("feature-verified", "Verified that ", "{}.*", ("3.7", "4.3"), _FEATURES,
+     "[QuorumController id=100] Verified that 3 broker(s) and 1 controller(s) supported changing metadata.version to feature level 3.9-IV0."),
+    ("feature-migration", " migration state ", "(?:Transitioning ZK|Replayed a ZkMigrationStateRecord changing the){}.*", ("3.5", "3.9"), _FEATURES,
+     "[QuorumController id=100] Replayed a ZkMigrationStateRecord changing the migration state from NONE to PRE_MIGRATION."),
+    ("raft-transition", " transition to ", "(?:Completed|Attempting durable){}.*", ("2.7", "4.3"), _QUORUM_STATE,
+     "[RaftManager id=100] Completed transition to Unattached(epoch=2, voters=[100, 101, 102], electionTimeoutMs=1669) from null"),
+    ("raft-epoch-behind", ", which is smaller than last written epoch ", "Epoch from quorum.*{}.*", ("2.7", "4.3"), _QUORUM_STATE,
+     "[RaftManager id=100] Epoch from quorum-state file is 3, which is smaller than last written epoch 4 in the log"),
+    ("raft-hw", "High watermark set to ", "{}.*", ("3.4", "4.3"), ("org.apache.kafka.raft.LeaderState", "org.apache.kafka.raft.FollowerState"),
+     "[RaftManager id=3] High watermark set to Optional[LogOffsetMetadata(offset=36, metadata=Optional.empty)] for the first time for epoch 1"),
+    ("raft-quorum-lost", "Did not receive fetch request from the majority of the voters within ", "{}.*", ("3.7", "4.3"), _LEADER_STATE,
+     "[RaftManager id=3] Did not receive fetch request from the majority of the voters within 3000ms. Current fetched voters are []."),
+)  # fmt: skip
+"""Lines that tell nothing about replication which another line does not tell better."""
+
+
+def _irrelevant() -> Iterator[Pattern]:
+    for name, literal, shape, versions, loggers, message in _IRRELEVANT:
+        logger = loggers[0] if loggers else _QUORUM[0]
+        yield Pattern(
+            name=f"kraft-{name}",
+            event="irrelevant",
+            literal=literal,
+            regex=shape.replace("{}", regex.escape(literal)),
+            versions=versions,
+            loggers=loggers,
+            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({logger})", {}, f"source: {versions[1]} {logger}"),),
+        )
+
+
+PATTERNS: tuple[Pattern, ...] = (*_PARTITIONS, *_TOPICS_AND_BROKERS, *_CONTROLLERS, *_RAFT_EVENTS, *_irrelevant())

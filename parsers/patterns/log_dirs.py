@@ -1,0 +1,288 @@
+"""A disk fails: the error that takes a log directory offline, what goes offline with it, and brokers that end over it.
+
+Here: LogDirFailureChannel, the failure handlers of ReplicaManager and LogManager (KIP-112), KRaft's marking of directories
+(KIP-858), and the halts on I/O errors of the versions before 1.0. Not here: corruption found while loading (loading), replicas a
+broker refuses to lead because of it (leadership).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from parsers.patterns.controller import partitions
+from parsers.patterns.pattern import TP, Pattern, Sample
+from parsers.schemas import Row
+
+_CHANNEL = ("kafka.server.LogDirFailureChannel", "org.apache.kafka.storage.internals.log.LogDirFailureChannel")
+_REPLICA_MANAGER = ("kafka.server.ReplicaManager",)
+_LOG_MANAGER = ("kafka.log.LogManager", "org.apache.kafka.storage.internals.log.LogManager")
+_REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
+_DIRECTORY_ID = regex.compile(r"[\w-]{22}")
+
+
+def _each_partition(row: Row) -> Iterator[Row]:
+    for partition in partitions(row["_groups"]["_partitions"]):
+        yield {**row, **partition}
+
+
+def _each_directory(row: Row) -> Iterator[Row]:
+    for directory in _DIRECTORY_ID.findall(row["_groups"]["_directories"]):
+        yield {**row, "directory": directory}
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    Pattern(
+        name="log-dir-error",
+        event="log-dir-error",
+        literal="LogDirFailureChannel)",
+        regex=rf"(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
+        r"|(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to| validate)? (?:log dir|dir|data directory|directory)) (?P<directory>[^:]*)(?:: .*)?"
+        r"|(?P<value>.*? checkpoint file) (?P<directory>.*)[/\\][^/\\]*",
+        versions=("1.0", "4.3"),
+        loggers=_CHANNEL,
+        samples=(
+            Sample(
+                "[2026-11-21 02:11:32,011] ERROR Error while appending records to media-1 in dir /var/lib/kafka/broker-2/data1"
+                " (kafka.server.LogDirFailureChannel)",
+                {"topic": "media", "partition": 1, "directory": "/var/lib/kafka/broker-2/data1", "value": "Error while appending records to"},
+                "real: log-dir-failure-2.8.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while flushing log for a-b-7 in dir /data/k with offset 812"
+                " (org.apache.kafka.storage.internals.log.LogDirFailureChannel)",
+                {"topic": "a-b", "partition": 7, "directory": "/data/k"},
+                "source: 3.6 UnifiedLog",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while writing to checkpoint file /data/k/replication-offset-checkpoint"
+                " (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k", "topic": None, "value": "Error while writing to checkpoint file"},
+                "source: 2.8 CheckpointFile",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Disk error while writing recovery offsets checkpoint in directory /data/k: No space left on device"
+                " (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k"},
+                "source: 2.8 LogManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Failed to create or validate data directory /data/k (kafka.server.LogDirFailureChannel)",
+                {"directory": "/data/k"},
+                "source: 2.8 LogManager",
+            ),
+        ),
+        note="The text is that of the action that failed; the cause is the exception below.",
+    ),
+    Pattern(
+        name="log-dir-error-unplaced",
+        event="log-dir-error",
+        literal="LogDirFailureChannel)",
+        regex=r"(?!.* (?:dir|directory|checkpoint file) )(?P<value>.*)",
+        versions=("1.0", "4.3"),
+        loggers=_CHANNEL,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while opening log segments (kafka.server.LogDirFailureChannel)",
+                {"directory": None, "value": "Error while opening log segments"},
+                "source: 2.8 LogDirFailureChannel",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-hw-file",
+        event="log-dir-error",
+        literal="Error while writing to highwatermark file in directory ",
+        regex=r"Error while writing to highwatermark file in directory (?P<directory>.*)",
+        versions=("1.0", "4.3"),
+        loggers=_REPLICA_MANAGER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Error while writing to highwatermark file in directory /data/k"
+                " (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/data/k"},
+                "source: 2.8 ReplicaManager",
+            ),
+        ),
+        note="From then on the HW on disk falls behind.",
+    ),
+    Pattern(
+        name="log-dir-offline",
+        event="log-dir-offline",
+        literal=" in dir ",
+        regex=r"(?P<reason>Stopping|Stopped) serving (?:replicas|logs) in dir (?P<directory>.*?)(?: with uuid \S+ because the log directory has failed\.)?",
+        versions=("1.0", "4.3"),
+        loggers=_REPLICA_MANAGER + _LOG_MANAGER,
+        samples=(
+            Sample(
+                "[2026-11-21 02:11:32,030] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /var/lib/kafka/broker-2/data1"
+                " (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/var/lib/kafka/broker-2/data1", "reason": "Stopping"},
+                "real: log-dir-failure-2.8.2-zk",
+            ),
+            Sample(
+                "[2026-11-21 02:12:08,040] WARN Stopping serving logs in dir /var/lib/kafka/broker-2/data1 (kafka.log.LogManager)",
+                {"directory": "/var/lib/kafka/broker-2/data1"},
+                "real: log-dir-failure-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /data/k with uuid"
+                " BTKAL8inuuOgzFARJXZJfg because the log directory has failed. (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/data/k"},
+                "source: 3.8 ReplicaManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-partitions-fetching",
+        event="log-dir-partitions",
+        literal=" because they are in the failed log directory ",
+        regex=r"Broker \d+ stopped fetcher for partitions (?P<_partitions>.*?) and stopped moving logs for partitions .*"
+        r" because they are in the failed log directory (?P<directory>.*)\.",
+        versions=("1.1", "4.3"),
+        loggers=_REPLICA_MANAGER,
+        explode=_each_partition,
+        samples=(
+            Sample(
+                "[2026-11-21 02:12:08,035] WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions media-1,media-3 and stopped moving"
+                " logs for partitions  because they are in the failed log directory /var/lib/kafka/broker-2/data1. (kafka.server.ReplicaManager)",
+                {"node": 2, "topic": "media", "partition": 1, "directory": "/var/lib/kafka/broker-2/data1"},
+                "real: log-dir-failure-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-partitions-offline",
+        event="log-dir-partitions",
+        literal=" are offline due to failure on log directory ",
+        regex=r"(?:Partitions (?P<_partitions>.*)|Logs for partitions (?P<_partitions>.*?) are offline and logs for future partitions .*)"
+        r" are offline due to failure on log directory (?P<directory>.*)",
+        versions=("1.0", "4.3"),
+        loggers=_LOG_MANAGER + _REPLICA_MANAGER,
+        explode=_each_partition,
+        samples=(
+            Sample(
+                "[2026-11-21 02:12:08,041] WARN Logs for partitions media-1,media-3 are offline and logs for future partitions  are offline due to"
+                " failure on log directory /var/lib/kafka/broker-2/data1 (kafka.log.LogManager)",
+                {"topic": "media", "partition": 3, "directory": "/var/lib/kafka/broker-2/data1"},
+                "real: log-dir-failure-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [ReplicaManager broker=2] Partitions t-0,t-1 are offline due to failure on log directory /data/k"
+                " (kafka.server.ReplicaManager)",
+                {"node": 2, "topic": "t", "partition": 0, "directory": "/data/k"},
+                "source: 1.0 ReplicaManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-offline-kraft",
+        event="log-dir-offline",
+        literal=" marked offline, remaining directories: ",
+        regex=r"Directories (?P<_directories>.*) in broker (?P<broker>\d+) marked offline, remaining directories: (?P<value>.*)",
+        versions=("3.7", "4.3"),
+        loggers=_REPLICATION,
+        explode=_each_directory,
+        samples=(
+            Sample(
+                "[2026-11-21 02:12:08,090] WARN [QuorumController id=100] Directories [BTKAL8inuuOgzFARJXZJfg] in broker 2 marked offline, remaining"
+                " directories: [1cMsTFPG-S7nx7gt53AEGw] (org.apache.kafka.controller.ReplicationControlManager)",
+                {"node": 100, "broker": 2, "directory": "BTKAL8inuuOgzFARJXZJfg", "value": "[1cMsTFPG-S7nx7gt53AEGw]"},
+                "real: log-dir-failure-3.9.1-kraft",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dirs-all-failed",
+        event="fatal-error",
+        literal=" broker because ",
+        regex=r"Shutdown broker because (?:all log dirs in (?P<value>.*) have failed"
+        r"|none of the specified log dirs from (?P<value>.*?),? can be created or validated|the metadata log dir (?P<directory>.*) has failed)"
+        r"|Halting broker because dir (?P<directory>.*) is offline",
+        versions=("1.0", "4.3"),
+        fixed={"reason": "log-dir"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Shutdown broker because all log dirs in /data/k1, /data/k2 have failed (kafka.log.LogManager)",
+                {"value": "/data/k1, /data/k2", "reason": "log-dir"},
+                "source: 2.8 LogManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL [ReplicaManager broker=2] Halting broker because dir /data/k is offline"
+                " (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/data/k"},
+                "source: 1.0 ReplicaManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-without-id",
+        event="log-dir-error",
+        literal=" has no UUID",
+        regex=r"Unable to propagate directory failure disabled because directory (?P<directory>.*) has no UUID",
+        versions=("3.7", "4.3"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Unable to propagate directory failure disabled because directory /data/k"
+                " has no UUID (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/data/k"},
+                "source: 3.7 ReplicaManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="disk-error-replicating",
+        event="fatal-error",
+        literal="Disk error while replicating data",
+        regex=rf"Disk error while replicating data(?: for {TP})?\.?",
+        versions=("0.8.2", "0.11.0"),
+        fixed={"reason": "disk"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL [ReplicaFetcherThread-0-2], Disk error while replicating data for t-0"
+                " (kafka.server.ReplicaFetcherThread)",
+                {"topic": "t", "partition": 0, "reason": "disk"},
+                "source: 0.10.2 ReplicaFetcherThread",
+            ),
+        ),
+    ),
+    Pattern(
+        name="disk-error-halting",
+        event="fatal-error",
+        literal="Halting ",
+        regex=r"Halting (?:due to unrecoverable I/O error while handling produce request"
+        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?): ?",
+        versions=("0.8.2", "0.11.0"),
+        fixed={"reason": "disk"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Halting due to unrecoverable I/O error while handling produce request: "
+                " (kafka.server.ReplicaManager)",
+                {"node": 1, "reason": "disk"},
+                "source: 0.10.2 ReplicaManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL Halting writes to checkpoint file (/data/k/replication-offset-checkpoint) because the underlying file"
+                " system is inaccessible:  (kafka.server.checkpoints.CheckpointFile)",
+                {"value": "/data/k/replication-offset-checkpoint", "reason": "disk"},
+                "source: 0.11.0 CheckpointFile",
+            ),
+        ),
+    ),
+    Pattern(
+        name="disk-error-hw-file",
+        event="fatal-error",
+        literal="Error writing to highwatermark file",
+        regex=r"Error writing to highwatermark file: ?",
+        versions=("0.8.2", "0.11.0"),
+        fixed={"reason": "disk"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Error writing to highwatermark file:  (kafka.server.ReplicaManager)",
+                {"node": 1, "reason": "disk"},
+                "source: 0.10.2 ReplicaManager",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Topics as brokers see them come and change, and the log cleaner.
+
+Here: creation through ZooKeeper (AdminZkClient) or by itself, settings brokers take over from ZooKeeper, compaction. Not here: the
+controller's view of topics (controller, kraft), deletion of a replica's directory and retention (loading).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import regex
+
+from parsers.patterns.controller import partitions
+from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
+from parsers.schemas import Row
+
+_ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
+_HANDLERS = ("kafka.server.DynamicConfigManager", "kafka.server.ZkConfigManager")
+_CLEANER = (
+    "kafka.log.LogCleaner",
+    "kafka.log.LogCleanerManager",
+    "kafka.log.LogCleaner$CleanerThread",
+    "org.apache.kafka.storage.internals.log.LogCleaner",
+    "org.apache.kafka.storage.internals.log.LogCleanerManager",
+    "org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread",
+    "org.apache.kafka.storage.internals.log.Cleaner",
+)
+_PROPERTY = regex.compile(r"(?:^|, )(?P<key>[\w.]+)(?:=| -> )(?P<value>.*?)(?=, [\w.]+(?:=| -> )|$)")
+
+
+def _created(row: Row) -> Iterator[Row]:
+    yield row
+    yield from _settings({**row, "event": "config"})
+
+
+def _settings(row: Row) -> Iterator[Row]:
+    for match in _PROPERTY.finditer(row["_groups"]["_settings"]):
+        yield {**row, "key": match["key"], "value": match["value"]}
+
+
+def _each_topic(row: Row) -> Iterator[Row]:
+    for topic in sorted({partition["topic"] for partition in partitions(row["_groups"]["_partitions"])}):
+        yield {**row, "topic": topic}
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    Pattern(
+        name="topic-creating",
+        event="topic-created",
+        literal="Creating topic ",
+        regex=rf"Creating topic (?P<topic>{TOPIC}) with configuration \{{(?P<_settings>.*?)\}} and initial partition assignment .*",
+        versions=("2.0", "3.9"),
+        loggers=_ADMIN,
+        explode=_created,
+        samples=(
+            Sample(
+                "[2026-11-21 02:33:05,900] INFO Creating topic fast with configuration {min.insync.replicas=1, unclean.leader.election.enable=true}"
+                " and initial partition assignment HashMap(0 -> ArrayBuffer(5, 4), 1 -> ArrayBuffer(1, 4)) (kafka.zk.AdminZkClient)",
+                {"event": "topic-created", "topic": "fast"},
+                "real: mixed-fleet-3.5.2-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Creating topic fast with configuration {cleanup.policy=compact,delete, min.insync.replicas=2}"
+                " and initial partition assignment HashMap(0 -> ArrayBuffer(5, 4)) (kafka.zk.AdminZkClient)",
+                {"event": "config", "topic": "fast", "key": "min.insync.replicas", "value": "2"},
+                "source: 2.8 AdminZkClient",
+            ),
+        ),
+    ),
+    Pattern(
+        name="topic-assignment-written",
+        event="topic-created",
+        literal="Topic creation ",
+        regex=r"Topic creation (?P<_partitions>\w*Map\(.*\))",
+        versions=("1.1", "1.1"),
+        loggers=_ADMIN,
+        explode=_each_topic,
+        samples=(
+            Sample(
+                "[2026-11-21 02:25:40,044] INFO Topic creation Map(__consumer_offsets-2 -> ArrayBuffer(1, 2, 3), __consumer_offsets-1 ->"
+                " ArrayBuffer(3, 1, 2), __consumer_offsets-0 -> ArrayBuffer(2, 3, 1)) (kafka.zk.AdminZkClient)",
+                {"topic": "__consumer_offsets"},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="topic-assignment-unnamed",
+        event="irrelevant",
+        literal='Topic creation {"',
+        regex=r"Topic creation \{.*\}",
+        versions=("0.8.2", "1.0"),
+        loggers=_ADMIN,
+        samples=(
+            Sample(
+                '[2026-11-21 03:02:09,050] INFO Topic creation {"version":1,"partitions":{"2":[1,2,3],"1":[3,1,2],"0":[2,3,1]}}'
+                " (kafka.admin.AdminUtils$)",
+                {},
+                "real: unclean-election-0.10.2.2-zk",
+            ),
+        ),
+        note="Does not name the topic.",
+    ),
+    Pattern(
+        name="topic-auto-created",
+        event="topic-created",
+        literal="Auto creation of topic ",
+        regex=rf"Auto creation of topic (?P<topic>{TOPIC}) with (?P<count>\d+) partitions and replication factor \d+ is successful!?",
+        versions=("0.8.2", "2.8"),
+        samples=(
+            Sample(
+                "[2026-11-21 02:22:51,851] INFO [KafkaApi-2] Auto creation of topic __consumer_offsets with 3 partitions and replication factor 3 is"
+                " successful (kafka.server.KafkaApis)",
+                {"node": 2, "topic": "__consumer_offsets", "count": 3},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+        ),
+    ),
+    Pattern(
+        name="topic-config-changed",
+        event="config",
+        literal="Processing override for entityPath: topics/",
+        regex=rf"Processing override for entityPath: topics/(?P<topic>{TOPIC}) with config: \w*Map\((?P<_settings>.*)\)",
+        versions=("0.9.0", "3.9"),
+        loggers=_HANDLERS,
+        fixed={"reason": "applied"},
+        explode=_settings,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Processing override for entityPath: topics/orders with config:"
+                " Map(unclean.leader.election.enable -> true, min.insync.replicas -> 1) (kafka.server.DynamicConfigManager)",
+                {"topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
+                "source: 2.8 DynamicConfigManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="cleaner-beyond-log-end",
+        event="cleaner-checkpoint",
+        literal="The last checkpoint dirty offset for partition ",
+        regex=rf"The last checkpoint dirty offset for partition {TP} is (?P<previous_offset>\d+), which is larger than the log end offset"
+        r" (?P<log_end_offset>\d+)\. Resetting to the log start offset (?P<offset>\d+)\.",
+        versions=("2.3", "4.3"),
+        fixed={"reason": "beyond-log-end"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN The last checkpoint dirty offset for partition compact-3 is 900, which is larger than the log end"
+                " offset 810. Resetting to the log start offset 0. (kafka.log.LogCleanerManager$)",
+                {"topic": "compact", "partition": 3, "previous_offset": 900, "log_end_offset": 810, "offset": 0},
+                "source: 2.4 LogCleanerManager",
+            ),
+        ),
+        note="The log once reached further than it does now: it was cut, or lost its end.",
+    ),
+    Pattern(
+        name="cleaner-below-log-start",
+        event="irrelevant",
+        literal="Resetting first dirty offset ",
+        regex=r"Resetting first dirty offset (?:of .*? )?to log start offset \d+ since the checkpointed offset \d+ is invalid\.",
+        versions=("0.9.0", "4.3"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN Resetting first dirty offset of compact-3 to log start offset 40 since the checkpointed offset 12 is"
+                " invalid. (kafka.log.LogCleanerManager$)",
+                {},
+                "source: 2.4 LogCleanerManager",
+            ),
+        ),
+        note="Retention went past what was cleaned.",
+    ),
+    Pattern(
+        name="cleaner-stuck",
+        event="irrelevant",
+        literal=" as uncleanable",
+        regex=rf"Unexpected exception thrown when cleaning log .*\. Marking its partition \({TP}\) as uncleanable",
+        versions=("2.1", "4.3"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log Log(dir=/data/k/compact-3,"
+                " topic=compact, partition=3, highWatermark=9, lastStableOffset=9, logStartOffset=0, logEndOffset=10). Marking its partition"
+                " (compact-3) as uncleanable (kafka.log.LogCleaner)",
+                {"topic": "compact", "partition": 3},
+                "source: 2.8 LogCleaner",
+            ),
+        ),
+        note="Often the first reader of damaged old segments.",
+    ),
+    Pattern(
+        name="cleaner-at-work",
+        event="irrelevant",
+        literal="log.LogCleaner",
+        regex=r"Starting the log cleaner|Shutting down the log cleaner\.|Stopping cleaning logs in dir .*|(?:Cleaner \d+: )?(?:Beginning cleaning of log"
+        r"|Building offset map for|Offset map for log|Cleaning log|Cleaning LogSegment|Cleaning segment|Swapping in cleaned segment|Growing cleaner I/O buffers) .*"
+        r"|(?:Starting|Stopped|Shutting down|Shutdown completed) ?",
+        versions=("0.8.2", "4.3"),
+        loggers=_CLEANER,
+        samples=(
+            Sample("[2026-11-21 02:25:13,900] INFO Starting the log cleaner (kafka.log.LogCleaner)", {}, "real: acks1-failover-1.1.1-zk"),
+            Sample(
+                "[2026-11-21 02:25:13,950] INFO [kafka-log-cleaner-thread-0]: Starting (kafka.log.LogCleaner)",
+                {},
+                "real: acks1-failover-1.1.1-zk",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO Cleaner 0: Beginning cleaning of log compact-3. (kafka.log.LogCleaner)",
+                {},
+                "source: 2.8 LogCleaner",
+            ),
+        ),
+    ),
+)

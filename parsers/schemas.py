@@ -1,0 +1,243 @@
+"""The one table every parser fills: an event is one fact some file states, with the place it was read.
+
+Here: the Arrow schema with a doc for each field, the vocabulary of event kinds, and the builder of batches. Not here: how
+a fact is read (the parser modules) or what it means (spark.timeline, forensics.rules).
+
+One wide schema, most columns null in any row, because every kind of evidence flows through one Spark source: Arrow keeps
+an all-null column at almost no cost, and one pass over an archive feeds everything that follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+Row = dict[str, Any]
+"""One event, keys are field names of EVENTS; an absent key is null."""
+
+MAX_TEXT = 4096
+"""Characters of raw text an event keeps; longer text is cut, the place stays exact."""
+
+INT32 = range(-(2**31), 2**31)
+INT64 = range(-(2**63), 2**63)
+"""What the columns hold. A number outside (hostile or damaged input) makes its row a problem, never a crash."""
+
+REPLICA_OFFSET = pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("last_caught_up_ms", pa.int64())])
+BATCH = pa.struct(
+    [
+        ("base_offset", pa.int64()),
+        ("last_offset", pa.int64()),
+        ("leader_epoch", pa.int32()),
+        ("crc", pa.int64()),
+        ("max_timestamp", pa.int64()),
+        ("control", pa.bool_()),
+    ]
+)
+COLLECTED = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("bytes", pa.int64()),
+        ("sha256", pa.string()),
+        ("modified", pa.timestamp("us")),
+        ("lines", pa.int64()),
+        ("unrecognised", pa.int64()),
+        ("samples", pa.list_(pa.string())),
+        ("first", pa.timestamp("us")),
+        ("last", pa.timestamp("us")),
+        ("nodes", pa.list_(pa.int32())),
+        ("problem", pa.string()),
+    ]
+)
+
+
+def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"doc": doc})
+
+
+_ids = pa.list_(pa.int32())
+
+EVENTS = pa.schema(
+    [
+        _field("source", pa.string(), "path of the source inside the evidence; containers joined with '/'"),
+        _field("line", pa.int64(), "1-based line of a text source, null for binary ones"),
+        _field("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
+        _field("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),
+        _field("clock", pa.string(), "line: broker's local wall clock; mtime: file's modification time, UTC; batch: record timestamp, UTC"),
+        _field("event", pa.string(), "kind of fact, one of EVENT_KINDS"),
+        _field("pattern", pa.string(), "line pattern or file parser that read it"),
+        _field("level", pa.string(), "log level of the line"),
+        _field("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
+        _field("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
+        _field("topic", pa.string(), "topic name"),
+        _field("partition", pa.int32(), "partition index"),
+        _field("topic_id", pa.string(), "topic id, 22 characters base64url (KIP-516)"),
+        _field("leader", pa.int32(), "leader of the partition; -1 is none"),
+        _field("leader_epoch", pa.int32(), "leader epoch (KIP-101)"),
+        _field("partition_epoch", pa.int32(), "version of the partition's state: zkVersion or partitionEpoch"),
+        _field("previous_leader", pa.int32(), "leader before the change, where the text names it"),
+        _field("previous_leader_epoch", pa.int32(), "leader epoch before the change, as the writer knew it; -1 after its start"),
+        _field("controller", pa.int32(), "controller node"),
+        _field("controller_epoch", pa.int32(), "controller epoch; in KRaft the quorum's epoch"),
+        _field("isr", _ids, "in-sync replicas after the change"),
+        _field("previous_isr", _ids, "in-sync replicas before the change"),
+        _field("replicas", _ids, "assigned replicas (AR), preferred leader first"),
+        _field("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
+        _field("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
+        _field("recovering", pa.bool_(), "leaderRecoveryState is RECOVERING (KIP-704)"),
+        _field("broker", pa.int32(), "the other broker the fact is about: removed from an ISR, fenced, fetched from"),
+        _field("brokers", _ids, "several brokers the fact is about"),
+        _field("broker_epoch", pa.int64(), "broker epoch of a registration"),
+        _field("offset", pa.int64(), "the offset the event is about: truncation target, epoch start, segment base, checkpoint value"),
+        _field("previous_offset", pa.int64(), "the offset before the event, where the text names it"),
+        _field("log_end_offset", pa.int64(), "log end offset (LEO) of the writer's log"),
+        _field("high_watermark", pa.int64(), "high watermark (HW)"),
+        _field("log_start_offset", pa.int64(), "log start offset"),
+        _field("metadata_offset", pa.int64(), "offset in __cluster_metadata"),
+        _field("count", pa.int64(), "a count the fact gives: logs, segments, required min ISR, metadata version"),
+        _field("reason", pa.string(), "short word for why or between which states"),
+        _field("directory", pa.string(), "log directory, or directory id"),
+        _field("key", pa.string(), "name of a setting"),
+        _field("value", pa.string(), "value of a setting, version, cluster id"),
+        _field("replica_offsets", pa.list_(REPLICA_OFFSET), "what a leader knew of its followers"),
+        _field("batches", pa.list_(BATCH), "record batches of a segment, in file order"),
+        _field("collected", COLLECTED, "what is known of a source as a whole; only in `source` events"),
+    ]
+)
+
+EVENT_KINDS: dict[str, str] = {
+    # leadership
+    "leader-start": "`node` begins to lead at leader_epoch; log_end_offset is its LEO then",
+    "follower-start": "`node` begins to follow at leader_epoch; log_end_offset is its LEO then",
+    "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'received' or 'cached'",
+    "partition-transition": "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New'",
+    "unclean-election-said": "Kafka itself says that a leader was elected outside the ISR",
+    "recovering-mark": "the new leader was told that its election was unclean (leaderRecoveryState)",
+    "election-failed": "the controller found no replica it may elect",
+    "election-requested": "an election was asked for; reason is PREFERRED or UNCLEAN, value who asked",
+    "preferred-election": "a preferred leader election completed",
+    "become-refused": "a broker could not become leader or follower; reason says why",
+    "replica-added": "a broker takes up a replica of the partition, anew or at its start; topic_id as named",
+    # ISR
+    "isr-shrink": "a leader intends to shrink the ISR",
+    "isr-expand": "a leader intends to expand the ISR",
+    "isr-update": "an ISR change took effect",
+    "isr-rejected": "an ISR change was refused: the leader is not the leader any more, or its view is old",
+    # the log
+    "log-load": "a log was loaded at start-up; log_end_offset is exact after recovery",
+    "log-recovery": "a segment is recovered because the last stop was unclean",
+    "log-corruption": "recovery or reading met bytes that are no valid records",
+    "log-created": "a log was created empty",
+    "log-deleted": "a replica's directory was marked for deletion",
+    "hw-loaded": "HW a replica starts with, from its checkpoint, clamped to its log",
+    "hw-missing": "no HW was checkpointed for the replica",
+    "hw-regression": "HW went from previous_offset back to high_watermark",
+    "truncation": "the log was cut to offset",
+    "truncation-noop": "a truncation to offset changed nothing; log_end_offset is exact",
+    "truncation-plan": "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'",
+    "truncation-below-hw": "a follower truncates below its own HW",
+    "truncation-refused": "a follower ahead of its leader stops rather than truncate (before 2.0)",
+    "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest' or 'start'",
+    "segment-roll": "a new segment begins at offset, the LEO then",
+    "segment-delete": "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll",
+    "log-start-move": "log start offset moved; reason as Kafka gives it",
+    "producer-snapshot": "producer state was written at offset, the LEO then",
+    "epoch-assigned": "an entry was appended to the leader epoch cache",
+    "epoch-conflict": "a new epoch entry removed conflicting ones",
+    "fetcher-added": "a fetcher from `broker` was started at offset",
+    "fetcher-removed": "fetching stopped",
+    "fetch-error": "a fetch failed",
+    "partition-failed": "a partition's fetching stopped for good",
+    "append-refused": "a produce was refused for too small an ISR; count is the required minimum",
+    "append-error": "an append failed for another reason",
+    # brokers
+    "broker-starting": "a broker process begins",
+    "broker-started": "a broker is up",
+    "broker-signal": "a process was asked to end by a signal",
+    "broker-stopping": "an orderly stop begins",
+    "broker-stopped": "an orderly stop is complete",
+    "controlled-shutdown": "a broker hands over its leaderships; reason is 'start', 'done', 'retry' or 'failed'",
+    "kafka-version": "value is the version the process printed",
+    "clean-start": "a log directory's last stop was clean",
+    "unclean-start": "a log directory's last stop was not clean, or it is new (count 0 or null)",
+    "broker-registered": "a broker registered with the controller or in ZooKeeper",
+    "broker-fenced": "the controller fenced `broker`",
+    "broker-unfenced": "the controller unfenced `broker`",
+    "broker-state": "KRaft broker life cycle; reason is the new state",
+    "session-expired": "a ZooKeeper session expired",
+    "brokers-changed": "the controller saw brokers come or go; reason is added, deleted or bounced",
+    "log-dir-offline": "a log directory failed",
+    "log-dir-error": "an I/O error that takes its log directory offline",
+    "log-dir-partitions": "a partition is offline because its log directory is",
+    "fatal-error": "the process or a thread of it ended on an error",
+    # controllers
+    "controller-elected": "`controller` became the active controller at controller_epoch",
+    "controller-resigned": "a controller stopped being active",
+    "controller-refused": "a request from an old controller was ignored",
+    "shutdown-seen": "the controller handles the controlled shutdown of `broker`",
+    # topics
+    "topic-created": "a topic was created",
+    "topic-deletion": "a topic's deletion started",
+    "topic-deleted": "a topic's deletion completed",
+    "reassignment": "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'",
+    # KRaft metadata records
+    "metadata-topic": "TopicRecord",
+    "metadata-topic-removed": "RemoveTopicRecord",
+    "metadata-partition": "PartitionRecord: a full state",
+    "metadata-partition-change": "PartitionChangeRecord: only what changed",
+    "metadata-config": "ConfigRecord",
+    "metadata-broker": "RegisterBrokerRecord",
+    "metadata-broker-change": "fence, unfence or registration change; reason is fenced, unfenced, shutdown, registered or unregistered",
+    "metadata-feature": "FeatureLevelRecord",
+    "metadata-leader": "LEADER_CHANGE control record: `controller` leads the quorum at controller_epoch",
+    # files
+    "hw-checkpoint": "row of replication-offset-checkpoint",
+    "recovery-point": "row of recovery-point-offset-checkpoint: flushed below this offset",
+    "log-start-checkpoint": "row of log-start-offset-checkpoint",
+    "cleaner-checkpoint": "row of cleaner-offset-checkpoint: first dirty offset",
+    "epoch-entry": "row of leader-epoch-checkpoint: leader_epoch starts at offset",
+    "epoch-file": "a leader-epoch-checkpoint was read; count entries (an empty one says so)",
+    "segment": "a segment file: offset is its base, log_end_offset after its last valid batch",
+    "log-directory-identity": "meta.properties: node, cluster id in value, directory id in directory",
+    "partition-metadata": "partition.metadata: the topic id of a replica",
+    "clean-shutdown-file": ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly",
+    "quorum-state": "quorum-state: who leads the metadata quorum",
+    "config": "a setting: topic null is the broker's",
+    "describe-partition": "partition line of kafka-topics --describe",
+    "describe-topic": "topic line of kafka-topics --describe",
+    # about the evidence
+    "source": "what a source is; one per source",
+    "problem": "something that could not be read; reason is a short word, text says what",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One file of the evidence, whatever container it lies in."""
+
+    path: str
+    """Path inside the evidence, '/' between containers and their members."""
+    size: int | None
+    """Bytes after decompression where the container says so."""
+    modified: datetime | None
+    """Modification time, UTC, naive; null where the container keeps none."""
+
+
+def problem(reason: str, text: str, *, line: int | None = None, byte: int | None = None) -> Row:
+    """A row that says what could not be read; the reading goes on."""
+    return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
+
+
+def batches(rows: Iterable[Row], size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Rows as record batches of EVENTS, at most `size` rows each."""
+    pending: list[Row] = []
+    for row in rows:
+        pending.append(row)
+        if len(pending) >= size:
+            yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
+            pending = []
+    if pending:
+        yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)

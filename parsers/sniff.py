@@ -1,0 +1,203 @@
+"""What kind of file a member of the evidence is, from its name and its first bytes; content wins where it is clear.
+
+Here: the kinds, the names Kafka gives its files (rotated, compressed, renamed, half written) and how their content looks.
+Not here: reading them. Names are from Kafka's log4j configuration, LogManager, UnifiedLog, LocalLog, Snapshots and the
+checkpoint classes.
+"""
+
+from __future__ import annotations
+
+import re
+
+from parsers.schemas import Member
+
+KINDS: dict[str, str] = {
+    "server-log": "server.log of a broker or controller",
+    "state-change-log": "state-change.log",
+    "controller-log": "controller.log",
+    "log-cleaner-log": "log-cleaner.log",
+    "request-log": "kafka-request.log",
+    "authorizer-log": "kafka-authorizer.log",
+    "gc-log": "garbage collection log of the JVM",
+    "stdout-log": "standard output of a process, as kafkaServer.out",
+    "other-log": "log lines under an unknown name; read like a broker's log",
+    "hw-checkpoint": "replication-offset-checkpoint",
+    "recovery-point-checkpoint": "recovery-point-offset-checkpoint",
+    "log-start-checkpoint": "log-start-offset-checkpoint",
+    "cleaner-checkpoint": "cleaner-offset-checkpoint",
+    "epoch-checkpoint": "leader-epoch-checkpoint",
+    "meta-properties": "meta.properties",
+    "partition-metadata": "partition.metadata",
+    "clean-shutdown": ".kafka_cleanshutdown",
+    "server-properties": "configuration of a broker or controller",
+    "segment": "record batches of a partition",
+    "metadata-segment": "record batches of __cluster_metadata-0",
+    "metadata-snapshot": "snapshot of __cluster_metadata-0, or bootstrap.checkpoint",
+    "quorum-state": "quorum-state of __cluster_metadata-0",
+    "producer-snapshot": "producer state of a partition",
+    "index": "offset, time or transaction index of a segment",
+    "describe": "output of kafka-topics --describe",
+    "reassignment-json": "partition assignments as kafka-reassign-partitions reads and prints them",
+    "json": "other JSON",
+    "empty": "no bytes, under a name that gives that no meaning",
+    "binary": "bytes that are no text, under no name that explains them; a log that is all NUL, for one",
+    "text": "other text",
+}
+
+_SEGMENT_SUFFIX = r"(?:\.(?:deleted|cleaned|swap|part))*"
+_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(expression, re.IGNORECASE))
+    for kind, expression in (
+        ("segment", rf"\d{{20}}\.log{_SEGMENT_SUFFIX}"),
+        ("index", rf"\d{{20}}\.(?:index|timeindex|txnindex){_SEGMENT_SUFFIX}"),
+        ("producer-snapshot", rf"\d{{20}}\.snapshot{_SEGMENT_SUFFIX}"),
+        ("metadata-snapshot", rf"(?:\d{{20}}-\d{{10}}|bootstrap)\.checkpoint{_SEGMENT_SUFFIX}"),
+        ("hw-checkpoint", r"(?:.*[^a-z])?replication-offset-checkpoint(?:[^a-z].*)?"),
+        ("recovery-point-checkpoint", r"(?:.*[^a-z])?recovery-point-offset-checkpoint(?:[^a-z].*)?"),
+        ("log-start-checkpoint", r"(?:.*[^a-z])?log-start-offset-checkpoint(?:[^a-z].*)?"),
+        ("cleaner-checkpoint", r"(?:.*[^a-z])?cleaner-offset-checkpoint(?:[^a-z].*)?"),
+        ("epoch-checkpoint", r"(?:.*[^a-z])?leader-epoch-checkpoint(?:[^a-z].*)?"),
+        ("meta-properties", r"(?:.*[^a-z])?meta\.properties(?:[^a-z].*)?"),
+        ("partition-metadata", r"partition\.metadata(?:[^a-z].*)?"),
+        ("clean-shutdown", r"\.?kafka_cleanshutdown"),
+        ("quorum-state", r"quorum-state(?:[^a-z].*)?"),
+    )
+)
+"""Names that settle the kind whatever the bytes: damaged or empty, such a file is a fact about its broker."""
+
+_LOG_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(expression, re.IGNORECASE))
+    for kind, expression in (
+        ("gc-log", r"(?:^|[^a-z]|server|controller)gc[^a-z/]*(?:\.log|\.current|$)|garbage.?collection"),
+        ("state-change-log", r"state[-_.]?change"),
+        ("log-cleaner-log", r"log[-_.]?cleaner"),
+        ("request-log", r"(?:^|[^a-z])(?:kafka[-_.])?request.*\.log"),
+        ("authorizer-log", r"(?:^|[^a-z])(?:kafka[-_.])?authorizer.*\.log"),
+        ("controller-log", r"(?:^|[^a-z])controller.*\.log"),
+        ("stdout-log", r"\.(?:out|stdout|stderr)(?:[^a-z]|$)|^(?:stdout|stderr|console|nohup)(?:[^a-z]|$)"),
+        ("server-log", r"(?:^|[^a-z])(?:kafka[-_.]?)?(?:server|broker).*\.log"),
+    )
+)
+
+_COMPRESSION = re.compile(r"\.(?:gz|bz2|xz|zst|zip|z)$", re.IGNORECASE)
+_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)"
+_STAMP = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d"
+_LOG_LINE = re.compile(
+    rf"{_STAMP}\S*\s[^\n]{{0,80}}?\b{_LEVEL}\b|\b{_LEVEL}\b[^\n]{{0,80}}?{_STAMP}"
+    rf'|"(?:level|severity|log\.level)" ?: ?"(?i:{_LEVEL})"'
+)
+_LOGGERS = (
+    ("state-change-log", "(state.change.logger)"),
+    ("controller-log", "(kafka.controller."),
+    ("controller-log", "(org.apache.kafka.controller."),
+    ("log-cleaner-log", "LogCleaner)"),
+    ("request-log", "(kafka.request.logger)"),
+    ("authorizer-log", "(kafka.authorizer.logger)"),
+)
+_GC_LINE = re.compile(
+    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^Java HotSpot\(TM\)|^OpenJDK 64-Bit Server VM", re.M
+)
+_DESCRIBE = re.compile(
+    r"^\s*Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount: ?\d+\s+ReplicationFactor:"
+    r"|^\s*Topic: ?\S+\s+Partition: ?\d+\s+Leader: ?(?:-?\d+|none)\b",
+    re.M,
+)
+_BROKER_SETTING = r"log\.dirs?|process\.roles|zookeeper\.connect|controller\.quorum\.(?:voters|bootstrap\.servers)|listeners"
+_SETTING = re.compile(rf"^[ \t]*(?:broker\.id|node\.id|{_BROKER_SETTING})[ \t]*[=:]", re.M)
+_SETTING_OF_SERVER = re.compile(rf"^[ \t]*(?:{_BROKER_SETTING})[ \t]*[=:]", re.M)
+_PROPERTIES_NAME = re.compile(r"\.(?:properties|conf|cfg)(?:[^a-z].*)?$", re.IGNORECASE)
+_ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
+_IDENTITY = re.compile(r"^(?:cluster\.id|directory\.id)\s*=", re.M)
+
+_PARTITION = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10})(?:\.[0-9a-f]{32}-(?P<state>delete|future|stray))?")
+
+
+def sniff(member: Member, head: bytes) -> str:
+    """The kind of a member, one of KINDS, from its path and its first bytes (some thousand, fewer only at its end)."""
+    name = _name(member.path)
+    if kind := _by_name(member.path, name):
+        return kind
+    if not head:
+        return "empty"
+    text = _decoded(head)
+    if _DESCRIBE.search(text):
+        return "describe"
+    if _LOG_LINE.search(text) and not text.lstrip().startswith(('{"version"', '{"partitions"')):
+        return _log_kind(name, text)
+    if _is_binary(head):
+        return "binary"
+    return _gc(name, text) or _structured(name, text) or _first(_LOG_NAMES, name) or "text"
+
+
+def partition_of(path: str) -> tuple[str, int, str] | None:
+    """(topic, partition, state) from the directory a path lies in; state is 'current', 'delete', 'future' or 'stray'.
+
+    The names are those of UnifiedLog.logDirName and its kin. Any directory called `<word>-<number>` looks the same, a
+    `broker-1` too: ask only for files that Kafka keeps in partition directories.
+    """
+    parts = path.split("/")
+    match = _PARTITION.fullmatch(parts[-2]) if len(parts) > 1 else None
+    if match is None or int(match["partition"]) >= 2**31:
+        return None
+    return match["topic"], int(match["partition"]), match["state"] or "current"
+
+
+def is_unfinished(path: str) -> bool:
+    """A checkpoint's temporary file: its write was never finished, the process ended in between."""
+    return path.endswith(".tmp")
+
+
+def _name(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return _COMPRESSION.sub("", name)
+
+
+def _by_name(path: str, name: str) -> str | None:
+    kind = next((kind for kind, expression in _NAMES if expression.fullmatch(name)), None)
+    parts = path.split("/")
+    if kind == "segment" and len(parts) > 1 and parts[-2] == "__cluster_metadata-0":
+        return "metadata-segment"
+    return kind
+
+
+def _first(names: tuple[tuple[str, re.Pattern[str]], ...], name: str) -> str | None:
+    return next((kind for kind, expression in names if expression.search(name)), None)
+
+
+def _decoded(head: bytes) -> str:
+    """PowerShell's `>` writes UTF-16 with a mark."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return head.decode("utf-16", "replace")
+    return head.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _is_binary(head: bytes) -> bool:
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "\0" in _decoded(head)
+    control = sum(head.count(byte) for byte in (*range(9), *range(14, 27), *range(28, 32)))
+    broken = head.decode("utf-8", "replace").count("\ufffd")
+    return b"\0" in head or (control + broken) * 10 > len(head)
+
+
+def _log_kind(name: str, text: str) -> str:
+    if kind := _first(_LOG_NAMES, name):
+        return kind
+    lines = sum(1 for line in text.splitlines() if _LOG_LINE.search(line))
+    return next((kind for kind, logger in _LOGGERS if text.count(logger) * 2 > lines), "other-log")
+
+
+def _gc(name: str, text: str) -> str | None:
+    return "gc-log" if _GC_LINE.search(text) and _first(_LOG_NAMES, name) in ("gc-log", None) else None
+
+
+def _structured(name: str, text: str) -> str | None:
+    if text.lstrip()[:1] in ("{", "["):
+        if '"leaderEpoch"' in text and '"votedId"' in text:
+            return "quorum-state"
+        return "reassignment-json" if _ASSIGNMENTS.search(text) else "json"
+    if _PROPERTIES_NAME.search(name):
+        if _IDENTITY.search(text) and "version=" in text and not _SETTING_OF_SERVER.search(text):
+            return "meta-properties"
+        if _SETTING.search(text) or name.lower().startswith(("server", "broker", "controller", "kafka")):
+            return "server-properties"
+    return None

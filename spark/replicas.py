@@ -1,0 +1,456 @@
+"""One replica's history: what its broker's own lines and files say its log held, and where records left it.
+
+Here: the walk over one broker's events of one partition, in the broker's own order, that turns them into dated observations
+of log end offset and high watermark (with bounds), and into removals: ranges of offsets that were in this log and then were
+not. Not here: whether a removed record lived on elsewhere (forensics.loss), or the order between brokers (timeline).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from spark.events import Event
+
+EXACT, AT_LEAST = "exact", "at-least"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An offset somebody observed. `epoch`: last leader epoch the broker knew of when its log held this, None if unknown."""
+
+    quantity: str
+    """'log-end-offset', 'high-watermark' or 'log-start-offset'."""
+    broker: int
+    offset: int
+    bound: str
+    epoch: int | None
+    at: datetime | None
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Offsets [start, end) were in a replica's log and are not any more; `exact` tells whether `end` is exact or a lower bound.
+
+    `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'truncation' (reason not told), 'restart'
+    (the log that was loaded is shorter), 'empty' (the log was created anew), 'left-behind' (still on the disk of a replica
+    that never followed a later leader).
+    """
+
+    broker: int
+    start: int
+    end: int
+    exact: bool
+    cause: str
+    epoch: int | None
+    """No removed record has a later leader epoch; None if unknown."""
+    under_epoch: int | None
+    """Leader epoch the broker lived under when it removed them."""
+    at: datetime | None
+    evidence: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderStart:
+    """A broker begins to lead. `restart`: the same epoch is led on by a process that was started anew."""
+
+    broker: int
+    epoch: int
+    offset: int | None
+    exact: bool
+    high_watermark: int | None
+    restart: bool
+    at: datetime | None
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class IsrUpdate:
+    """An ISR that took effect, as its leader printed it."""
+
+    broker: int
+    epoch: int | None
+    event: Event
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A log was loaded when its broker started. `unclean`: segments had to be recovered. `cut`: recovery dropped bytes."""
+
+    broker: int
+    offset: int
+    unclean: bool
+    cut: bool
+    epoch: int | None
+    at: datetime | None
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class FollowerStart:
+    broker: int
+    epoch: int
+    offset: int | None
+    at: datetime | None
+    event: Event
+
+
+@dataclass
+class Replica:
+    """Everything one broker's own evidence says of one partition."""
+
+    broker: int
+    observations: list[Observation] = field(default_factory=list)
+    removals: list[Removal] = field(default_factory=list)
+    leader_starts: list[LeaderStart] = field(default_factory=list)
+    follower_starts: list[FollowerStart] = field(default_factory=list)
+    isr_updates: list[IsrUpdate] = field(default_factory=list)
+    loads: list[Load] = field(default_factory=list)
+    rejected: list[Event] = field(default_factory=list)
+    epoch: int | None = None
+    """Last leader epoch the broker knew of."""
+    log_end_offset: int | None = None
+    reach: Observation | None = None
+    """The observation behind log_end_offset."""
+    events: list[Event] = field(default_factory=list)
+
+
+class _Walk:
+    """State while one broker's events pass by."""
+
+    def __init__(self, broker: int) -> None:
+        self.replica = Replica(broker)
+        self.broker = broker
+        self.epoch: int | None = None
+        self.records_epoch: int | None = None
+        self.role: str | None = None
+        self.end: int | None = None
+        self.exact = False
+        self.end_event: Event | None = None
+        self.plan: Event | None = None
+        self.recovering: Event | None = None
+        self.cut = False
+        self.loaded = False
+        self.intent: Event | None = None
+        self.explicit_updates = False
+
+    # observations
+
+    def see(self, quantity: str, offset: int | None, bound: str, event: Event, epoch: int | None) -> None:
+        if offset is not None and offset >= 0:
+            self.replica.observations.append(Observation(quantity, self.broker, offset, bound, epoch, event.at, event))
+
+    def end_exactly(self, offset: int, event: Event) -> None:
+        self.end, self.exact, self.end_event = offset, True, event
+        self.see("log-end-offset", offset, EXACT, event, self.epoch)
+
+    def end_at_least(self, offset: int | None, event: Event) -> None:
+        if offset is None or offset < 0:
+            return
+        self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
+        if self.end is None or offset > self.end:
+            self.end, self.exact, self.end_event = offset, False, event
+
+    def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
+        self.see("high-watermark", offset, bound, event, self.epoch)
+
+    def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None) -> None:
+        if self.end is None or self.end <= start:
+            return
+        evidence = tuple(e for e in (self.end_event, *more, event) if e is not None)
+        self.replica.removals.append(
+            Removal(self.broker, start, self.end, self.exact, cause, epoch, self.epoch, event.at, evidence)
+        )
+
+    # transitions
+
+    def enter(self, epoch: int | None, role: str) -> None:
+        """The broker lives under a leader epoch now; what its log holds is of earlier ones until it appends again."""
+        if epoch is None:
+            return
+        self.records_epoch = self.epoch
+        if self.epoch is None or epoch >= self.epoch:
+            self.epoch = epoch
+        self.role = role
+
+    def settle_intent(self) -> None:
+        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal followed it."""
+        if self.intent is not None and not self.explicit_updates:
+            self.replica.isr_updates.append(IsrUpdate(self.broker, self.epoch, self.intent, tuple(self.intent.isr or ())))
+        self.intent = None
+
+
+def _on_load(w: _Walk, e: Event) -> None:
+    if e.log_end_offset is None:
+        return
+    if w.end is not None and e.log_end_offset < w.end:
+        w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch)
+    unclean = w.recovering is not None or w.cut
+    w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
+    w.end_exactly(e.log_end_offset, e)
+    w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
+    w.loaded, w.recovering, w.cut = True, None, False
+
+
+def _on_created(w: _Walk, e: Event) -> None:
+    if w.end:
+        w.remove(0, e, "empty", epoch=w.epoch)
+    w.end_exactly(0, e)
+
+
+def _on_deleted(w: _Walk, e: Event) -> None:
+    w.end, w.exact, w.end_event, w.loaded = None, False, None, False
+
+
+def _regress(w: _Walk, offset: int, e: Event) -> None:
+    """A start line below what the log held: only a restarted process can hold less without a truncation line."""
+    if w.end is not None and offset < w.end and (e.previous_leader_epoch == -1 or w.loaded):
+        w.remove(offset, e, "restart", epoch=w.epoch)
+
+
+def _on_leader_start(w: _Walk, e: Event) -> None:
+    w.settle_intent()
+    offset = e.log_end_offset
+    w.high_watermark(e.high_watermark, e, AT_LEAST)
+    if offset is not None:
+        _regress(w, offset, e)
+    again = w.role == "leader" and w.epoch == e.leader_epoch
+    asked = w.replica.leader_starts[-1] if again and w.replica.leader_starts else None
+    if asked is not None and asked.event.event == "partition-state" and not w.loaded:
+        w.replica.leader_starts[-1] = replace(asked, offset=offset, exact=True, high_watermark=e.high_watermark, event=e)
+    elif e.leader_epoch is not None:
+        restart = again and (w.loaded or e.previous_leader_epoch == -1)
+        if restart or not again:
+            w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, offset, True, e.high_watermark, restart, e.at, e))
+    if offset is not None:
+        w.end_exactly(offset, e)
+    w.enter(e.leader_epoch, "leader")
+    w.loaded = False
+
+
+def _on_follower_start(w: _Walk, e: Event) -> None:
+    w.settle_intent()
+    if w.epoch is None and e.previous_leader_epoch is not None and 0 <= e.previous_leader_epoch < (e.leader_epoch or 0):
+        w.epoch = e.previous_leader_epoch
+    w.high_watermark(e.high_watermark, e, AT_LEAST)
+    if e.log_end_offset is not None:
+        _regress(w, e.log_end_offset, e)
+        w.end_exactly(e.log_end_offset, e)
+    if e.leader_epoch is not None:
+        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, e.log_end_offset, e.at, e))
+    w.enter(e.leader_epoch, "follower")
+    w.loaded = False
+
+
+def _on_state(w: _Walk, e: Event) -> None:
+    """A LeaderAndIsr request: before 2.6 the only word on a follower's epoch, before 0.11 on a leader's, too."""
+    if e.reason != "received" or e.leader_epoch is None or e.leader is None:
+        return
+    leads = e.leader == w.broker
+    again = w.epoch == e.leader_epoch and w.role == ("leader" if leads else "follower")
+    if again and not w.loaded:
+        return
+    if w.epoch is not None and e.leader_epoch < w.epoch:
+        return
+    w.settle_intent()
+    if leads:
+        restart = again and w.loaded
+        w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, w.exact, None, restart, e.at, e))
+    elif not again:
+        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.exact else None, e.at, e))
+    w.enter(e.leader_epoch, "leader" if leads else "follower")
+    w.loaded = False
+
+
+def _on_truncation(w: _Walk, e: Event) -> None:
+    if e.offset is None:
+        return
+    cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
+    w.remove(e.offset, e, cause, w.plan, epoch=w.records_epoch)
+    w.end_exactly(e.offset, e)
+    w.plan = None
+
+
+def _on_truncation_noop(w: _Walk, e: Event) -> None:
+    if e.log_end_offset is not None:
+        w.end_exactly(e.log_end_offset, e)
+    w.plan = None
+
+
+def _on_reset(w: _Walk, e: Event) -> None:
+    if e.previous_offset is not None:
+        w.end_exactly(e.previous_offset, e)
+    if e.reason == "start" and e.offset is not None:
+        w.end_exactly(e.offset, e)
+    else:
+        w.plan = e
+
+
+def _on_plan(w: _Walk, e: Event) -> None:
+    w.plan = e
+
+
+def _on_below_hw(w: _Walk, e: Event) -> None:
+    w.high_watermark(e.high_watermark, e, AT_LEAST)
+
+
+def _on_recovery(w: _Walk, e: Event) -> None:
+    w.recovering = w.recovering or e
+
+
+def _on_corruption(w: _Walk, e: Event) -> None:
+    if e.pattern != "segment":
+        w.cut = True
+        w.recovering = w.recovering or e
+
+
+def _on_shrink(w: _Walk, e: Event) -> None:
+    w.settle_intent()
+    w.end_at_least(e.log_end_offset, e)
+    w.high_watermark(e.high_watermark, e, AT_LEAST)
+    w.intent = e
+
+
+def _on_expand(w: _Walk, e: Event) -> None:
+    w.settle_intent()
+    w.intent = e
+
+
+def _on_update(w: _Walk, e: Event) -> None:
+    w.explicit_updates = True
+    w.intent = None
+    w.replica.isr_updates.append(IsrUpdate(w.broker, w.epoch, e, tuple(e.isr or ())))
+
+
+def _on_rejected(w: _Walk, e: Event) -> None:
+    w.intent = None
+    w.replica.rejected.append(e)
+
+
+def _on_hw_loaded(w: _Walk, e: Event) -> None:
+    w.high_watermark(e.high_watermark, e, AT_LEAST)
+
+
+def _on_hw_regression(w: _Walk, e: Event) -> None:
+    w.high_watermark(e.previous_offset, e, AT_LEAST)
+
+
+def _on_offset(w: _Walk, e: Event) -> None:
+    w.end_at_least(e.offset, e)
+
+
+def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
+    w.high_watermark(e.offset, e, AT_LEAST)
+    w.end_at_least(e.offset, e)
+
+
+def _on_segment(w: _Walk, e: Event) -> None:
+    w.end_at_least(e.log_end_offset, e)
+
+
+def _on_log_start(w: _Walk, e: Event) -> None:
+    w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
+
+
+_STEPS = {
+    "log-load": _on_load,
+    "log-created": _on_created,
+    "log-deleted": _on_deleted,
+    "leader-start": _on_leader_start,
+    "follower-start": _on_follower_start,
+    "partition-state": _on_state,
+    "truncation": _on_truncation,
+    "truncation-noop": _on_truncation_noop,
+    "truncation-plan": _on_plan,
+    "truncation-below-hw": _on_below_hw,
+    "fetch-offset-reset": _on_reset,
+    "log-recovery": _on_recovery,
+    "log-corruption": _on_corruption,
+    "isr-shrink": _on_shrink,
+    "isr-expand": _on_expand,
+    "isr-update": _on_update,
+    "isr-rejected": _on_rejected,
+    "hw-loaded": _on_hw_loaded,
+    "hw-regression": _on_hw_regression,
+    "segment-roll": _on_offset,
+    "producer-snapshot": _on_offset,
+    "recovery-point": _on_offset,
+    "hw-checkpoint": _on_hw_checkpoint,
+    "segment": _on_segment,
+    "log-start-move": _on_log_start,
+    "log-start-checkpoint": _on_log_start,
+}
+
+
+def history(broker: int, events: Sequence[Event]) -> Replica:
+    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
+    walk = _Walk(broker)
+    for event in events:
+        if step := _STEPS.get(event.event):
+            step(walk, event)
+    walk.settle_intent()
+    replica = walk.replica
+    replica.epoch, replica.log_end_offset = walk.epoch, walk.end
+    replica.reach = next((o for o in reversed(replica.observations) if o.event is walk.end_event), None)
+    replica.events = list(events)
+    return replica
+
+
+@dataclass
+class Disk:
+    """What a replica's directory held when it was collected."""
+
+    broker: int
+    collection: str
+    directory: str | None = None
+    log_end_offset: int | None = None
+    segments: list[Event] = field(default_factory=list)
+    epochs: list[tuple[int, int]] = field(default_factory=list)
+    """(leader epoch, start offset) rows of leader-epoch-checkpoint."""
+    epoch_events: list[Event] = field(default_factory=list)
+    high_watermark: Event | None = None
+    recovery_point: Event | None = None
+    log_start: Event | None = None
+    topic_id: str | None = None
+
+    @property
+    def last_epoch(self) -> int | None:
+        """The latest leader epoch with records in this log, by its epoch file or its batches."""
+        known = [epoch for epoch, _ in self.epochs]
+        for segment in self.segments:
+            known.extend(b["leader_epoch"] for b in (segment.batches or ()) if b["leader_epoch"] >= 0)
+        return max(known, default=None)
+
+    def end_event(self) -> Event | None:
+        return max(self.segments, key=lambda s: s.log_end_offset or 0, default=None)
+
+
+DISK_EVENTS = frozenset(
+    {"hw-checkpoint", "recovery-point", "log-start-checkpoint", "epoch-entry", "epoch-file", "segment", "partition-metadata", "cleaner-checkpoint"}
+)
+
+
+def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
+    """A directory's state from the events of its files."""
+    found = Disk(broker, collection)
+    for e in events:
+        if e.event == "segment":
+            found.segments.append(e)
+            if e.log_end_offset is not None:
+                found.log_end_offset = max(found.log_end_offset or 0, e.log_end_offset)
+        elif e.event == "epoch-entry" and e.leader_epoch is not None and e.offset is not None:
+            found.epochs.append((e.leader_epoch, e.offset))
+            found.epoch_events.append(e)
+        elif e.event == "hw-checkpoint":
+            found.high_watermark = e
+        elif e.event == "recovery-point":
+            found.recovery_point = e
+        elif e.event == "log-start-checkpoint":
+            found.log_start = e
+        elif e.event == "partition-metadata":
+            found.topic_id = e.topic_id
+    found.segments.sort(key=lambda s: (s.offset or 0, s.byte or 0))
+    return found

@@ -1,0 +1,520 @@
+"""One partition's timeline: states in the order of their cause, leader terms, replicas, disks.
+
+Here: the assembly of a partition's events (all brokers, all sources) into a PartitionTimeline, ordered by topic id, leader
+epoch, partition epoch and the order inside each file before any clock is asked. Not here: a replica's own history
+(replicas), and whether anything that happened was bad (forensics).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.replicas import DISK_EVENTS, Disk, LeaderStart, Replica, disk, history
+
+LEADER_RECOVERY_LEVEL = 3
+"""metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
+
+_AUTHORITY = {"metadata": 0, "decided": 1, "replayed": 2, "sent": 3, "leader": 4, "received": 5, "cached": 6}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Leader, ISR and assignment of a partition between two changes."""
+
+    leader_epoch: int
+    partition_epoch: int | None
+    leader: int
+    """-1: none."""
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...] | None
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    recovering: bool | None
+    eligible: tuple[int, ...]
+    """Eligible leader replicas (KIP-966)."""
+    at: datetime | None
+    source: str
+    """'metadata', 'decided', 'replayed', 'sent', 'leader', 'received', 'cached': who says so, best first."""
+    event: Event
+    also: tuple[Event, ...] = ()
+    """Other events that say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A leader's reign in one leader epoch, by one process. A leader restarted within its epoch begins a second term."""
+
+    epoch: int
+    restart: int
+    leader: int
+    state: State | None
+    before: State | None
+    """The partition's state this term replaced."""
+    start_offset: int | None
+    exact: bool
+    high_watermark: int | None
+    at: datetime | None
+    evidence: tuple[Event, ...]
+
+    @property
+    def order(self) -> tuple[int, int]:
+        return (self.epoch, self.restart)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A `kafka-topics --describe` line."""
+
+    leader: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    at: datetime | None
+    event: Event
+
+
+@dataclass
+class PartitionTimeline:
+    topic: str
+    partition: int
+    generation: int
+    """0 is the topic as it is now, -1 the one deleted before it, and so on."""
+    topic_id: str | None = None
+    states: list[State] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
+    replicas: dict[int, Replica] = field(default_factory=dict)
+    disks: dict[int, Disk] = field(default_factory=dict)
+    """What each broker's latest collection holds."""
+    snapshots: list[Snapshot] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    """All events, each broker's in its own order, brokers merged by corrected time."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    def of(self, *kinds: str) -> list[Event]:
+        return [e for e in self.events if e.event in kinds]
+
+    @property
+    def final(self) -> State | None:
+        return self.states[-1] if self.states else None
+
+    @property
+    def assigned(self) -> tuple[int, ...]:
+        """The replicas assigned last, as far as anybody said; else those that were in an ISR."""
+        for state in reversed(self.states):
+            if state.replicas:
+                return state.replicas
+        if self.snapshots:
+            return self.snapshots[-1].replicas
+        return tuple(sorted({b for s in self.states for b in s.isr}))
+
+    def created(self) -> bool:
+        """The evidence reaches back to the partition's creation."""
+        return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
+
+
+# order
+
+
+def file_order(events: Iterable[Event]) -> list[Event]:
+    """One broker's events: each file in its own order, files merged by time. A clock that jumps back inside a file does not
+    reorder the file."""
+    by_source: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        by_source[event.source].append(event)
+    keyed: list[tuple[datetime, str, int, int, Event]] = []
+    for source, own in by_source.items():
+        own.sort(key=lambda e: (e.line or 0, e.byte or 0, e.metadata_offset or 0))
+        latest = datetime.min
+        for index, event in enumerate(own):
+            latest = max(latest, event.at) if event.at is not None else latest
+            keyed.append((latest, source, event.line or 0, index, event))
+    keyed.sort(key=lambda k: k[:4])
+    return [k[4] for k in keyed]
+
+
+def fold(events: Sequence[Event]) -> list[Event]:
+    """Drops what an earlier collection of the same broker repeats, and folds runs of one and the same fact of one file."""
+    seen: set[tuple[str, datetime | None]] = set()
+    collections = {e.collection for e in events if e.line is not None}
+    kept: list[Event] = []
+    last: dict[str, tuple[tuple[object, ...], Event]] = {}
+    for e in events:
+        if e.line is not None and e.text and len(collections) > 1 and e.event not in DISK_EVENTS:
+            twin = (e.text, e.at)
+            if twin in seen and e.collection != _first_collection(kept, twin):
+                continue
+            seen.add(twin)
+        key = (e.event, e.leader, e.leader_epoch, e.partition_epoch, e.offset, e.log_end_offset, e.high_watermark, e.broker, e.reason, str(e.isr))
+        previous = last.get(e.source)
+        if previous is not None and previous[0] == key and e.event in _FOLDED:
+            previous[1].repeats += 1
+            previous[1].last_at = e.at
+            continue
+        last[e.source] = (key, e)
+        kept.append(e)
+    return kept
+
+
+_FOLDED = frozenset({"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"})
+
+
+def _first_collection(kept: Sequence[Event], twin: tuple[str, datetime | None]) -> str | None:
+    return next((e.collection for e in kept if (e.text, e.at) == twin), None)
+
+
+# generations of a topic
+
+
+def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[int, list[Event]]:
+    """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
+    a replica's directory is also deleted when a reassignment takes the replica away."""
+    order = _topic_ids(events)
+    deletions = sorted({t for t in cluster.recreated.get(topic, []) if t is not None})
+    if len(order) < 2 and topic not in cluster.recreated:
+        return {0: list(events)}
+    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)}
+    result: dict[int, list[Event]] = defaultdict(list)
+    streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
+    for event in events:
+        if event.topic_id in age:
+            result[age[event.topic_id]].append(event)
+        else:
+            streams[(event.writer, None if event.line is not None else event.source)].append(event)
+    for stream in streams.values():
+        for event, generation in _by_marks(stream, deletions):
+            result[generation].append(event)
+    return dict(result)
+
+
+def _topic_ids(events: Iterable[Event]) -> list[str]:
+    """Topic ids in the order they came to be."""
+    first: dict[str, tuple[int, datetime]] = {}
+    for e in events:
+        if e.topic_id and e.event != "describe-partition":
+            known = first.get(e.topic_id)
+            now = (e.metadata_offset if e.metadata_offset is not None else 1 << 60, e.at or datetime.max)
+            first[e.topic_id] = min(known, now) if known else now
+    return sorted(first, key=lambda i: (first[i], i))
+
+
+def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime]) -> list[tuple[Event, int]]:
+    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller
+    creates the partition again. A stream with no such mark is split by the time of the deletion."""
+    ordered = file_order(stream)
+    marks = 0
+    numbered: list[tuple[Event, int]] = []
+    deleted = False
+    for event in ordered:
+        again = event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
+        if deleted and event.event not in ("log-deleted", "segment-delete", "fetcher-removed", "fetch-error"):
+            marks, deleted = marks + 1, False
+        elif again and numbered and not deleted:
+            marks += 1
+        numbered.append((event, marks))
+        deleted = deleted or event.event == "log-deleted"
+    if marks or not deletions:
+        return [(e, n - marks) for e, n in numbered]
+    return [(e, -sum(1 for d in deletions[-1:] if e.at is not None and e.at <= d)) for e in ordered]
+
+
+# states
+
+
+def _source_of(event: Event) -> str:
+    if event.event.startswith("metadata-"):
+        return "metadata"
+    if event.event == "partition-state":
+        return event.reason if event.reason in _AUTHORITY else "replayed"
+    return "leader"
+
+
+def _eligible(value: str | None) -> tuple[int, ...]:
+    if not value or "elr=[" not in value:
+        return ()
+    inside = value.split("elr=[", 1)[1].split("]", 1)[0]
+    return tuple(int(n) for n in inside.replace(",", " ").split() if n.lstrip("-").isdigit())
+
+
+def replay(events: Iterable[Event]) -> list[State]:
+    """States from the metadata log: PartitionRecords as they are, PartitionChangeRecords applied to what was before.
+
+    A change raises the partition epoch by one, and the leader epoch by one exactly when it names a leader
+    (org.apache.kafka.metadata.PartitionRegistration#merge).
+    """
+    by_offset: dict[tuple[int, str], Event] = {}
+    for e in events:
+        by_offset.setdefault((e.metadata_offset if e.metadata_offset is not None else -1, e.event), e)
+    states: list[State] = []
+    for (_, kind), e in sorted(by_offset.items(), key=lambda item: (item[0][0], item[0][1] != "metadata-partition")):
+        now = states[-1] if states else None
+        if kind == "metadata-partition":
+            new = _state(e, recovering=bool(e.recovering))
+            if new is not None and (now is None or (new.leader_epoch, new.partition_epoch) != (now.leader_epoch, now.partition_epoch)):
+                states.append(new)
+        elif now is not None:
+            states.append(_changed(now, e))
+    return states
+
+
+def _changed(now: State, e: Event) -> State:
+    return State(
+        leader_epoch=now.leader_epoch + (e.leader is not None),
+        partition_epoch=None if now.partition_epoch is None else now.partition_epoch + 1,
+        leader=now.leader if e.leader is None else e.leader,
+        isr=now.isr if e.isr is None else tuple(e.isr),
+        replicas=now.replicas if e.replicas is None else tuple(e.replicas),
+        adding=now.adding if e.adding_replicas is None else tuple(e.adding_replicas),
+        removing=now.removing if e.removing_replicas is None else tuple(e.removing_replicas),
+        recovering=now.recovering if e.recovering is None else e.recovering,
+        eligible=now.eligible if e.value is None else _eligible(e.value),
+        at=e.at,
+        source="metadata",
+        event=e,
+    )
+
+
+def _state(e: Event, *, recovering: bool | None) -> State | None:
+    if e.leader_epoch is None or e.leader is None or e.isr is None or e.leader_epoch < 0:
+        return None
+    return State(
+        leader_epoch=e.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.leader,
+        isr=tuple(e.isr),
+        replicas=tuple(e.replicas) if e.replicas else None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=recovering,
+        eligible=_eligible(e.value),
+        at=e.at,
+        source=_source_of(e),
+        event=e,
+    )
+
+
+def _leader_state(e: Event) -> State | None:
+    """A leader's own start line, whose leader is the broker that prints it."""
+    if e.writer is None or e.leader_epoch is None or e.isr is None:
+        return None
+    return State(
+        leader_epoch=e.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.writer,
+        isr=tuple(e.isr),
+        replicas=None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=None,
+        eligible=(),
+        at=e.at,
+        source="leader",
+        event=e,
+    )
+
+
+def _collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> list[State]:
+    found = replay(e for e in events if e.event in ("metadata-partition", "metadata-partition-change"))
+    for e in events:
+        state = None
+        if e.event == "partition-state":
+            state = _state(e, recovering=e.recovering)
+        elif e.event == "leader-start":
+            state = _leader_state(e)
+        if state is not None:
+            found.append(state)
+    for replica in replicas.values():
+        for update in replica.isr_updates:
+            if update.epoch is not None:
+                found.append(
+                    State(update.epoch, update.event.partition_epoch, replica.broker, update.isr, None, (), (), None, (), update.event.at, "leader", update.event)
+                )
+    return found
+
+
+def chain(found: Sequence[State]) -> list[State]:
+    """States in the order of their cause, one for each change, told by the best witness.
+
+    Leader epoch first; within it the partition epoch where it is known. A witness that does not know the partition epoch
+    (before 2.6 the controller's tuples carry none) tells the same state as one that does if leader and ISR agree.
+    """
+    by_epoch: dict[int, list[State]] = defaultdict(list)
+    for state in found:
+        by_epoch[state.leader_epoch].append(state)
+    ordered: list[State] = []
+    for epoch in sorted(by_epoch):
+        ordered.extend(_within(by_epoch[epoch], ordered[-1] if ordered else None))
+    return _carry(ordered)
+
+
+def _within(states: Sequence[State], before: State | None) -> list[State]:
+    numbered: dict[int, list[State]] = defaultdict(list)
+    bare: list[State] = []
+    for s in states:
+        if s.partition_epoch is not None and s.partition_epoch >= 0:
+            numbered[s.partition_epoch].append(s)
+        else:
+            bare.append(s)
+    result = [_best(numbered[n]) for n in sorted(numbered)]
+    for s in sorted(bare, key=lambda s: (s.at or datetime.max, _AUTHORITY[s.source])):
+        twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr)), None)
+        if twin is not None:
+            result[twin] = _merged(result[twin], s)
+        else:
+            place = next((i for i, r in enumerate(result) if r.at is not None and s.at is not None and r.at > s.at), len(result))
+            result.insert(place, s)
+    return result
+
+
+def _best(states: Sequence[State]) -> State:
+    best, *others = sorted(states, key=lambda s: (_AUTHORITY[s.source], s.at or datetime.max, s.event.source, s.event.line or 0))
+    for other in others:
+        best = _merged(best, other)
+    return best
+
+
+def _merged(one: State, other: State) -> State:
+    better, worse = (one, other) if _AUTHORITY[one.source] <= _AUTHORITY[other.source] else (other, one)
+    return replace(
+        better,
+        partition_epoch=better.partition_epoch if better.partition_epoch is not None else worse.partition_epoch,
+        replicas=better.replicas or worse.replicas,
+        adding=better.adding or worse.adding,
+        removing=better.removing or worse.removing,
+        recovering=better.recovering if better.recovering is not None else worse.recovering,
+        also=(*better.also, worse.event, *worse.also)[:8],
+    )
+
+
+def _carry(states: Sequence[State]) -> list[State]:
+    """Fills in the assignment from the state before, and drops states that change nothing."""
+    result: list[State] = []
+    for s in states:
+        before = result[-1] if result else None
+        if before is not None and s.replicas is None:
+            s = replace(s, replicas=before.replicas)
+        same = before is not None and (before.leader_epoch, before.leader, set(before.isr)) == (s.leader_epoch, s.leader, set(s.isr))
+        if same and before is not None and (s.replicas or ()) == (before.replicas or ()) and s.partition_epoch in (None, before.partition_epoch):
+            result[-1] = replace(before, also=(*before.also, s.event)[:8])
+            continue
+        result.append(s)
+    return result
+
+
+# terms
+
+
+def _starts(replicas: dict[int, Replica]) -> dict[tuple[int, int], list[LeaderStart]]:
+    """Leader starts by (epoch, leader), in the leader's own order; the first of them, and restarts within the epoch."""
+    found: dict[tuple[int, int], list[LeaderStart]] = defaultdict(list)
+    for replica in replicas.values():
+        for start in replica.leader_starts:
+            own = found[(start.epoch, start.broker)]
+            if not own or start.restart:
+                own.append(start)
+    return found
+
+
+def _epoch_start(epoch: int, disks: Iterable[Disk]) -> tuple[int | None, Event | None]:
+    """Start offset of a leader epoch by epoch files, else by the first batch of that epoch in a segment."""
+    for d in disks:
+        for (known, offset), event in zip(d.epochs, d.epoch_events, strict=False):
+            if known == epoch:
+                return offset, event
+    for d in disks:
+        for segment in d.segments:
+            for batch in segment.batches or ():
+                if batch["leader_epoch"] == epoch:
+                    return batch["base_offset"], segment
+    return None, None
+
+
+def _terms(states: Sequence[State], replicas: dict[int, Replica], disks: Sequence[Disk]) -> list[Term]:
+    starts = _starts(replicas)
+    terms: list[Term] = []
+    known: set[tuple[int, int]] = set()
+    for index, state in enumerate(states):
+        key = (state.leader_epoch, state.leader)
+        if state.leader < 0 or key in known:
+            continue
+        known.add(key)
+        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks))
+    for key, own in starts.items():
+        if key not in known:
+            terms.extend(_reign(key, None, None, own, disks))
+    terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
+    return terms
+
+
+def _reign(key: tuple[int, int], state: State | None, before: State | None, own: Sequence[LeaderStart], disks: Sequence[Disk]) -> list[Term]:
+    epoch, leader = key
+    first = own[0] if own else None
+    offset, exact = (first.offset, first.exact) if first else (None, False)
+    evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
+    if not exact:
+        filed, event = _epoch_start(epoch, disks)
+        if filed is not None and event is not None:
+            offset, exact = filed, True
+            evidence.append(event)
+    at = state.at if state is not None and state.at is not None else first.at if first else None
+    high_watermark = first.high_watermark if first else None
+    reign = [Term(epoch, 0, leader, state, before, offset, exact, high_watermark, at, tuple(dict.fromkeys(evidence)))]
+    for number, start in enumerate(own[1:], 1):
+        last = state if state is not None else None
+        reign.append(Term(epoch, number, leader, last, last, start.offset, start.exact, start.high_watermark, start.at, (start.event,)))
+    return reign
+
+
+# assembly
+
+
+def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
+    """Timelines of a topic-partition, one per generation of the topic, oldest first."""
+    split = generations(topic, events, cluster)
+    return [_assemble(topic, partition, g, split[g], cluster) for g in sorted(split)]
+
+
+def _assemble(topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster) -> PartitionTimeline:
+    timeline = PartitionTimeline(topic, partition, generation)
+    streams: dict[int | None, list[Event]] = defaultdict(list)
+    directories: dict[int, list[Event]] = defaultdict(list)
+    for e in events:
+        timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
+        latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+        if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
+            if e.reason not in ("delete", "stray"):
+                directories[e.writer].append(e)
+        elif e.event == "describe-partition":
+            timeline.snapshots.append(Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))
+        else:
+            streams[e.writer].append(e)
+    for writer, own in streams.items():
+        ordered = fold(file_order(own))
+        timeline.events.extend(ordered)
+        if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
+            timeline.replicas[writer] = history(writer, ordered)
+    timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in directories.items()}
+    timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    timeline.states = chain(_collect_states(timeline.events, timeline.replicas))
+    timeline.terms = _terms(timeline.states, timeline.replicas, list(timeline.disks.values()))
+    timeline.events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0))
+    return timeline
+
+
+_CONTROLLER_ONLY = frozenset(
+    {"metadata-partition", "metadata-partition-change", "partition-transition", "election-failed", "election-requested", "preferred-election", "reassignment", "topic-deletion"}
+)
+
+
+def _latest(cluster: Cluster, node: int) -> str | None:
+    known = cluster.nodes.get(node)
+    return known.collections[-1] if known is not None and known.collections else None
+
+
+Judge = Callable[[PartitionTimeline, Cluster], Iterable[object]]

@@ -1,0 +1,66 @@
+"""The pipeline's pure parts in one process, without Spark: for tests of parsers, timelines and rules that need no engine.
+
+That Spark gives the same is a test of its own (tests/spark/test_pipeline.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.judge import conclude, judge_partition
+from forensics.model import VERDICTS
+from forensics.report.document import Report
+from parsers import evidence, schemas
+from parsers.containers import units
+from parsers.schemas import EVENTS, Member
+from spark.cluster import CLUSTER_EVENTS, Cluster
+from spark.events import IDENTIFIED
+from spark.gather import Identifier, Options, gather
+from spark.pipeline import by_partition, judged
+from spark.timeline import PartitionTimeline, build
+
+
+def events_of(*paths: str | Path) -> pa.Table:
+    batches = [b for unit in units([str(p) for p in paths]) for b in evidence.events(unit)]
+    return pa.Table.from_batches(batches, schema=EVENTS)
+
+
+def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
+    """Events of files given by path and content."""
+    rows: list[dict[str, Any]] = []
+    for path, content in files.items():
+        data = content.encode() if isinstance(content, str) else content
+        rows.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))
+    return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
+
+
+def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
+    kinds = pa.array(["source", *sorted(CLUSTER_EVENTS)])
+    return gather(table.filter(pc.is_in(table["event"], kinds)), options)
+
+
+def _sorted(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
+    batches = [identifier.apply(b) for b in table.to_batches()]
+    whole = pa.Table.from_batches(batches, schema=IDENTIFIED)
+    whole = whole.filter(pc.and_(pc.is_valid(whole["topic"]), pc.is_valid(whole["partition"])))
+    return list(whole.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches())
+
+
+def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
+    cluster, identifier = gathered(table)
+    for topic, partition, events in by_partition(_sorted(table, identifier)):
+        for timeline in build(topic, partition, events, cluster):
+            yield timeline, cluster
+
+
+def report(table: pa.Table, options: Options | None = None) -> Report:
+    cluster, identifier = gathered(table, options)
+    rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
+    findings, partitions = conclude(rows, cluster)
+    return Report(cluster, findings, partitions)

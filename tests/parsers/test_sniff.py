@@ -1,0 +1,172 @@
+"""Kinds of files by name and content, on the names and bytes Kafka really leaves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parsers.schemas import Member
+from parsers.sniff import KINDS, is_unfinished, partition_of, sniff
+
+LINE = b"[2026-11-21 02:25:12,827] INFO starting (kafka.server.KafkaServer)\n"
+STATE = (
+    b"[2026-11-21 02:25:17,518] TRACE [Broker id=3] Handling LeaderAndIsr request correlationId 1 from controller 2 epoch 1"
+    b" starting the become-follower transition for partition clicks-0 (state.change.logger)\n"
+)
+CONTROLLER = (
+    b"[2026-11-21 02:25:14,855] DEBUG [Controller id=3] Broker 2 has been elected as the controller (kafka.controller.KafkaController)\n"
+)
+DESCRIBE_OLD = b"Topic:orders\tPartitionCount:2\tReplicationFactor:3\tConfigs:x=1\n\tTopic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\n"
+DESCRIBE_NEW = b"Topic: clicks\tTopicId: 6Tjk54FSTMK4XDIimEZmUg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
+UNDER_REPLICATED = b"OpenJDK 64-Bit Server VM warning: Option X was deprecated\n\tTopic: a\tPartition: 0\tLeader: 3\tReplicas: 2,3\tIsr: 3\n"
+BATCH = bytes(8) + (61).to_bytes(4, "big") + bytes(4) + b"\x02" + os.urandom(44)
+PLAN = b'{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2,3],"log_dirs":["any","any","any"]}]}'
+QUORUM = (
+    b'{"clusterId":"","leaderId":100,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":100}],"data_version":0}'
+)
+META = b"#\n#Sat Nov 21 01:58:32 UTC 2026\nnode.id=1\ndirectory.id=XYGwLlXrp-O7TmMGtIXB-w\nversion=1\ncluster.id=oPeJfyBuTgms-rYWFCdskg\n"
+SERVER = b"log.dirs=/var/lib/kafka/broker-1/data\nnum.partitions=3\nnode.id=1\n"
+
+
+def kind(path: str, head: bytes) -> str:
+    found = sniff(Member(path, len(head), None), head)
+    assert found in KINDS
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "expected"),
+    [
+        ("broker-1/logs/server.log", LINE, "server-log"),
+        ("server.log.2024-05-01-13", LINE, "server-log"),
+        ("server.log.2024-05-01-13.gz", LINE, "server-log"),
+        ("server.log.1", LINE, "server-log"),
+        ("server-2024.log", LINE, "server-log"),
+        ("server.log", b"java.io.IOException: No space left on device\n\tat sun.nio.ch.FileDispatcherImpl.write0\n", "server-log"),
+        ("server.log", bytes(900) + LINE, "server-log"),
+        ("state-change.log", STATE, "state-change-log"),
+        ("state-change.log.2024-05-01-13.zst", STATE, "state-change-log"),
+        ("controller.log", CONTROLLER, "controller-log"),
+        ("controller.log.2026-11-21-01", CONTROLLER, "controller-log"),
+        ("log-cleaner.log", LINE, "log-cleaner-log"),
+        ("kafka-request.log", LINE, "request-log"),
+        ("kafka-authorizer.log.3", LINE, "authorizer-log"),
+        ("kafkaServer.out", LINE, "stdout-log"),
+        ("kafkaServer-gc.log", b"[2024-05-01T12:00:00.123+0000][gc,start     ] GC(12) Pause Young\n", "gc-log"),
+        ("kafkaServer-gc.log.0.current", b"2024-05-01T12:00:00.123+0000: 12.345: [GC pause (G1 Evacuation Pause) (young)\n", "gc-log"),
+        ("messages", LINE, "other-log"),
+        ("broker1.txt", STATE * 3, "state-change-log"),
+        ("dump.txt", CONTROLLER * 3 + LINE, "controller-log"),
+        (
+            "pod-0.json",
+            b'{"timestamp":"2024-05-01T12:00:00Z","level":"INFO","logger":"kafka.server.KafkaServer","message":"started"}\n',
+            "other-log",
+        ),
+        ("kafka.log", b"2024-05-01T12:00:00.1Z stdout F [2024-05-01 12:00:00,100] INFO x (kafka.log.Log)\n", "other-log"),
+    ],
+)
+def test_logs(path: str, head: bytes, expected: str) -> None:
+    assert kind(path, head) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("data/replication-offset-checkpoint", "hw-checkpoint"),
+        ("data/replication-offset-checkpoint.tmp", "hw-checkpoint"),
+        ("broker-1-replication-offset-checkpoint.txt", "hw-checkpoint"),
+        ("data/recovery-point-offset-checkpoint", "recovery-point-checkpoint"),
+        ("data/log-start-offset-checkpoint", "log-start-checkpoint"),
+        ("data/cleaner-offset-checkpoint", "cleaner-checkpoint"),
+        ("data/t-0/leader-epoch-checkpoint", "epoch-checkpoint"),
+        ("data/t-0/leader-epoch-checkpoint.gz", "epoch-checkpoint"),
+        ("data/meta.properties", "meta-properties"),
+        ("data/t-0/partition.metadata", "partition-metadata"),
+        ("data/.kafka_cleanshutdown", "clean-shutdown"),
+        ("data/t-0/00000000000000000000.log", "segment"),
+        ("data/t-0/00000000000000000000.log.deleted", "segment"),
+        ("data/t-0/00000000000000000000.log.swap", "segment"),
+        ("data/t-0/00000000000000000000.log.cleaned", "segment"),
+        ("data/t-0/00000000000000000350.snapshot", "producer-snapshot"),
+        ("data/t-0/00000000000000000350.snapshot.deleted", "producer-snapshot"),
+        ("data/t-0/00000000000000000000.timeindex", "index"),
+        ("data/t-0/00000000000000000000.txnindex", "index"),
+        ("data/t-0/00000000000000000000.index.deleted", "index"),
+        ("data/__cluster_metadata-0/00000000000000000000.log", "metadata-segment"),
+        ("data/__cluster_metadata-0/00000000000000004711-0000000007.checkpoint", "metadata-snapshot"),
+        ("data/__cluster_metadata-0/00000000000000004711-0000000007.checkpoint.deleted", "metadata-snapshot"),
+        ("data/bootstrap.checkpoint", "metadata-snapshot"),
+        ("data/__cluster_metadata-0/quorum-state", "quorum-state"),
+    ],
+)
+@pytest.mark.parametrize("head", [b"", bytes(100), BATCH, b"0\n0\n"])
+def test_names_that_settle_the_kind(path: str, expected: str, head: bytes) -> None:
+    assert kind(path, head) == expected
+
+
+@pytest.mark.parametrize("head", [DESCRIBE_OLD, DESCRIBE_NEW, UNDER_REPLICATED, b"\xff\xfe" + DESCRIBE_NEW.decode().encode("utf-16-le")])
+@pytest.mark.parametrize("path", ["cluster/topics-describe-end.txt", "x", "topics.log"])
+def test_describe_under_any_name(path: str, head: bytes) -> None:
+    assert kind(path, head) == "describe"
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "expected"),
+    [
+        ("reassignment.json", PLAN, "reassignment-json"),
+        ("plan.txt", json.dumps(json.loads(PLAN), indent=2).encode(), "reassignment-json"),
+        ("x", QUORUM, "quorum-state"),
+        ("election.json", b'{"partitions":[{"topic":"t","partition":0}]}', "json"),
+        ("config/server.properties", SERVER, "server-properties"),
+        ("config/server-1.properties", b"# nothing but a comment\n", "server-properties"),
+        ("config/kraft.properties", SERVER, "server-properties"),
+        ("broker-1.properties", META, "meta-properties"),
+        ("config/producer.properties", b"bootstrap.servers=localhost:9092\n", "text"),
+        ("notes.txt", b"We restarted broker 2 at noon.\n", "text"),
+        (".lock", b"", "empty"),
+        ("server.log", b"", "empty"),
+        ("server.log", bytes(4096), "binary"),
+        ("state-change.log", os.urandom(4096), "binary"),
+        ("core.1234", b"\x7fELF" + bytes(60), "binary"),
+        ("server.log", gzip.compress(LINE)[:10] + bytes(30), "binary"),
+    ],
+)
+def test_other_files(path: str, head: bytes, expected: str) -> None:
+    assert kind(path, head) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("b/data/clicks-0/leader-epoch-checkpoint", ("clicks", 0, "current")),
+        ("b/data/w.events_v2-79/x", ("w.events_v2", 79, "current")),
+        ("b/data/a-1-2/x", ("a-1", 2, "current")),
+        ("orders-3.0123456789abcdef0123456789abcdef-delete/x", ("orders", 3, "delete")),
+        ("orders-3.0123456789abcdef0123456789abcdef-future/x", ("orders", 3, "future")),
+        ("orders-3.0123456789abcdef0123456789abcdef-stray/x", ("orders", 3, "stray")),
+        ("b/data/replication-offset-checkpoint", None),
+        ("clicks-0", None),
+        ("clicks-99999999999/x", None),
+        ("clicks-2147483648/x", None),
+        ("clicks-/x", None),
+    ],
+)
+def test_partition_of(path: str, expected: tuple[str, int, str] | None) -> None:
+    assert partition_of(path) == expected
+
+
+def test_unfinished_checkpoints() -> None:
+    assert is_unfinished("data/replication-offset-checkpoint.tmp")
+    assert not is_unfinished("data/replication-offset-checkpoint")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60), st.binary(max_size=3000))
+def test_any_file_has_a_kind(path: str, head: bytes) -> None:
+    assert sniff(Member(path, None, None), head) in KINDS
+    partition_of(path)
