@@ -38,7 +38,7 @@ _SMALLEST = {0: 14, 1: 22, 2: 49}
 """Least size field of each magic: a frame's bytes after offset and size."""
 _CRC_STARTS = {0: 16, 1: 16, 2: 21}
 _PAYLOAD_STARTS = {0: 18, 1: 26, 2: 61}
-_SEGMENT_NAME = re.compile(r"(?:^|/)(\d{20})\.log(?:\.(deleted|cleaned|swap))?$")
+_SEGMENT_NAME = re.compile(r"(?:^|/)(\d{20})\.log(?:\.(deleted|cleaned|swap|part))*(?:\.(?:gz|bz2|xz|zst|zip|z))?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     of an empty segment. Batches behind a damage are listed as well, for they tell what the log held.
 
     `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
-    name says ('deleted', 'cleaned', 'swap').
+    name says ('deleted', 'cleaned', 'swap', 'part').
     """
     segment = _Segment(member)
     for found in headers(stream):
@@ -253,8 +253,7 @@ class _Segment:
 
     def __init__(self, member: Member) -> None:
         name = _SEGMENT_NAME.search(member.path)
-        base = int(name[1]) if name else None
-        self._base = base if base in INT64 else None
+        self._base = int(name[1]) if name and int(name[1]) in INT64 else None
         self._end = self._base
         self._last_offset: int | None = None
         self._damage: int | None = None
@@ -267,7 +266,7 @@ class _Segment:
         if where:
             self._place["topic"], self._place["partition"] = where[0], where[1]
         state = where[2] if where and where[2] != "current" else None
-        self._reason = state or (name[2] if name else None)
+        self._reason = state or (name[2].lower() if name and name[2] else None)
 
     def add(self, found: Batch | Damage) -> Iterator[Row]:
         if isinstance(found, Damage):
@@ -302,7 +301,9 @@ class _Segment:
                 "last_offset": batch.last_offset,
                 "leader_epoch": batch.leader_epoch,
                 "crc": batch.crc,
+                "base_timestamp": batch.base_timestamp,
                 "max_timestamp": batch.max_timestamp,
+                "producer_id": batch.producer_id,
                 "control": batch.control,
             }
         )

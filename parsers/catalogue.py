@@ -116,7 +116,8 @@ _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _NOISE_TEXT = _NOISE.decode() + "\r\ufeff"
 _NODE = regex.compile(
-    rb"(?m)^\[[^\]\n]{23}\] [A-Z]+ +\[[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )(\d{1,9})[\],]"
+    rb"(?m)^\[[^\]\n]{23}\] [A-Z]+ +\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
+    rb"(?:GroupCoordinator|Kafka Server) |KafkaApi-)(\d{1,9})[\], ]"
 )
 _LOGGER_LATER = regex.compile(r"(?m) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)$")
 
@@ -158,8 +159,13 @@ def read_log(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
 
 def search(line: str) -> Row | None:
     """The first event of one record (its first line and those after it), 'irrelevant' ones included; None if unknown."""
-    found = list(_Reading(Member("", None, None), "", irrelevant=True).rows(BytesIO(line.encode())))
-    return found[0] if found[0]["event"] != "source" else None
+    return next(iter(search_all(line)), None)
+
+
+def search_all(line: str) -> list[Row]:
+    """All events of one record, 'irrelevant' ones included."""
+    reading = _Reading(Member("", None, None), "", irrelevant=True)
+    return [row for row in reading.rows(BytesIO(line.encode())) if row["event"] != "source"]
 
 
 def matching(line: str) -> list[Pattern]:

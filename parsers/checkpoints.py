@@ -56,7 +56,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
     for number, at, raw in lines(stream):
         text = raw.decode("utf-8", "replace")
         row = _BLANK.split(text.rstrip(" \t\x0b\f\r"))
-        if number > 2 or len(row) == fields != 1:  # a row in the first two lines: the head is lost, the row is not
+        if number > 2 or len(row) == fields:  # a row in the first two lines: the head is lost, the row is not
             found += 1
             if len(row) == fields and row[0]:
                 yield number, at, text, row

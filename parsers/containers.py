@@ -99,7 +99,7 @@ def units(paths: Sequence[str]) -> list[Unit]:
     Divided are directories (by files), uncompressed tars (by byte ranges) and zips (by members); a compressed tar can
     only be read from its start. Several arguments get prefixes: the shortest endings of their paths that differ.
     """
-    unique = list(dict.fromkeys(os.path.realpath(path) for path in paths))
+    unique = list({os.path.realpath(path): os.path.abspath(path) for path in paths}.values())
     names = dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
     aim = min(max(sum(map(_total, unique)) // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
     return [replace(unit, prefix=names[path]) for path in unique for unit in _divide(path, aim)]
@@ -234,7 +234,7 @@ def _is_junk(name: str) -> bool:
 
 def _leaf(root: str, name: str, prefix: str) -> Iterator[Found]:
     full = os.path.join(root, name)
-    label = _join(prefix, _printable(name)) or _printable(os.path.basename(root))
+    label = _join(prefix, _printable(name)) or _printable(os.path.basename(os.path.normpath(root)))
     try:
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):

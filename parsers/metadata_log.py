@@ -28,9 +28,10 @@ MAX_PROBLEMS = 100
 """Different problems told one by one; equal ones are told once and counted."""
 
 _EPOCH = datetime(1970, 1, 1)
-_SNAPSHOT_NAME = re.compile(r"(?:^|/)(\d{20})-\d{10,}(?:-\d+)?\.checkpoint(?:\.\w+)?$")
-_BOOTSTRAP_NAME = re.compile(r"(?:^|/)bootstrap\.checkpoint$")
+_SNAPSHOT_NAME = re.compile(r"(?:^|/)(\d{20})-\d{10,}(?:-\d+)?\.checkpoint(?:\.\w+)*$")
+_BOOTSTRAP_NAME = re.compile(r"(?:^|/)bootstrap\.checkpoint(?:\.\w+)*$")
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
+_ZSTD_WINDOW = 32 << 20
 
 
 def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterator[Row]:
@@ -53,8 +54,7 @@ def _contained_offset(path: str) -> int | None:
     if _BOOTSTRAP_NAME.search(path):
         return -1
     name = _SNAPSHOT_NAME.search(path)
-    offset = int(name[1]) - 1 if name else None
-    return offset if offset in INT64 else None
+    return int(name[1]) - 1 if name and int(name[1]) in INT64 else None
 
 
 class _MetadataLog:
@@ -204,7 +204,7 @@ def _gunzipped(data: bytes) -> bytes:
 
 def _unzstd(data: bytes) -> bytes:
     try:
-        with zstandard.ZstdDecompressor(max_window_size=MAX_PAYLOAD).stream_reader(data) as reader:
+        with zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(data) as reader:
             return reader.read(MAX_PAYLOAD + 1)
     except zstandard.ZstdError as fault:
-        raise Malformed("the compressed bytes are no zstd") from fault
+        raise Malformed("the compressed bytes are no zstd, or want too large a window") from fault

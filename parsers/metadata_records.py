@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from parsers.metadata_encoding import Fields, Malformed
+from parsers.properties import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 
 BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION = 23, 24, 25
@@ -22,8 +23,6 @@ LEADER_CHANGE = 2
 _FRAME_VERSION = 1
 _NO_LEADER_CHANGE = -2
 _TOPIC_RESOURCE, _BROKER_RESOURCE = 2, 4
-_SECRET = re.compile(r"password|secret|jaas|credential|\.key$|keystore\.certificate\.chain|truststore\.certificates", re.IGNORECASE)
-_MASK = "[hidden]"
 
 
 class Unsupported(Exception):
@@ -279,8 +278,7 @@ def _elr(elr: list[int] | None, last_known_elr: list[int] | None) -> Row:
 def _config(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
     kind, name, key, value = fields.int8(), fields.string(), fields.string(), fields.nullable_string()
     fields.tagged()
-    if value is not None and _SECRET.search(key):
-        value = _MASK
+    value = None if value is None else masked(key, value)
     named = {"resourceType": kind, "resourceName": _quoted(name), "name": _quoted(key), "value": _quoted(value)}
     row: Row = {"event": "metadata-config", "key": key, "value": value}
     if value is None:

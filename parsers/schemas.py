@@ -33,7 +33,9 @@ BATCH = pa.struct(
         ("last_offset", pa.int64()),
         ("leader_epoch", pa.int32()),
         ("crc", pa.int64()),
+        ("base_timestamp", pa.int64()),
         ("max_timestamp", pa.int64()),
+        ("producer_id", pa.int64()),
         ("control", pa.bool_()),
     ]
 )

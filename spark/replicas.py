@@ -32,7 +32,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Offsets [start, end) were in a replica's log and are not any more; `exact` tells whether `end` is exact or a lower bound.
+    """Offsets [start, end) were in a replica's log and are not any more.
 
     `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'truncation' (reason not told), 'restart'
     (the log that was loaded is shorter), 'empty' (the log was created anew), 'left-behind' (still on the disk of a replica
@@ -43,6 +43,9 @@ class Removal:
     start: int
     end: int
     exact: bool
+    """`end` is where the log ended, not only how far it is known to have reached."""
+    settled: bool
+    """`end` is exact, or the last checkpoint a broker wrote before it died, so that little can be missing."""
     cause: str
     epoch: int | None
     """No removed record has a later leader epoch; None if unknown."""
@@ -129,6 +132,9 @@ class _Walk:
         self.role: str | None = None
         self.end: int | None = None
         self.exact = False
+        self.growing = False
+        self.settled = False
+        self.fetching = False
         self.end_event: Event | None = None
         self.plan: Event | None = None
         self.recovering: Event | None = None
@@ -144,15 +150,23 @@ class _Walk:
             self.replica.observations.append(Observation(quantity, self.broker, offset, bound, epoch, event.at, event))
 
     def end_exactly(self, offset: int, event: Event) -> None:
-        self.end, self.exact, self.end_event = offset, True, event
+        """The log ends here now; it stays exact until the broker may append again."""
+        self.end, self.exact, self.growing, self.settled, self.end_event = offset, True, False, True, event
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
-    def end_at_least(self, offset: int | None, event: Event) -> None:
+    def end_at_least(self, offset: int | None, event: Event, *, last_word: bool = False) -> None:
+        """The log reached so far. `last_word`: from a disk that was saved after its broker had died."""
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
         if self.end is None or offset > self.end:
             self.end, self.exact, self.end_event = offset, False, event
+            self.settled = last_word
+        elif offset == self.end or last_word:
+            self.settled = self.settled and not self.growing or last_word
+
+    def grows(self) -> None:
+        self.growing, self.settled = True, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
         self.see("high-watermark", offset, bound, event, self.epoch)
@@ -162,7 +176,9 @@ class _Walk:
             return
         evidence = tuple(e for e in (self.end_event, *more, event) if e is not None)
         self.replica.removals.append(
-            Removal(self.broker, start, self.end, self.exact, cause, epoch, self.epoch, event.at, evidence)
+            Removal(
+                self.broker, start, self.end, self.exact and not self.growing, self.settled, cause, epoch, self.epoch, event.at, evidence
+            )
         )
 
     # transitions
@@ -196,6 +212,10 @@ def _on_load(w: _Walk, e: Event) -> None:
 
 
 def _on_created(w: _Walk, e: Event) -> None:
+    """Up to 0.10 a log that is created is loaded first, which is no restart."""
+    w.loaded = False
+    if w.replica.loads and w.replica.loads[-1].offset == 0 and w.replica.loads[-1].event is w.end_event:
+        w.replica.loads.pop()
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch)
     w.end_exactly(0, e)
@@ -228,6 +248,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
     if offset is not None:
         w.end_exactly(offset, e)
     w.enter(e.leader_epoch, "leader")
+    w.grows()
     w.loaded = False
 
 
@@ -258,10 +279,13 @@ def _on_state(w: _Walk, e: Event) -> None:
     w.settle_intent()
     if leads:
         restart = again and w.loaded
-        w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, w.exact, None, restart, e.at, e))
+        exact = w.exact and not w.growing
+        w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, exact, None, restart, e.at, e))
     elif not again:
-        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.exact else None, e.at, e))
+        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.exact and not w.growing else None, e.at, e))
     w.enter(e.leader_epoch, "leader" if leads else "follower")
+    if leads:
+        w.grows()
     w.loaded = False
 
 
@@ -278,6 +302,18 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
     if e.log_end_offset is not None:
         w.end_exactly(e.log_end_offset, e)
     w.plan = None
+
+
+def _on_fetcher(w: _Walk, e: Event) -> None:
+    """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began."""
+    if w.role != "leader":
+        w.fetching = True
+
+
+def _on_fetching_ends(w: _Walk, e: Event) -> None:
+    if w.fetching and w.role != "leader":
+        w.grows()
+    w.fetching = False
 
 
 def _on_reset(w: _Walk, e: Event) -> None:
@@ -343,12 +379,13 @@ def _on_offset(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
+    """Only files of an earlier collection come by here: what a dead broker's disk said last."""
     w.high_watermark(e.offset, e, AT_LEAST)
-    w.end_at_least(e.offset, e)
+    w.end_at_least(e.offset, e, last_word=True)
 
 
 def _on_segment(w: _Walk, e: Event) -> None:
-    w.end_at_least(e.log_end_offset, e)
+    w.end_at_least(e.log_end_offset, e, last_word=True)
 
 
 def _on_log_start(w: _Walk, e: Event) -> None:
@@ -367,6 +404,8 @@ _STEPS = {
     "truncation-plan": _on_plan,
     "truncation-below-hw": _on_below_hw,
     "fetch-offset-reset": _on_reset,
+    "fetcher-added": _on_fetcher,
+    "fetcher-removed": _on_fetching_ends,
     "log-recovery": _on_recovery,
     "log-corruption": _on_corruption,
     "isr-shrink": _on_shrink,

@@ -1,8 +1,9 @@
 """How a broker process lives: start, stop, signals, controlled shutdown, sessions and registration, deaths, its settings.
 
-Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, thread and process deaths, what the
-dump of KafkaConfig says on durability. Not here: what the controller says about brokers (controller, kraft), whether the last stop was clean (loading),
-failed directories (log_dirs). ControllerServer and KafkaRaftServer lines make no broker events: a controller is no broker.
+Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, thread and process deaths, what the dump of
+KafkaConfig says on durability. Not here: what controllers say about brokers (controller, kraft), whether the last stop was clean
+(loading), failed directories (log_dirs). ControllerServer and KafkaRaftServer lines make no broker events: a controller is no
+broker.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ _TOLD = regex.compile(
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
     r"|unclean\.leader\.election\.(?:enable|interval\.ms)|min\.insync\.replicas|default\.replication\.factor"
-    r"|(?:offsets\.topic|transaction\.state\.log)\.(?:replication\.factor|min\.isr)|auto\.leader\.rebalance\.enable|auto\.create\.topics\.enable"
+    r"|(?:offsets\.topic|transaction\.state\.log)\.(?:replication\.factor|min\.isr)|auto\.leader\.rebalance\.enable"
+    r"|auto\.create\.topics\.enable"
     r"|replica\.(?:lag\.time\.max\.ms|lag\.max\.messages|high\.watermark\.checkpoint\.interval\.ms|fetch\.max\.bytes)"
     r"|controlled\.shutdown\.(?:enable|max\.retries)|zookeeper\.session\.timeout\.ms|broker\.(?:session\.timeout|heartbeat\.interval)\.ms"
 )
@@ -64,7 +66,7 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_SERVER,
         samples=(
             Sample(
-                "[2026-11-21 02:25:13,470] INFO starting (kafka.server.KafkaServer)",
+                "[2026-11-21 02:25:12,827] INFO starting (kafka.server.KafkaServer)",
                 {"event": "broker-starting", "node": None},
                 "real: acks1-failover-1.1.1-zk",
             ),
@@ -84,12 +86,12 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_SERVER,
         samples=(
             Sample(
-                "[2026-11-21 02:25:14,500] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)",
+                "[2026-11-21 02:25:15,215] INFO [KafkaServer id=3] started (kafka.server.KafkaServer)",
                 {"node": 3},
                 "real: acks1-failover-1.1.1-zk",
             ),
             Sample(
-                "[2026-11-21 03:01:02,350] INFO [Kafka Server 3], started (kafka.server.KafkaServer)",
+                "[2026-11-21 03:01:17,662] INFO [Kafka Server 3], started (kafka.server.KafkaServer)",
                 {"node": 3},
                 "real: unclean-election-0.10.2.2-zk",
             ),
@@ -104,7 +106,7 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_BROKER,
         samples=(
             Sample(
-                "[2026-11-21 03:31:12,010] INFO [BrokerServer id=3] Starting broker (kafka.server.BrokerServer)",
+                "[2026-11-21 03:31:20,145] INFO [BrokerServer id=3] Starting broker (kafka.server.BrokerServer)",
                 {"node": 3},
                 "real: grow-replicas-3.9.1-kraft",
             ),
@@ -120,12 +122,12 @@ _LIFE: tuple[Pattern, ...] = (
         explode=_server_state,
         samples=(
             Sample(
-                "[2026-11-21 03:31:13,110] INFO [BrokerServer id=3] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
+                "[2026-11-21 03:31:24,333] INFO [BrokerServer id=3] Transition from STARTING to STARTED (kafka.server.BrokerServer)",
                 {"node": 3, "event": "broker-started", "reason": "STARTED"},
                 "real: grow-replicas-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 03:31:12,009] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)",
+                "[2026-11-21 03:31:18,624] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)",
                 {"node": 3, "event": "broker-state", "reason": "STARTING"},
                 "real: grow-replicas-3.9.1-kraft",
             ),
@@ -139,7 +141,8 @@ _LIFE: tuple[Pattern, ...] = (
         versions=("1.0", "4.3"),
         samples=(
             Sample(
-                "[2026-11-21 02:40:01,900] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)",
+                "[2026-11-21 03:49:12,786] INFO Terminating process due to signal SIGTERM"
+                " (org.apache.kafka.common.utils.LoggingSignalHandler)",
                 {"value": "SIGTERM"},
                 "real: wide-rolling-3.9.1-kraft",
             ),
@@ -155,12 +158,12 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_ANY_SERVER,
         samples=(
             Sample(
-                "[2026-11-21 02:40:02,001] INFO [BrokerServer id=4] shutting down (kafka.server.BrokerServer)",
+                "[2026-11-21 03:49:12,794] INFO [BrokerServer id=4] shutting down (kafka.server.BrokerServer)",
                 {"node": 4},
                 "real: wide-rolling-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 02:00:56,601] INFO [KafkaServer id=3] shutting down (kafka.server.KafkaServer)",
+                "[2026-11-21 02:01:13,026] INFO [KafkaServer id=3] shutting down (kafka.server.KafkaServer)",
                 {"node": 3},
                 "real: rolling-restart-2.8.2-zk",
             ),
@@ -175,7 +178,7 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=_ANY_SERVER,
         samples=(
             Sample(
-                "[2026-11-21 02:40:08,001] INFO [BrokerServer id=4] shut down completed (kafka.server.BrokerServer)",
+                "[2026-11-21 03:49:17,731] INFO [BrokerServer id=4] shut down completed (kafka.server.BrokerServer)",
                 {"node": 4},
                 "real: wide-rolling-3.9.1-kraft",
             ),
@@ -191,12 +194,13 @@ _LIFE: tuple[Pattern, ...] = (
         fixed={"reason": "start"},
         samples=(
             Sample(
-                "[2026-11-21 02:00:56,605] INFO [KafkaServer id=3] Starting controlled shutdown (kafka.server.KafkaServer)",
+                "[2026-11-21 02:01:13,029] INFO [KafkaServer id=3] Starting controlled shutdown (kafka.server.KafkaServer)",
                 {"node": 3, "reason": "start"},
                 "real: rolling-restart-2.8.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:40:02,003] INFO [BrokerLifecycleManager id=4] Beginning controlled shutdown. (kafka.server.BrokerLifecycleManager)",
+                "[2026-11-21 03:49:12,803] INFO [BrokerLifecycleManager id=4] Beginning controlled shutdown."
+                " (kafka.server.BrokerLifecycleManager)",
                 {"node": 4, "reason": "start"},
                 "real: wide-rolling-3.9.1-kraft",
             ),
@@ -213,7 +217,7 @@ _LIFE: tuple[Pattern, ...] = (
         fixed={"reason": "done"},
         samples=(
             Sample(
-                "[2026-11-21 02:00:57,105] INFO [KafkaServer id=3] Controlled shutdown succeeded (kafka.server.KafkaServer)",
+                "[2026-11-21 02:01:13,096] INFO [KafkaServer id=3] Controlled shutdown succeeded (kafka.server.KafkaServer)",
                 {"node": 3, "reason": "done"},
                 "real: rolling-restart-2.8.2-zk",
             ),
@@ -224,7 +228,7 @@ _LIFE: tuple[Pattern, ...] = (
                 "source: 3.5 KafkaServer",
             ),
             Sample(
-                "[2026-11-21 02:40:06,003] INFO [BrokerLifecycleManager id=4] The controller has asked us to exit controlled shutdown."
+                "[2026-11-21 03:49:14,354] INFO [BrokerLifecycleManager id=4] The controller has asked us to exit controlled shutdown."
                 " (kafka.server.BrokerLifecycleManager)",
                 {"node": 4, "reason": "done"},
                 "real: wide-rolling-3.9.1-kraft",
@@ -242,7 +246,8 @@ _LIFE: tuple[Pattern, ...] = (
         fixed={"reason": "retry"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Retrying controlled shutdown (2 retries remaining) (kafka.server.KafkaServer)",
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Retrying controlled shutdown (2 retries remaining)"
+                " (kafka.server.KafkaServer)",
                 {"node": 3, "reason": "retry", "count": 2},
                 "source: 3.5 KafkaServer",
             ),
@@ -253,7 +258,8 @@ _LIFE: tuple[Pattern, ...] = (
                 "source: 0.10.2 KafkaServer",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Controlled shutdown request returned after 5ms with 3 partitions remaining to move"
+                "[2024-05-01 12:00:00,123] INFO [KafkaServer id=3] Controlled shutdown request returned after 5ms with 3 partitions"
+                " remaining to move"
                 " (kafka.server.KafkaServer)",
                 {"count": 3},
                 "source: 3.5 KafkaServer",
@@ -288,7 +294,8 @@ _LIFE: tuple[Pattern, ...] = (
         fixed={"reason": "failed"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [KafkaServer id=3] Proceeding to do an unclean shutdown as all the controlled shutdown attempts"
+                "[2024-05-01 12:00:00,123] WARN [KafkaServer id=3] Proceeding to do an unclean shutdown as all the controlled shutdown"
+                " attempts"
                 " failed (kafka.server.KafkaServer)",
                 {"node": 3, "reason": "failed"},
                 "source: 2.8 KafkaServer",
@@ -311,12 +318,12 @@ _LIFE: tuple[Pattern, ...] = (
         loggers=("org.apache.kafka.common.utils.AppInfoParser", "org.apache.kafka.common.utils.AppInfoParser$AppInfo"),
         samples=(
             Sample(
-                "[2026-11-21 02:02:33,744] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)",
+                "[2026-11-21 02:02:33,749] INFO Kafka version: 2.8.2 (org.apache.kafka.common.utils.AppInfoParser)",
                 {"value": "2.8.2"},
                 "real: reassignment-2.8.2-zk",
             ),
             Sample(
-                "[2026-11-21 03:01:02,349] INFO Kafka version : 0.10.2.2 (org.apache.kafka.common.utils.AppInfoParser)",
+                "[2026-11-21 03:01:17,660] INFO Kafka version : 0.10.2.2 (org.apache.kafka.common.utils.AppInfoParser)",
                 {"value": "0.10.2.2"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
@@ -333,7 +340,7 @@ _LIFE: tuple[Pattern, ...] = (
         fixed={"key": "cluster.id"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:33,010] INFO Cluster ID = 8d9m_bTrRiCpwmRarvC_0w (kafka.server.KafkaServer)",
+                "[2026-11-21 02:02:31,461] INFO Cluster ID = 8d9m_bTrRiCpwmRarvC_0w (kafka.server.KafkaServer)",
                 {"key": "cluster.id", "value": "8d9m_bTrRiCpwmRarvC_0w"},
                 "real: reassignment-2.8.2-zk",
             ),
@@ -349,13 +356,14 @@ _LIFE: tuple[Pattern, ...] = (
         explode=_settings,
         samples=(
             Sample(
-                "[2026-11-21 02:25:13,462] INFO KafkaConfig values: \n\tbroker.id = 3\n\tmin.insync.replicas = 1\n"
+                "[2026-11-21 02:25:13,971] INFO KafkaConfig values: \n\tbroker.id = 3\n\tmin.insync.replicas = 1\n"
                 "\tssl.key.password = s3cret\n\tunclean.leader.election.enable = false\n (kafka.server.KafkaConfig)",
                 {"node": 3, "key": "unclean.leader.election.enable", "value": "false"},
-                "real: acks1-failover-1.1.1-zk",
+                "source: 1.1 AbstractConfig",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO KafkaConfig values: \n\tnode.id = 3\n\tprocess.roles = [broker]\n (kafka.server.KafkaConfig)",
+                "[2024-05-01 12:00:00,123] INFO KafkaConfig values: \n\tnode.id = 3\n\tprocess.roles = [broker]\n"
+                " (kafka.server.KafkaConfig)",
                 {"node": 3, "key": "process.roles", "value": "[broker]", "text": "process.roles = [broker]"},
                 "source: 3.9 AbstractConfig",
             ),
@@ -373,13 +381,14 @@ _REGISTRATION: tuple[Pattern, ...] = (
         explode=_of_itself,
         samples=(
             Sample(
-                "[2026-11-21 02:02:33,600] INFO Registered broker 4 at path /brokers/ids/4 with addresses: PLAINTEXT://127.0.0.1:44957, czxid"
+                "[2026-11-21 02:02:33,600] INFO Registered broker 4 at path /brokers/ids/4 with addresses: PLAINTEXT://127.0.0.1:44957,"
+                " czxid"
                 " (broker epoch): 73 (kafka.zk.KafkaZkClient)",
                 {"node": 4, "broker": 4, "broker_epoch": 73},
                 "source: 2.8 KafkaZkClient",
             ),
             Sample(
-                "[2026-11-21 03:01:02,340] INFO Registered broker 3 at path /brokers/ids/3 with addresses: EndPoint(127.0.0.1,40555,"
+                "[2026-11-21 03:01:17,561] INFO Registered broker 3 at path /brokers/ids/3 with addresses: EndPoint(127.0.0.1,40555,"
                 "ListenerName(PLAINTEXT),PLAINTEXT) (kafka.utils.ZkUtils)",
                 {"node": 3, "broker": 3, "broker_epoch": None},
                 "real: unclean-election-0.10.2.2-zk",
@@ -395,7 +404,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         loggers=_LIFECYCLE,
         samples=(
             Sample(
-                "[2026-11-21 03:31:12,900] INFO [BrokerLifecycleManager id=3] Successfully registered broker 3 with broker epoch 38"
+                "[2026-11-21 03:31:23,767] INFO [BrokerLifecycleManager id=3] Successfully registered broker 3 with broker epoch 38"
                 " (kafka.server.BrokerLifecycleManager)",
                 {"node": 3, "broker": 3, "broker_epoch": 38},
                 "real: grow-replicas-3.9.1-kraft",
@@ -412,7 +421,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         fixed={"reason": "STARTING"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:12,001] INFO [BrokerLifecycleManager id=2] Incarnation 6-WKq5u5QuC32kg4UT9Tlw of broker 2 in cluster"
+                "[2026-11-21 02:02:57,628] INFO [BrokerLifecycleManager id=2] Incarnation 6-WKq5u5QuC32kg4UT9Tlw of broker 2 in cluster"
                 " qaLRQMKtRuO9tYchoRN7kA is now STARTING. (kafka.server.BrokerLifecycleManager)",
                 {"node": 2, "broker": 2, "value": "qaLRQMKtRuO9tYchoRN7kA", "reason": "STARTING"},
                 "real: reassignment-3.9.1-kraft",
@@ -428,13 +437,15 @@ _REGISTRATION: tuple[Pattern, ...] = (
         loggers=_LIFECYCLE,
         samples=(
             Sample(
-                "[2026-11-21 03:31:13,050] INFO [BrokerLifecycleManager id=3] The broker has been unfenced. Transitioning from RECOVERY to RUNNING."
+                "[2026-11-21 03:31:24,308] INFO [BrokerLifecycleManager id=3] The broker has been unfenced. Transitioning from RECOVERY"
+                " to RUNNING."
                 " (kafka.server.BrokerLifecycleManager)",
                 {"node": 3, "reason": "RUNNING"},
                 "real: grow-replicas-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 02:40:06,004] INFO [BrokerLifecycleManager id=4] Transitioning from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN."
+                "[2026-11-21 03:49:14,355] INFO [BrokerLifecycleManager id=4] Transitioning from PENDING_CONTROLLED_SHUTDOWN to"
+                " SHUTTING_DOWN."
                 " (kafka.server.BrokerLifecycleManager)",
                 {"node": 4, "reason": "SHUTTING_DOWN"},
                 "real: wide-rolling-3.9.1-kraft",
@@ -450,13 +461,15 @@ _REGISTRATION: tuple[Pattern, ...] = (
         loggers=_LIFECYCLE,
         samples=(
             Sample(
-                "[2026-11-21 02:40:03,004] INFO [BrokerLifecycleManager id=4] The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for"
+                "[2026-11-21 03:49:12,839] INFO [BrokerLifecycleManager id=4] The broker is in PENDING_CONTROLLED_SHUTDOWN state, still"
+                " waiting for"
                 " the active controller. (kafka.server.BrokerLifecycleManager)",
                 {"node": 4, "reason": "PENDING_CONTROLLED_SHUTDOWN"},
                 "real: wide-rolling-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 03:31:13,001] INFO [BrokerLifecycleManager id=3] The broker is in RECOVERY. (kafka.server.BrokerLifecycleManager)",
+                "[2026-11-21 03:31:13,001] INFO [BrokerLifecycleManager id=3] The broker is in RECOVERY."
+                " (kafka.server.BrokerLifecycleManager)",
                 {"node": 3, "reason": "RECOVERY"},
                 "source: 3.9 BrokerLifecycleManager",
             ),
@@ -466,19 +479,26 @@ _REGISTRATION: tuple[Pattern, ...] = (
         name="broker-unreachable-controller",
         event="broker-state",
         literal="BrokerLifecycleManager)",
-        regex=r"(?:Unable to register (?:the )?broker|Unable to send (?:a|broker) heartbeat|Broker \d+ sent a heartbeat request but received error) ?(?P<value>.*)",
+        regex=r"(?:Unable to register (?:the )?broker|Unable to send (?:a|broker) heartbeat|Broker \d+ sent a heartbeat request but"
+        r" received error) ?(?P<value>.*)",
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
         fixed={"reason": "controller-unreachable"},
         samples=(
             Sample(
-                "[2026-11-21 02:20:02,110] INFO [BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned error"
+                "[2026-11-21 02:05:48,351] INFO [BrokerLifecycleManager id=2] Unable to register broker 2 because the controller returned"
+                " error"
                 " DUPLICATE_BROKER_REGISTRATION (kafka.server.BrokerLifecycleManager)",
-                {"node": 2, "reason": "controller-unreachable", "value": "2 because the controller returned error DUPLICATE_BROKER_REGISTRATION"},
+                {
+                    "node": 2,
+                    "reason": "controller-unreachable",
+                    "value": "2 because the controller returned error DUPLICATE_BROKER_REGISTRATION",
+                },
                 "real: last-replica-standing-unprovable-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 02:13:53,110] INFO [BrokerLifecycleManager id=3] Unable to send a heartbeat because the RPC got timed out before it could"
+                "[2026-11-21 02:13:37,073] INFO [BrokerLifecycleManager id=3] Unable to send a heartbeat because the RPC got timed out"
+                " before it could"
                 " be sent. (kafka.server.BrokerLifecycleManager)",
                 {"node": 3, "reason": "controller-unreachable"},
                 "real: controller-failover-3.9.1-kraft",
@@ -494,7 +514,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         loggers=("kafka.zookeeper.ZooKeeperClient", "org.I0Itec.zkclient.ZkClient"),
         samples=(
             Sample(
-                "[2026-11-21 02:17:36,110] INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)",
+                "[2026-11-21 02:07:43,124] INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)",
                 {"event": "session-expired"},
                 "real: zombie-leader-2.8.2-zk",
             ),
@@ -631,7 +651,8 @@ _DEATHS: tuple[Pattern, ...] = (
 
 _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], ...] = (
     # name, literal, expression ({} is the literal), versions, loggers, sample message
-    ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER, "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
+    ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER,
+     "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
     ("shutdown-slow", "Error during controlled shutdown, ", "{}.*", ("0.8.2", "3.9"), _SERVER,
      "[KafkaServer id=3] Error during controlled shutdown, possibly because leader movement took longer than the configured"
      " controller.socket.timeout.ms and/or request.timeout.ms: Connection to 1 was disconnected before the response was read"),
@@ -639,8 +660,10 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[BrokerLifecycleManager id=3] Attempted to enter pending controlled shutdown state, but we are already in that state."),
     ("shutdown-ignored", "The broker is SHUTTING_DOWN. ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
      "[BrokerLifecycleManager id=3] The broker is SHUTTING_DOWN. Ignoring heartbeat response."),
-    ("raft-server", "Kafka Server started", "{}", ("2.8", "4.3"), ("kafka.server.KafkaRaftServer",), "[KafkaRaftServer nodeId=100] Kafka Server started"),
-    ("controller-server", "kafka.server.ControllerServer", "(?:Starting controller|shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
+    ("raft-server", "Kafka Server started", "{}", ("2.8", "4.3"), ("kafka.server.KafkaRaftServer",),
+     "[KafkaRaftServer nodeId=100] Kafka Server started"),
+    ("controller-server", "kafka.server.ControllerServer",
+     "(?:Starting controller|shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
      ("2.8", "4.3"), ("kafka.server.ControllerServer",), "[ControllerServer id=100] Starting controller"),
     ("waiting", "kafka.server.BrokerServer", "(?:Waiting for .*|Finished waiting for .*|Using no.op persister)", ("3.3", "4.3"), _BROKER,
      "[BrokerServer id=3] Waiting for controller quorum voters future"),

@@ -149,7 +149,8 @@ _STATES: tuple[Pattern, ...] = (
         explode=_with_state,
         samples=(
             Sample(
-                "[2026-11-21 02:21:59,365] TRACE [Controller id=1 epoch=2] Changed partition clicks-0 from OfflinePartition to OnlinePartition"
+                "[2026-11-21 02:25:24,778] TRACE [Controller id=1 epoch=2] Changed partition clicks-0 from OfflinePartition to"
+                " OnlinePartition"
                 " with state LeaderAndIsr(leader=1, leaderEpoch=1, isr=List(1, 3), zkVersion=1) (state.change.logger)",
                 {
                     "node": 1,
@@ -201,7 +202,7 @@ _STATES: tuple[Pattern, ...] = (
         explode=_leader_after,
         samples=(
             Sample(
-                "[2026-11-21 03:01:39,906] TRACE Controller 3 epoch 1 changed partition [orders,1] from OfflinePartition to OnlinePartition"
+                "[2026-11-21 03:01:34,532] TRACE Controller 3 epoch 1 changed partition [orders,1] from OfflinePartition to OnlinePartition"
                 " with leader 3 (state.change.logger)",
                 {
                     "node": 3,
@@ -232,7 +233,7 @@ _STATES: tuple[Pattern, ...] = (
         explode=_transition,
         samples=(
             Sample(
-                "[2026-11-21 03:01:20,080] TRACE Controller 3 epoch 1 changed partition [orders,1] state from NonExistentPartition to"
+                "[2026-11-21 03:01:20,086] TRACE Controller 3 epoch 1 changed partition [orders,1] state from NonExistentPartition to"
                 " NewPartition with assigned replicas 1,3,2 (state.change.logger)",
                 {"reason": "NonExistentPartition->NewPartition", "replicas": [1, 3, 2], "controller": 3, "controller_epoch": 1},
                 "real: unclean-election-0.10.2.2-zk",
@@ -256,7 +257,8 @@ _STATES: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2026-11-21 03:01:39,905] TRACE Controller 3 epoch 1 elected leader 3 for Offline partition [orders,1] (state.change.logger)",
+                "[2026-11-21 03:01:34,531] TRACE Controller 3 epoch 1 elected leader 3 for Offline partition [orders,1]"
+                " (state.change.logger)",
                 {"controller": 3, "controller_epoch": 1, "leader": 3, "topic": "orders", "partition": 1, "reason": "decided"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
@@ -292,7 +294,8 @@ _STATES: tuple[Pattern, ...] = (
                 "real: mixed-fleet-3.5.2-zk",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1 epoch=4] Partition orders-0 state changed to (Leader:-1,ISR:2,LeaderEpoch:3,"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1 epoch=4] Partition orders-0 state changed to"
+                " (Leader:-1,ISR:2,LeaderEpoch:3,"
                 "ZkVersion:3,ControllerEpoch:3) after removing replica 2 from the ISR as part of transition to OfflineReplica"
                 " (state.change.logger)",
                 {"leader": -1, "isr": [2], "leader_epoch": 3, "partition_epoch": 3, "controller_epoch": 4, "recovering": None},
@@ -317,13 +320,15 @@ _STATES: tuple[Pattern, ...] = (
                 "real: mixed-fleet-3.5.2-zk",
             ),
             Sample(
-                "[2026-11-21 03:02:02,318] ERROR Controller 2 epoch 2 initiated state change for partition [orders,1] from OfflinePartition to"
+                "[2026-11-21 03:01:46,946] ERROR Controller 2 epoch 2 initiated state change for partition [orders,1] from"
+                " OfflinePartition to"
                 " OnlinePartition failed (state.change.logger)",
                 {"controller": 2, "controller_epoch": 2, "topic": "orders", "partition": 1, "reason": "OfflinePartition->OnlinePartition"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
         ),
-        note="The cause is in the exception below: 'under strategy OfflinePartitionLeaderElectionStrategy(false)' is a forbidden unclean election.",
+        note="The cause is in the exception below: 'under strategy OfflinePartitionLeaderElectionStrategy(false)' is a forbidden unclean"
+        " election.",
     ),
     Pattern(
         name="controller-election-error",
@@ -335,7 +340,8 @@ _STATES: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR Controller 2 epoch 9 encountered error while electing leader for partition [t,0] due to: No"
+                "[2024-05-01 12:00:00,123] ERROR Controller 2 epoch 9 encountered error while electing leader for partition [t,0] due to:"
+                " No"
                 " replica in ISR for partition [t,0] is alive. Live brokers are: [Set(2)], ISR brokers are: [1]. (state.change.logger)",
                 {"controller": 2, "controller_epoch": 9, "topic": "t", "partition": 0},
                 "source: 0.10.2 PartitionStateMachine",
@@ -354,7 +360,7 @@ _STATES: tuple[Pattern, ...] = (
         explode=_with_state,
         samples=(
             Sample(
-                "[2026-11-21 03:01:20,170] TRACE Controller 3 epoch 1 sending become-follower LeaderAndIsr request (Leader:1,ISR:1,3,2,"
+                "[2026-11-21 03:01:20,136] TRACE Controller 3 epoch 1 sending become-follower LeaderAndIsr request (Leader:1,ISR:1,3,2,"
                 "LeaderEpoch:0,ControllerEpoch:1) to broker 2 for partition [orders,1] (state.change.logger)",
                 {
                     "controller": 3,
@@ -370,11 +376,19 @@ _STATES: tuple[Pattern, ...] = (
                 "real: unclean-election-0.10.2.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:41:19,911] TRACE [Controller id=1 epoch=1] Sending become-leader LeaderAndIsr request"
-                " LeaderAndIsrPartitionState(topicName='events', partitionIndex=1, controllerEpoch=1, leader=2, leaderEpoch=0, isr=[2, 1, 3],"
+                "[2026-11-21 02:21:42,951] TRACE [Controller id=1 epoch=1] Sending become-leader LeaderAndIsr request"
+                " LeaderAndIsrPartitionState(topicName='events', partitionIndex=1, controllerEpoch=1, leader=2, leaderEpoch=0, isr=[2, 1,"
+                " 3],"
                 " zkVersion=0, replicas=[2, 1, 3], addingReplicas=[], removingReplicas=[], isNew=true) to broker 2 for partition events-1"
                 " (state.change.logger)",
-                {"leader": 2, "isr": [2, 1, 3], "replicas": [2, 1, 3], "adding_replicas": [], "removing_replicas": [], "partition_epoch": 0},
+                {
+                    "leader": 2,
+                    "isr": [2, 1, 3],
+                    "replicas": [2, 1, 3],
+                    "adding_replicas": [],
+                    "removing_replicas": [],
+                    "partition_epoch": 0,
+                },
                 "real: isr-flapping-2.4.1-zk",
             ),
             Sample(
@@ -414,7 +428,8 @@ _STATES: tuple[Pattern, ...] = (
                 "real: grow-replicas-2.8.2-zk",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] TRACE Controller 2 epoch 3 sent LeaderAndIsr request (Leader:2,ISR:2,1,LeaderEpoch:4,ControllerEpoch:3)"
+                "[2024-05-01 12:00:00,123] TRACE Controller 2 epoch 3 sent LeaderAndIsr request"
+                " (Leader:2,ISR:2,1,LeaderEpoch:4,ControllerEpoch:3)"
                 " with new assigned replica list List(2, 1, 3) to leader 2 for partition being reassigned [t,1] (state.change.logger)",
                 {"leader": 2, "isr": [2, 1], "leader_epoch": 4, "replicas": [2, 1, 3], "controller": 2, "controller_epoch": 3},
                 "source: 0.10.2 KafkaController",
@@ -431,7 +446,8 @@ _STATES: tuple[Pattern, ...] = (
         explode=_each_partition,
         samples=(
             Sample(
-                "[2026-11-21 02:11:32,327] INFO [Controller id=3] Mark replicas media-1,media-3 on broker 2 as offline (state.change.logger)",
+                "[2026-11-21 02:11:32,327] INFO [Controller id=3] Mark replicas media-1,media-3 on broker 2 as offline"
+                " (state.change.logger)",
                 {"node": 3, "broker": 2, "topic": "media", "partition": 1},
                 "real: log-dir-failure-2.8.2-zk",
             ),
@@ -447,7 +463,7 @@ _STATES: tuple[Pattern, ...] = (
         explode=_with_state,
         samples=(
             Sample(
-                '[2026-11-21 03:01:39,880] INFO [OfflinePartitionLeaderSelector]: Selected new leader and ISR {"leader":3,"leader_epoch":1,'
+                '[2026-11-21 03:01:34,524] INFO [OfflinePartitionLeaderSelector]: Selected new leader and ISR {"leader":3,"leader_epoch":1,'
                 '"isr":[3]} for offline partition [orders,1] (kafka.controller.OfflinePartitionLeaderSelector)',
                 {"topic": "orders", "partition": 1, "leader": 3, "leader_epoch": 1, "isr": [3]},
                 "real: unclean-election-0.10.2.2-zk",
@@ -465,7 +481,8 @@ _STATES: tuple[Pattern, ...] = (
         explode=_with_state,
         samples=(
             Sample(
-                '[2026-11-21 03:01:35,262] INFO [Controller 3]: New leader and ISR for partition [orders,0] is {"leader":3,"leader_epoch":1,'
+                "[2026-11-21 03:01:34,612] INFO [Controller 3]: New leader and ISR for partition [orders,0] is"
+                ' {"leader":3,"leader_epoch":1,'
                 '"isr":[3,2]} (kafka.controller.KafkaController)',
                 {"controller": 3, "topic": "orders", "partition": 0, "leader": 3, "leader_epoch": 1, "isr": [3, 2]},
                 "real: unclean-election-0.10.2.2-zk",
@@ -502,7 +519,7 @@ _STATES: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2026-11-21 03:01:39,921] WARN [Controller 3]: Cannot remove replica 2 from ISR of partition [orders,1] since it is not in"
+                "[2026-11-21 03:01:34,621] WARN [Controller 3]: Cannot remove replica 2 from ISR of partition [orders,1] since it is not in"
                 " the ISR. Leader = 3 ; ISR = List(3) (kafka.controller.KafkaController)",
                 {"controller": 3, "topic": "orders", "partition": 1, "broker": 2, "leader": 3, "isr": [3]},
                 "real: unclean-election-0.10.2.2-zk",
@@ -520,13 +537,14 @@ _STATES: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2026-11-21 02:02:44,211] INFO [Controller id=2] Updated leader epoch for partition profile-0 to 1, zkVersion=1"
+                "[2026-11-21 02:02:40,007] INFO [Controller id=2] Updated leader epoch for partition profile-0 to 1, zkVersion=1"
                 " (kafka.controller.KafkaController)",
                 {"controller": 2, "topic": "profile", "partition": 0, "leader_epoch": 1, "partition_epoch": 1},
                 "real: reassignment-2.8.2-zk",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Updated leader epoch for partition [t,4] to 12 (kafka.controller.KafkaController)",
+                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Updated leader epoch for partition [t,4] to 12"
+                " (kafka.controller.KafkaController)",
                 {"controller": 3, "topic": "t", "partition": 4, "leader_epoch": 12, "partition_epoch": None},
                 "source: 0.10.2 KafkaController",
             ),
@@ -545,7 +563,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
         versions=("0.8.2", "1.0"),
         samples=(
             Sample(
-                "[2026-11-21 03:02:13,510] WARN [OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,1]. Elect leader 2"
+                "[2026-11-21 03:01:48,296] WARN [OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,1]. Elect leader 2"
                 " from live brokers 2. There's potential data loss. (kafka.controller.OfflinePartitionLeaderSelector)",
                 {"topic": "orders", "partition": 1, "leader": 2, "brokers": [2]},
                 "real: unclean-election-0.10.2.2-zk",
@@ -586,7 +604,8 @@ _ELECTIONS: tuple[Pattern, ...] = (
         explode=_each_partition,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Starting preferred replica leader election for partitions [orders,1],[t-x,0]"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Starting preferred replica leader election for partitions"
+                " [orders,1],[t-x,0]"
                 " (kafka.controller.KafkaController)",
                 {"node": 3, "topic": "orders", "partition": 1, "reason": "PREFERRED"},
                 "source: 0.10.2 KafkaController",
@@ -604,7 +623,8 @@ _ELECTIONS: tuple[Pattern, ...] = (
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [PreferredReplicaPartitionLeaderSelector]: Current leader 2 for partition [t,0] is not the"
-                " preferred replica. Trigerring preferred replica leader election (kafka.controller.PreferredReplicaPartitionLeaderSelector)",
+                " preferred replica. Trigerring preferred replica leader election"
+                " (kafka.controller.PreferredReplicaPartitionLeaderSelector)",
                 {"topic": "t", "partition": 0, "previous_leader": 2},
                 "source: 0.10.1 PartitionLeaderSelector",
             ),
@@ -620,7 +640,8 @@ _ELECTIONS: tuple[Pattern, ...] = (
         loggers=_CONTROLLER,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=3] Partition orders-1 completed preferred replica leader election. New leader"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=3] Partition orders-1 completed preferred replica leader election. New"
+                " leader"
                 " is 2 (kafka.controller.KafkaController)",
                 {"node": 3, "topic": "orders", "partition": 1, "leader": 2},
                 "source: 2.3 KafkaController",
@@ -631,13 +652,15 @@ _ELECTIONS: tuple[Pattern, ...] = (
         name="controller-preferred-failed",
         event="election-failed",
         literal=" failed to complete preferred replica leader election",
-        regex=rf"Partition {TP} failed to complete preferred replica leader election(?: to (?P<broker>\d+))?\. Leader is (?:still )?(?P<leader>-?\d+)",
+        regex=rf"Partition {TP} failed to complete preferred replica leader election(?: to (?P<broker>\d+))?\. Leader is (?:still"
+        rf" )?(?P<leader>-?\d+)",
         versions=("0.8.2", "3.9"),
         loggers=_CONTROLLER,
         fixed={"reason": "PREFERRED"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [Controller id=3] Partition orders-1 failed to complete preferred replica leader election to"
+                "[2024-05-01 12:00:00,123] WARN [Controller id=3] Partition orders-1 failed to complete preferred replica leader election"
+                " to"
                 " 1. Leader is still 2 (kafka.controller.KafkaController)",
                 {"topic": "orders", "partition": 1, "broker": 1, "leader": 2, "reason": "PREFERRED"},
                 "source: 2.3 KafkaController",
@@ -655,7 +678,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
         fixed={"key": "unclean.leader.election.enable", "value": "true"},
         samples=(
             Sample(
-                "[2026-11-21 02:25:36,910] INFO [Controller id=1] Unclean leader election has been enabled for topic orders"
+                "[2026-11-21 01:53:40,797] INFO [Controller id=1] Unclean leader election has been enabled for topic orders"
                 " (kafka.controller.KafkaController)",
                 {"node": 1, "topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
                 "real: unclean-election-2.8.2-zk",
@@ -683,7 +706,8 @@ _ALTER_ISR: tuple[Pattern, ...] = (
         fixed={"reason": "stale-broker-epoch"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Ignoring AlterPartition due to stale broker epoch 25 and local broker epoch"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Ignoring AlterPartition due to stale broker epoch 25 and local broker"
+                " epoch"
                 " Some(77) for broker 2 (kafka.controller.KafkaController)",
                 {"node": 1, "broker": 2, "broker_epoch": 25, "reason": "stale-broker-epoch"},
                 "source: 3.3 KafkaController",
@@ -700,7 +724,8 @@ _ALTER_ISR: tuple[Pattern, ...] = (
         fixed={"reason": "unknown-broker"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Ignoring AlterIsr due to unknown broker 2 (kafka.controller.KafkaController)",
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Ignoring AlterIsr due to unknown broker 2"
+                " (kafka.controller.KafkaController)",
                 {"broker": 2, "reason": "unknown-broker"},
                 "source: 2.8 KafkaController",
             ),
@@ -717,7 +742,8 @@ _ALTER_ISR: tuple[Pattern, ...] = (
         explode=_with_state,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Failed to update ISR to LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2),"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Failed to update ISR to LeaderAndIsr(leader=2, leaderEpoch=1,"
+                " isr=List(2),"
                 " zkVersion=4) for partition orders-0, bad ZK version. (kafka.controller.KafkaController)",
                 {"topic": "orders", "partition": 0, "leader": 2, "leader_epoch": 1, "isr": [2], "partition_epoch": 4},
                 "source: 2.8 KafkaController",
@@ -734,7 +760,8 @@ _ALTER_ISR: tuple[Pattern, ...] = (
         fixed={"reason": "error"},
         samples=(
             Sample(
-                "[2026-11-21 01:59:17,437] ERROR [Controller id=1] Failed to update ISR for partition events-0 (kafka.controller.KafkaController)",
+                "[2026-11-21 01:59:17,437] ERROR [Controller id=1] Failed to update ISR for partition events-0"
+                " (kafka.controller.KafkaController)",
                 {"node": 1, "topic": "events", "partition": 0, "reason": "error"},
                 "real: isr-flapping-2.8.2-zk",
             ),
@@ -757,7 +784,8 @@ _ALTER_ISR: tuple[Pattern, ...] = (
                 "source: 2.8 KafkaController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] DEBUG [Controller id=1] ISR for partition orders-0 updated to LeaderAndIsr(leader=2, leaderEpoch=1,"
+                "[2024-05-01 12:00:00,123] DEBUG [Controller id=1] ISR for partition orders-0 updated to LeaderAndIsr(leader=2,"
+                " leaderEpoch=1,"
                 " isr=List(2), leaderRecoveryState=RECOVERED, partitionEpoch=4). (kafka.controller.KafkaController)",
                 {"topic": "orders", "partition": 0, "isr": [2], "partition_epoch": 4, "leader": 2},
                 "source: 3.3 KafkaController",
@@ -795,13 +823,15 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         fixed={"reason": "waiting"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3]: New replicas 3,4 for partition [t,0] being reassigned not yet caught up with"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3]: New replicas 3,4 for partition [t,0] being reassigned not yet caught up"
+                " with"
                 " the leader (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "replicas": [3, 4], "reason": "waiting"},
                 "source: 0.10.2 KafkaController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=3] Waiting for new replicas 3,4 for partition t-0 being reassigned to catch up"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=3] Waiting for new replicas 3,4 for partition t-0 being reassigned to"
+                " catch up"
                 " with the leader (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "replicas": [3, 4], "reason": "waiting"},
                 "source: 2.3 KafkaController",
@@ -860,7 +890,7 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         explode=_assignment,
         samples=(
             Sample(
-                "[2026-11-21 02:02:44,160] INFO [Controller id=2] Successfully updated assignment of partition profile-0 to"
+                "[2026-11-21 02:02:40,446] INFO [Controller id=2] Successfully updated assignment of partition profile-0 to"
                 " ReplicaAssignment(replicas=1,3,2, addingReplicas=, removingReplicas=) (kafka.controller.KafkaController)",
                 {
                     "topic": "profile",
@@ -890,7 +920,8 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         fixed={"reason": "waiting", "value": "caught-up"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:46,032] INFO [Controller id=2] Target replicas ArrayBuffer(1, 3, 2) have all caught up with the leader for"
+                "[2026-11-21 02:02:40,359] INFO [Controller id=2] Target replicas ArrayBuffer(1, 3, 2) have all caught up with the leader"
+                " for"
                 " reassigning partition profile-0 (kafka.controller.KafkaController)",
                 {"topic": "profile", "partition": 0, "replicas": [1, 3, 2]},
                 "real: reassignment-2.8.2-zk",
@@ -908,13 +939,15 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         fixed={"reason": "waiting"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:46,040] INFO [Controller id=2] Leader 3 for partition profile-1 being reassigned, is already in the new list"
+                "[2026-11-21 02:02:40,482] INFO [Controller id=2] Leader 3 for partition profile-1 being reassigned, is already in the"
+                " new list"
                 " of replicas 3,2,1 and is alive (kafka.controller.KafkaController)",
                 {"leader": 3, "topic": "profile", "partition": 1, "replicas": [3, 2, 1], "value": "and is alive"},
                 "real: reassignment-2.8.2-zk",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Leader 1 for partition [t,0] being reassigned, is not in the new list of replicas"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3]: Leader 1 for partition [t,0] being reassigned, is not in the new list of"
+                " replicas"
                 " 3,4. Re-electing leader (kafka.controller.KafkaController)",
                 {"leader": 1, "replicas": [3, 4], "value": "Re-electing leader"},
                 "source: 0.10.2 KafkaController",
@@ -932,7 +965,8 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         explode=_each_partition,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Removing partitions Set(t-0, u.v-1) from the list of reassigned partitions in"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Removing partitions Set(t-0, u.v-1) from the list of reassigned"
+                " partitions in"
                 " zookeeper (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "reason": "completed"},
                 "source: 2.3 KafkaController",
@@ -952,19 +986,21 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         regex=rf"(?:(?:Error|Failed) completing reassignment of partition {TP}(?: because controller has moved to another broker)?"
         rf"|Error handling reassignment of partition {TP} to replicas {_LIST} as it was never created"
         rf"|Ignoring request to reassign partition {TP} that doesn't exist\."
-        rf"|Skipping reassignment of (?:partition )?{TP} since (?:the topic|it) is currently being deleted)",
+        rf"|Skipping reassignment of (?:partition )?{TP} (?:for topic \S+ )?since (?:the topic|it) is currently being deleted)",
         versions=("0.8.2", "3.9"),
         loggers=_CONTROLLER,
         fixed={"reason": "failed"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR [Controller id=1] Error completing reassignment of partition t-0 because controller has moved to"
+                "[2024-05-01 12:00:00,123] ERROR [Controller id=1] Error completing reassignment of partition t-0 because controller has"
+                " moved to"
                 " another broker (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "reason": "failed"},
                 "source: 2.3 KafkaController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR [Controller 3]: Error handling reassignment of partition [t,0] to replicas 3,4 as it was never"
+                "[2024-05-01 12:00:00,123] ERROR [Controller 3]: Error handling reassignment of partition [t,0] to replicas 3,4 as it was"
+                " never"
                 " created (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "replicas": [3, 4], "reason": "failed"},
                 "source: 0.10.2 KafkaController",
@@ -978,24 +1014,26 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         name="controller-elected",
         event="controller-elected",
         literal=" successfully elected as ",
-        regex=rf"(?P<controller>\d+) successfully elected as (?:leader|the controller)"
+        regex=r"(?P<controller>\d+) successfully elected as (?:leader|the controller)"
         r"(?:\. Epoch incremented to (?P<controller_epoch>\d+) and epoch zk version is now \d+)?",
         versions=("0.8.2", "3.9"),
         fixed={"reason": "elected"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:20,010] INFO [Controller id=2] 2 successfully elected as the controller. Epoch incremented to 1 and epoch zk"
+                "[2026-11-21 02:02:32,153] INFO [Controller id=2] 2 successfully elected as the controller. Epoch incremented to 1 and"
+                " epoch zk"
                 " version is now 1 (kafka.controller.KafkaController)",
                 {"node": 2, "controller": 2, "controller_epoch": 1},
                 "real: reassignment-2.8.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:21:30,001] INFO [Controller id=2] 2 successfully elected as the controller (kafka.controller.KafkaController)",
+                "[2026-11-21 02:25:14,680] INFO [Controller id=2] 2 successfully elected as the controller"
+                " (kafka.controller.KafkaController)",
                 {"controller": 2, "controller_epoch": None},
                 "real: acks1-failover-1.1.1-zk",
             ),
             Sample(
-                "[2026-11-21 03:01:01,811] INFO 3 successfully elected as leader (kafka.server.ZookeeperLeaderElector)",
+                "[2026-11-21 03:01:16,716] INFO 3 successfully elected as leader (kafka.server.ZookeeperLeaderElector)",
                 {"controller": 3, "controller_epoch": None},
                 "real: unclean-election-0.10.2.2-zk",
             ),
@@ -1013,12 +1051,12 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2026-11-21 03:01:01,866] INFO [Controller 3]: Controller 3 incremented epoch to 1 (kafka.controller.KafkaController)",
+                "[2026-11-21 03:01:16,722] INFO [Controller 3]: Controller 3 incremented epoch to 1 (kafka.controller.KafkaController)",
                 {"controller": 3, "controller_epoch": 1},
                 "real: unclean-election-0.10.2.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:21:30,100] INFO [Controller id=2] Epoch incremented to 1 (kafka.controller.KafkaController)",
+                "[2026-11-21 02:25:14,695] INFO [Controller id=2] Epoch incremented to 1 (kafka.controller.KafkaController)",
                 {"controller": 2, "controller_epoch": 1},
                 "real: acks1-failover-1.1.1-zk",
             ),
@@ -1028,13 +1066,13 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         name="controller-elected-elsewhere",
         event="controller-elected",
         literal="New leader is ",
-        regex=rf"New leader is (?P<controller>\d+)",
+        regex=r"New leader is (?P<controller>\d+)",
         versions=("0.8.2", "0.10.2"),
         loggers=("kafka.server.ZookeeperLeaderElector", "kafka.server.ZookeeperLeaderElector$LeaderChangeListener"),
         fixed={"reason": "seen"},
         samples=(
             Sample(
-                "[2026-11-21 03:01:02,100] INFO New leader is 3 (kafka.server.ZookeeperLeaderElector$LeaderChangeListener)",
+                "[2026-11-21 03:01:17,663] INFO New leader is 3 (kafka.server.ZookeeperLeaderElector$LeaderChangeListener)",
                 {"controller": 3, "reason": "seen"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
@@ -1050,7 +1088,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         explode=_by_controller,
         samples=(
             Sample(
-                "[2026-11-21 02:17:36,120] INFO [Controller id=2] Resigned (kafka.controller.KafkaController)",
+                "[2026-11-21 02:07:43,159] INFO [Controller id=2] Resigned (kafka.controller.KafkaController)",
                 {"node": 2, "controller": 2},
                 "real: zombie-leader-2.8.2-zk",
             ),
@@ -1084,31 +1122,33 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         name="controller-brokers-changed",
         event="brokers-changed",
         literal="Newly added brokers: ",
-        regex=rf"Newly added brokers: (?P<_added>[^:]*), deleted brokers: (?P<_deleted>[^:]*),"
+        regex=r"Newly added brokers: (?P<_added>[^:]*), deleted brokers: (?P<_deleted>[^:]*),"
         r"(?: bounced brokers: (?P<_bounced>[^:]*),)? all live brokers: (?P<_live>[^:]*)",
         versions=("0.8.2", "3.9"),
         explode=_broker_changes,
         samples=(
             Sample(
-                "[2026-11-21 02:05:02,114] INFO [Controller id=2] Newly added brokers: , deleted brokers: 3, bounced brokers: , all live brokers:"
+                "[2026-11-21 02:06:22,721] INFO [Controller id=2] Newly added brokers: , deleted brokers: 3, bounced brokers: , all live"
+                " brokers:"
                 " 2 (kafka.controller.KafkaController)",
                 {"node": 2, "brokers": [3], "reason": "deleted"},
                 "real: min-isr-2.8.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:32:50,210] INFO [Controller id=4] Newly added brokers: 1,2, deleted brokers: , bounced brokers: , all live"
+                "[2026-11-21 02:33:04,187] INFO [Controller id=4] Newly added brokers: 1,2, deleted brokers: , bounced brokers: , all live"
                 " brokers: 1,2,4 (kafka.controller.KafkaController)",
                 {"brokers": [1, 2], "reason": "added"},
                 "real: mixed-fleet-3.5.2-zk",
             ),
             Sample(
-                "[2026-11-21 03:01:02,310] INFO [BrokerChangeListener on Controller 3]: Newly added brokers: 3, deleted brokers: , all live"
+                "[2026-11-21 03:01:17,707] INFO [BrokerChangeListener on Controller 3]: Newly added brokers: 3, deleted brokers: , all live"
                 " brokers: 3 (kafka.controller.ReplicaStateMachine$BrokerChangeListener)",
                 {"brokers": [3], "reason": "added"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=2] Newly added brokers: , deleted brokers: , bounced brokers: 3, all live brokers:"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=2] Newly added brokers: , deleted brokers: , bounced brokers: 3, all live"
+                " brokers:"
                 " 2,3 (kafka.controller.KafkaController)",
                 {"brokers": [3], "reason": "bounced"},
                 "source: 2.8 KafkaController",
@@ -1152,21 +1192,24 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         name="controller-topics-changed",
         event="topic-created",
         literal="], new partition replica assignment [",
-        regex=rf"New topics: \[(?P<_created>.*?)\], deleted topics: \[(?P<_deleted>.*?)\],"
+        regex=r"New topics: \[(?P<_created>.*?)\], deleted topics: \[(?P<_deleted>.*?)\],"
         r" new partition replica assignment \[(?P<_assignment>.*)\]",
         versions=("0.8.2", "3.9"),
         explode=_topic_changes,
         samples=(
             Sample(
-                "[2026-11-21 03:01:20,075] INFO [TopicChangeListener on Controller 3]: New topics: [Set(orders)], deleted topics: [Set()], new"
+                "[2026-11-21 03:01:20,075] INFO [TopicChangeListener on Controller 3]: New topics: [Set(orders)], deleted topics:"
+                " [Set()], new"
                 " partition replica assignment [Map([orders,1] -> List(1, 3, 2), [orders,0] -> List(3, 1, 2))]"
                 " (kafka.controller.PartitionStateMachine$TopicChangeListener)",
                 {"event": "topic-created", "topic": "orders"},
                 "real: unclean-election-0.10.2.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:33:06,300] INFO [Controller id=4] New topics: [HashSet(fast)], deleted topics: [HashSet()], new partition replica"
-                " assignment [Set(TopicIdReplicaAssignment(fast,Some(pLXFhm8sSa6JlcUDLxd_XA),Map(fast-0 -> ReplicaAssignment(replicas=1,2,3,"
+                "[2026-11-21 02:33:06,300] INFO [Controller id=4] New topics: [HashSet(fast)], deleted topics: [HashSet()], new partition"
+                " replica"
+                " assignment [Set(TopicIdReplicaAssignment(fast,Some(pLXFhm8sSa6JlcUDLxd_XA),Map(fast-0 ->"
+                " ReplicaAssignment(replicas=1,2,3,"
                 " addingReplicas=, removingReplicas=))))] (kafka.controller.KafkaController)",
                 {"event": "topic-created", "topic": "fast", "topic_id": "pLXFhm8sSa6JlcUDLxd_XA"},
                 "source: 3.5 KafkaController",
@@ -1177,12 +1220,13 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         name="controller-topic-deletion",
         event="topic-deletion",
         literal="Starting topic deletion for topics ",
-        regex=rf"Starting topic deletion for topics (?P<_topics>.*?),?",
+        regex=r"Starting topic deletion for topics (?P<_topics>.*?),?",
         versions=("0.8.2", "3.9"),
         explode=_each_topic,
         samples=(
             Sample(
-                "[2026-11-21 02:08:43,329] INFO [Controller id=3] Starting topic deletion for topics staging (kafka.controller.KafkaController)",
+                "[2026-11-21 02:08:43,382] INFO [Controller id=3] Starting topic deletion for topics staging"
+                " (kafka.controller.KafkaController)",
                 {"node": 3, "topic": "staging"},
                 "real: delete-recreate-retention-2.8.2-zk",
             ),
@@ -1213,7 +1257,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         loggers=("kafka.controller.TopicDeletionManager", "kafka.controller.TopicDeletionManager$DeleteTopicsThread"),
         samples=(
             Sample(
-                "[2026-11-21 02:08:43,901] INFO [Topic Deletion Manager 3] Deletion of topic staging successfully completed"
+                "[2026-11-21 02:08:43,691] INFO [Topic Deletion Manager 3] Deletion of topic staging successfully completed"
                 " (kafka.controller.TopicDeletionManager)",
                 {"topic": "staging"},
                 "real: delete-recreate-retention-2.8.2-zk",
@@ -1241,12 +1285,36 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     # name, literal, rest of the expression around it ({} is the literal), versions, loggers, sample message
     ("replica-state", "hanged state of replica ", "[Cc]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
      "[Controller id=1 epoch=2] Changed state of replica 2 for partition t-0 from NewReplica to OnlineReplica"),
-    ("replica-state-failed", "nitiated state change of replica ", "(?:Controller \\d+ epoch \\d+ )?[Ii]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
+    ("replica-state-failed", "nitiated state change of replica ", "(?:Controller \\d+ epoch \\d+ )?[Ii]{}.*", ("0.8.2", "3.9"),
+     _STATE_CHANGE,
      "Controller 2 epoch 3 initiated state change of replica 1 for partition [t,0] from NewReplica to OnlineReplica failed"),
     ("election-begins", "tarted leader election for partition ", "[Ss]{}.*", ("0.8.2", "1.0"), _STATE_CHANGE,
      "Controller 3 epoch 1 started leader election for partition [orders,1]"),
-    ("state-change-failed", " failed to change state for partition ", "(?:Controller \\d+ epoch \\d+){}.* to (?!OnlinePartition)\\w+", ("1.1", "3.9"),
-     _STATE_CHANGE, "[Controller id=1 epoch=3] Controller 1 epoch 3 failed to change state for partition t-0 from OnlinePartition to NewPartition"),
+    ("state-change-failed", " failed to change state for partition ", "(?:Controller \\d+ epoch \\d+){}.* to (?!OnlinePartition)\\w+",
+     ("1.1", "3.9"),
+     _STATE_CHANGE, "[Controller id=1 epoch=3] Controller 1 epoch 3 failed to change state for partition t-0 from OnlinePartition to"
+     " NewPartition"),
+    ("initiated-failed", "nitiated state change for partition ", "[Ii]{}.* to (?!OnlinePartition)\\w+ failed", ("0.8.2", "1.0"),
+     _STATE_CHANGE,
+     "Controller 2 epoch 3 initiated state change for partition [t,0] from OnlinePartition to NewPartition failed"),
+    ("replica-unassigned", " that is not part of the assignment ", "Adding replica \\(\\d+\\){}.*", ("2.5", "3.9"), _REPLICA_MACHINE,
+     "[ReplicaStateMachine controllerId=2] Adding replica (4) that is not part of the assignment ReplicaAssignment(replicas=1,2,"
+     " addingReplicas=, removingReplicas=)"),
+    ("listener-triggered", " triggered ", "(?:Add Partition|Partition modification){}.* for path .*", ("0.8.2", "0.10.2"), (),
+     "[AddPartitionsListener on 3]: Add Partition triggered {} for path /brokers/topics/t"),
+    ("handling-error", "Error while handling ", "{}(?:new topic|add partitions for data path .*|broker changes|partition reassignment)",
+     ("0.8.2", "0.10.2"), (), "[BrokerChangeListener on Controller 3]: Error while handling broker changes"),
+    ("deletion-idle", "Waiting for signal to start or continue topic deletion", "{}", ("0.8.2", "0.10.2"), (),
+     "[delete-topics-thread-3], Waiting for signal to start or continue topic deletion"),
+    ("info-unparsed", "Failed to parse the controller info as json. ", "{}.*", ("0.8.2", "1.0"), (),
+     "Failed to parse the controller info as json. Probably this controller is still using the old format [3] to store the broker id in"
+     " zookeeper"),
+    ("notification-unparsed", "Invalid topic and partition JSON", "{}.*", ("0.9.0", "1.0"), (),
+     "[Controller 3]: Invalid topic and partition JSON: None in ZK: /isr_change_notification/isr_change_0000000001"),
+    ("assignment-written", " for replica assignment", "Updated path .* with .*{}", ("0.8.2", "1.0"), _CONTROLLER,
+     "[Controller 3]: Updated path /brokers/topics/t with {} for replica assignment"),
+    ("preferred-waiting", "PreferredReplicaLeaderElection waiting: ", "{}.*", ("2.2", "2.3"), _CONTROLLER,
+     "[Controller id=3] PreferredReplicaLeaderElection waiting: Set(t-0), results: Map()"),
     ("update-metadata-sending", "ending UpdateMetadata request ", "[Ss]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
      "[Controller id=2 epoch=1] Sending UpdateMetadata request to brokers HashSet(2) for 0 partitions"),
     ("leader-and-isr-counts", "Sending LeaderAndIsr request to broker ", "{}.*", ("2.6", "3.9"), _STATE_CHANGE,
@@ -1254,12 +1322,14 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("stop-replica-sending", "Sending StopReplica request ", "{}.*", ("2.6", "3.9"), _STATE_CHANGE,
      "[Controller id=2 epoch=1] Sending StopReplica request for 1 replicas to broker 4"),
     ("response", "eceived response ", "[Rr]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "[Controller id=1 epoch=1] Received response {error_code=0,_tagged_fields={}} for request UPDATE_METADATA with correlation id 0 sent to"
+     "[Controller id=1 epoch=1] Received response {error_code=0,_tagged_fields={}} for request UPDATE_METADATA with correlation id 0 sent"
+     " to"
      " broker 127.0.0.1:48081 (id: 2 rack: null)"),
     ("response-error", "Received error ", "{}.*", ("1.0", "3.9"), _STATE_CHANGE,
      "[Controller id=1 epoch=1] Received error NONE in UpdateMetadata response UpdateMetadataResponseData(errorCode=11) from broker 2"),
     ("reassignment-send-failed", "ailed to send LeaderAndIsr request with new ", "[Ff]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "Controller 2 epoch 3 failed to send LeaderAndIsr request with new assigned replica list 1,2 to leader for partition being reassigned [t,0]"),
+     "Controller 2 epoch 3 failed to send LeaderAndIsr request with new assigned replica list 1,2 to leader for partition being"
+     " reassigned [t,0]"),
     ("stop-replica-debug", "The stop replica request ", "{}.*", ("0.8.2", "2.5"), _CHANNEL,
      "The stop replica request (delete = false) sent to broker 1 is [Topic=payments,Partition=2,Replica=1]"),
     ("connecting", " trying to connect to broker ", "Controller \\d+{}.*", ("0.8.2", "3.9"), _CHANNEL,
@@ -1275,20 +1345,25 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("send-failed", " fails to send ", "Controller \\d+(?: epoch \\d+)?{}.*", ("0.8.2", "3.9"), _SEND,
      "[RequestSendThread controllerId=3] Controller 3 fails to send a request to broker 127.0.0.1:58067 (id: 1 rack: null)"),
     ("connected", " for sending state change requests", "Controller \\d+ connected to .*{}", ("0.8.2", "3.9"), _SEND,
-     "[Controller-3-to-broker-3-send-thread], Controller 3 connected to 127.0.0.1:40555 (id: 3 rack: null) for sending state change requests"),
+     "[Controller-3-to-broker-3-send-thread], Controller 3 connected to 127.0.0.1:40555 (id: 3 rack: null) for sending state change"
+     " requests"),
     ("connection-failed", "'s connection to broker ", "Controller \\d+{}.* was unsuccessful", ("0.8.2", "3.9"), _SEND,
      "[RequestSendThread controllerId=2] Controller 2's connection to broker 127.0.0.1:44469 (id: 3 rack: null) was unsuccessful"),
     ("selector-no-isr", "Pick the leader from the alive assigned replicas: ", "No broker in ISR is alive for .*{}.*", ("0.8.2", "1.0"),
-     _SELECTORS, "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,1]. Pick the leader from the alive assigned replicas: "),
+     _SELECTORS, "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,1]. Pick the leader from the alive assigned"
+     " replicas: "),
     ("selector-isr", "Some broker in ISR is alive for ", "{}.*", ("0.8.2", "1.0"), _SELECTORS,
      "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [orders,1]. Select 3 from ISR 3 to be the leader."),
     ("selector-shutdown", " : current leader = ", "Partition .*{}.*", ("0.8.2", "1.0"), _SELECTORS,
      "[ControlledShutdownLeaderSelector]: Partition [t,0] : current leader = 1, new leader = 2"),
     ("selector-no-op", "I should never have been asked to perform leader election", "{}.*", ("0.8.2", "1.0"), _SELECTORS,
-     "[NoOpLeaderSelector]: I should never have been asked to perform leader election, returning the current LeaderAndIsr and replica assignment."),
-    ("send-thread", "kafka.controller.RequestSendThread", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.8.2", "3.9"), _SEND,
+     "[NoOpLeaderSelector]: I should never have been asked to perform leader election, returning the current LeaderAndIsr and replica"
+     " assignment."),
+    ("send-thread", "kafka.controller.RequestSendThread", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.8.2", "3.9"),
+     _SEND,
      "[Controller-3-to-broker-3-send-thread], Starting "),
-    ("event-thread", "kafka.controller.ControllerEventManager", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.11.0", "3.9"), _EVENTS,
+    ("event-thread", "kafka.controller.ControllerEventManager", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.11.0",
+     "3.9"), _EVENTS,
      "[ControllerEventThread controllerId=3] Starting"),
     ("machine-started", " state machine with initial state -> ", "Started (?:partition|replica){}.*", ("0.8.2", "3.9"), _MACHINES,
      "[ReplicaStateMachine controllerId=1] Started replica state machine with initial state -> Map()"),
@@ -1342,20 +1417,23 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=1] Updating assignment of partition t-0 from ReplicaAssignment(replicas=1, addingReplicas=, removingReplicas=) to"
      " ReplicaAssignment(replicas=1,2, addingReplicas=2, removingReplicas=)"),
     ("assigned-already", " is already assigned to replicas ", "Partition .*{}.*", ("1.1", "2.3"), _CONTROLLER,
-     "[Controller id=1] Partition t-0 to be reassigned is already assigned to replicas List(1, 2). Ignoring request for partition reassignment."),
+     "[Controller id=1] Partition t-0 to be reassigned is already assigned to replicas List(1, 2). Ignoring request for partition"
+     " reassignment."),
     ("reassignment-zk", "Failed reassignment through zk with the following errors: ", "{}.*", ("2.4", "3.9"), _CONTROLLER,
      "[Controller id=1] Failed reassignment through zk with the following errors: Map(t-0 -> ApiError)"),
     ("reassignment-none-left", "No more partitions need to be reassigned. ", "{}.*", ("1.1", "3.9"), _CONTROLLER,
      "[Controller id=1] No more partitions need to be reassigned. Deleting zk path /admin/reassign_partitions"),
     ("epoch-initialized", "Initialized controller epoch to ", "{}.*", ("0.8.2", "2.0"), _CONTROLLER,
      "[Controller 2]: Initialized controller epoch to 1 and zk version 0"),
-    ("epoch-zk", "controller epoch", "(?:Reading|Incrementing|Error while incrementing) {}(?: from ZooKeeper| in ZooKeeper)?", ("0.8.2", "2.0"), _CONTROLLER,
+    ("epoch-zk", "controller epoch", "(?:Reading|Incrementing|Error while incrementing) {}(?: from ZooKeeper| in ZooKeeper)?", ("0.8.2",
+     "2.0"), _CONTROLLER,
      "[Controller id=2] Incrementing controller epoch in ZooKeeper"),
     ("become", "tarting become controller state transition", "(?:Broker \\d+ s|S){}", ("0.8.2", "1.0"), _CONTROLLER,
      "[Controller 3]: Broker 3 starting become controller state transition"),
     ("ready", "eady to serve as the new controller with epoch ", "(?:Broker \\d+ is r|R){}\\d+", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Ready to serve as the new controller with epoch 1"),
-    ("startup", "Controller ", "{}(?:starting up|startup complete|has been shut down, aborting startup/failover)", ("0.8.2", "0.10.2"), _CONTROLLER,
+    ("startup", "Controller ", "{}(?:starting up|startup complete|has been shut down, aborting startup/failover)", ("0.8.2", "0.10.2"),
+     _CONTROLLER,
      "[Controller 3]: Controller startup complete"),
     ("resigning", "esigning", "(?:R|Controller r){}.*", ("0.9.0", "3.9"), _CONTROLLER, "[Controller id=3] Resigning"),
     ("resign-forced", "Forcing the controller to resign", "{}", ("0.9.0", "3.9"), _CONTROLLER,
@@ -1364,7 +1442,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=3] Broker 1 was elected as controller instead of broker 3"),
     ("election-stopping", ", so stopping the election process.", ".*{}", ("0.8.2", "3.9"), (),
      "[Controller id=3] Broker 2 has been elected as the controller, so stopping the election process."),
-    ("election-round", " has been elected but just resigned, this will result in another round of election", "A (?:controller|leader){}", ("0.8.2", "3.9"), (),
+    ("election-round", " has been elected but just resigned, this will result in another round of election", "A (?:controller|leader){}",
+     ("0.8.2", "3.9"), (),
      "[Controller id=3] A controller has been elected but just resigned, this will result in another round of election"),
     ("election-lost", " was elected as leader instead of broker ", "Broker \\d+{}\\d+", ("0.8.2", "0.10.2"), (),
      "Broker 1 was elected as leader instead of broker 3"),
@@ -1378,7 +1457,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=1] Received a ShutdownEventThread event. This type of event is supposed to be handle by ControllerEventThread"),
     ("zk-expired", "ZK expired", "{}.*", ("0.8.2", "0.10.2"), (),
      "[SessionExpirationListener on 3], ZK expired; shut down all controller components and try to re-elect"),
-    ("starting-scheduler", "tarting the ", "(?:S|s){}(?:controller scheduler|partition rebalance scheduler)|s{}token expiry check scheduler", ("0.8.2", "3.9"), _CONTROLLER,
+    ("starting-scheduler", "tarting the ", "(?:S|s){}(?:controller scheduler|partition rebalance scheduler)|s{}token expiry check"
+     " scheduler", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Starting the controller scheduler"),
     ("registering-handlers", "Registering handlers", "{}", ("1.1", "3.9"), _CONTROLLER, "[Controller id=2] Registering handlers"),
     ("deleting-notifications", "Deleting ", "{}(?:log dir event|isr change) notifications", ("1.1", "3.9"), _CONTROLLER,
@@ -1387,7 +1467,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=2] Initializing controller context"),
     ("fetching-deletions", "Fetching topic deletions in progress", "{}", ("1.1", "3.9"), _CONTROLLER,
      "[Controller id=2] Fetching topic deletions in progress"),
-    ("metadata-update", "Sending update metadata request", "{}", ("1.1", "3.9"), _CONTROLLER, "[Controller id=2] Sending update metadata request"),
+    ("metadata-update", "Sending update metadata request", "{}", ("1.1", "3.9"), _CONTROLLER,
+     "[Controller id=2] Sending update metadata request"),
     ("currently", "Currently ", "{}(?:active|shutting) brokers in the cluster: .*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Currently active brokers in the cluster: Set(1, 2)"),
     ("current-topics", "Current list of topics in the cluster: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
@@ -1397,13 +1478,16 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("partitions-list", "Partitions ", "{}(?:being reassigned|already reassigned|undergoing preferred replica election"
      "|that completed preferred replica election|reassigned listener fired).*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Partitions undergoing preferred replica election: "),
-    ("resuming", "Resuming ", "{}(?:preferred replica election for partitions|reassignment of partitions): .*", ("0.8.2", "3.9"), _CONTROLLER,
+    ("resuming", "Resuming ", "{}(?:preferred replica election for partitions|reassignment of partitions): .*", ("0.8.2", "3.9"),
+     _CONTROLLER,
      "[Controller id=2] Resuming preferred replica election for partitions: "),
-    ("election-skipped", "Skipping ", "{}(?:preferred replica (?:leader )?election|replica leader election|adding partitions) .*", ("0.8.2", "3.9"), _CONTROLLER,
+    ("election-skipped", "Skipping ", "{}(?:preferred replica (?:leader )?election|replica leader election|adding partitions) .*",
+     ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Skipping preferred replica election for partitions due to topic deletion: "),
     ("election-error-completing", "Error completing ", "{}(?:preferred )?replica (?:leader )?election .*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Error completing replica leader election (PREFERRED) for partition t-0"),
-    ("election-undergoing", "These partitions are already undergoing preferred replica election: ", "{}.*", ("0.8.2", "0.10.2"), _CONTROLLER,
+    ("election-undergoing", "These partitions are already undergoing preferred replica election: ", "{}.*", ("0.8.2", "0.10.2"),
+     _CONTROLLER,
      "[Controller 3]: These partitions are already undergoing preferred replica election: Set()"),
     ("election-automatic", "Processing automatic preferred replica leader election", "{}", ("2.3", "3.9"), _CONTROLLER,
      "[Controller id=2] Processing automatic preferred replica leader election"),
@@ -1417,11 +1501,13 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=2] Preferred replicas by broker Map(2 -> Map())"),
     ("balance-topics", "opics not in preferred replica ", "[Tt]{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Topics not in preferred replica for broker 2 Map()"),
-    ("callback", " callback for ", "(?:New broker startup|Broker failure|Broker info update|New topic creation|New partition creation){}.*", ("0.8.2", "3.9"),
+    ("callback", " callback for ", "(?:New broker startup|Broker failure|Broker info update|New topic creation|New partition"
+     " creation){}.*", ("0.8.2", "3.9"),
      _CONTROLLER, "[Controller id=2] Broker failure callback for 1"),
     ("shutdown-list", " from list of shutting down brokers.", "Removed .*{}", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Removed 1 from list of shutting down brokers."),
-    ("shutting-down-brokers", "All shutting down brokers: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER, "[Controller id=2] All shutting down brokers: 1"),
+    ("shutting-down-brokers", "All shutting down brokers: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
+     "[Controller id=2] All shutting down brokers: 1"),
     ("live-brokers", "Live brokers: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER, "[Controller id=2] Live brokers: 2,3"),
     ("all-leaders", "All leaders = ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] All leaders = t-0 -> (Leader:2,ISR:2,3,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:1)"),
@@ -1433,7 +1519,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=2] Updated broker metadata: 2 : EndPoint(a,1,ListenerName(P),P) : null -> 2 : EndPoint(b,1,ListenerName(P),P) : null"),
     ("feature-node", "FeatureZNode at path: ", "(?:Creating |Updating )?{}.*", ("2.7", "3.9"), _CONTROLLER,
      "[Controller id=4] Creating FeatureZNode at path: /feature with contents: FeatureZNode(2,Enabled,Map())"),
-    ("feature-incompatible", " due to incompatibilities with finalized features: ", "Ignoring registration of (?:new|bounced) brokers{}.*", ("2.7", "3.9"),
+    ("feature-incompatible", " due to incompatibilities with finalized features: ",
+     "Ignoring registration of (?:new|bounced) brokers{}.*", ("2.7", "3.9"),
      _CONTROLLER, "[Controller id=4] Ignoring registration of new brokers due to incompatibilities with finalized features: 2"),
     ("feature-updates", "Processing of feature updates: ", "{}.*", ("2.7", "3.9"), _CONTROLLER,
      "[Controller id=4] Processing of feature updates: {} failed due to error: e"),
@@ -1443,17 +1530,20 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=2] New partitions to be added Map(t-3 -> ReplicaAssignment(replicas=1,2, addingReplicas=, removingReplicas=))"),
     ("partition-restore", "Restoring the partition replica assignment for topic ", "{}.*", ("2.0", "3.9"), _CONTROLLER,
      "[Controller id=2] Restoring the partition replica assignment for topic t"),
-    ("partition-change-ignored", "Ignoring partition change during topic deletion as no new partitions are added", "{}", ("2.0", "3.9"), _CONTROLLER,
+    ("partition-change-ignored", "Ignoring partition change during topic deletion as no new partitions are added", "{}", ("2.0", "3.9"),
+     _CONTROLLER,
      "[Controller id=2] Ignoring partition change during topic deletion as no new partitions are added"),
     ("deletion-missing", "Ignoring request to delete non-existing topics ", "{}.*", ("0.8.2", "3.9"), (),
      "[Controller id=2] Ignoring request to delete non-existing topics t"),
     ("deletion-disabled", " since delete topic is disabled", "Removing .*{}", ("0.10.2", "3.9"), (),
      "[Controller id=2] Removing Set(t) since delete topic is disabled"),
     ("deletion-restart", "Some replicas ", "{}.* for topics scheduled for deletion .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Some replicas Set() for topics scheduled for deletion Set(t) are on the newly restarted brokers 3. Signaling restart of"
+     "[Controller id=2] Some replicas Set() for topics scheduled for deletion Set(t) are on the newly restarted brokers 3. Signaling"
+     " restart of"
      " topic deletion for these topics"),
     ("deletion-callback", "Delete topic callback invoked ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER + _DELETION,
-     "[Controller id=2] Delete topic callback invoked on StopReplica response received from broker 1: request error = NONE, partition errors = Map()"),
+     "[Controller id=2] Delete topic callback invoked on StopReplica response received from broker 1: request error = NONE, partition"
+     " errors = Map()"),
     ("deletion-handling", "Handling deletion for topics ", "{}.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 3] Handling deletion for topics staging"),
     ("deletion-initial", "Initializing manager with initial deletions: ", "{}.*", ("2.3", "3.9"), _DELETION,
@@ -1461,7 +1551,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("deletion-halted", "Halted deletion of topics ", "{}.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Halted deletion of topics t due to replica deletion failure"),
     ("deletion-retry", "etrying de", "(?:R|Not r){}let.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Retrying deletion of topics t since replicas [Topic=t,Partition=0,Replica=1] were not successfully deleted"),
+     "[Topic Deletion Manager 1] Retrying deletion of topics t since replicas [Topic=t,Partition=0,Replica=1] were not successfully"
+     " deleted"),
     ("deletion-replicas", "for replicas ", "Deletion (?:failed |successfully completed |started )?{}.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Deletion successfully completed for replicas [Topic=t,Partition=0,Replica=1]"),
     ("deletion-dead", "Dead Replicas (", "{}.*", ("0.8.2", "3.9"), _DELETION,

@@ -125,7 +125,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         samples=(
             Sample(
                 "[2026-11-21 01:55:37,407] INFO [QuorumController id=100] UNCLEAN partition change for orders-0 with topic ID"
-                " MlpAEC9lTCOuG5EVp6OGOg: isr: [3] -> [1], leader: -1 -> 1, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 1 -> 2,"
+                " MlpAEC9lTCOuG5EVp6OGOg: isr: [3] -> [1], leader: -1 -> 1, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 1"
+                " -> 2,"
                 " partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)",
                 {
                     "node": 100,
@@ -180,7 +181,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         explode=_with_change,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] DEBUG [QuorumController id=100] partition change for orders-0 with topic ID MlpAEC9lTCOuG5EVp6OGOg:"
+                "[2024-05-01 12:00:00,123] DEBUG [QuorumController id=100] partition change for orders-0 with topic ID"
+                " MlpAEC9lTCOuG5EVp6OGOg:"
                 " isr: [3, 1] -> [3], leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4 (org.apache.kafka.controller.ReplicationControlManager)",
                 {"topic": "orders", "partition": 0, "isr": [3], "previous_isr": [3, 1], "leader": None, "leader_epoch": 2},
                 "source: 3.9 PartitionRegistration",
@@ -199,7 +201,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         explode=_with_change,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3] Modified partition MlpAEC9lTCOuG5EVp6OGOg:0: isr: [3, 1] -> [1], leader: 3 -> 1,"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Modified partition MlpAEC9lTCOuG5EVp6OGOg:0: isr: [3, 1] -> [1], leader: 3"
+                " -> 1,"
                 " leaderEpoch: 1 -> 2, partitionEpoch: 3 -> 4. (org.apache.kafka.controller.ReplicationControlManager)",
                 {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "partition": 0, "isr": [1], "leader": 1, "previous_leader": 3, "partition_epoch": 4},
                 "source: 2.8 ReplicationControlManager",
@@ -257,7 +260,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         explode=_with_registration,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3] Created partition 6Tjk54FSTMK4XDIimEZmUg:1 with PartitionControlInfo(replicas=[2,"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Created partition 6Tjk54FSTMK4XDIimEZmUg:1 with"
+                " PartitionControlInfo(replicas=[2,"
                 " 3], isr=[2, 3], removingReplicas=[], addingReplicas=[], leader=2, leaderEpoch=0, partitionEpoch=0)."
                 " (org.apache.kafka.controller.ReplicationControlManager)",
                 {"topic_id": "6Tjk54FSTMK4XDIimEZmUg", "partition": 1, "leader": 2, "isr": [2, 3], "leader_epoch": 0},
@@ -276,13 +280,15 @@ _PARTITIONS: tuple[Pattern, ...] = (
         explode=_after_previous,
         samples=(
             Sample(
-                "[2026-11-21 01:55:37,403] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean election"
+                "[2026-11-21 01:55:37,403] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean"
+                " election"
                 " (org.apache.kafka.controller.PartitionChangeBuilder)",
                 {"topic_id": "MlpAEC9lTCOuG5EVp6OGOg", "partition": 0, "leader": 1, "node": None},
                 "real: unclean-election-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean election."
+                "[2024-05-01 12:00:00,123] INFO Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 0 to 1 using an unclean"
+                " election."
                 " Previous partition: PartitionRegistration(replicas=[3, 1], directories=[MLjO5-g84IHQ-uNLJT-_dg, RWT-oA1Ob6JRnLqU4MYS9w],"
                 " isr=[3], removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=-1, leaderRecoveryState=RECOVERED,"
                 " leaderEpoch=5, partitionEpoch=9), change record: PartitionChangeRecord(partitionId=0, topicId=MlpAEC9lTCOuG5EVp6OGOg,"
@@ -298,7 +304,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         name="kraft-election-clean",
         event="partition-state",
         literal="Setting new leader for topicId ",
-        regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+)(?: using (?P<value>a clean election|ELR)"
+        regex=rf"Setting new leader for topicId {_ID}, partition (?P<partition>\d+) to (?P<leader>-?\d+)(?: using (?P<value>a clean"
+        rf" election|ELR)"
         r"(?:\. Previous partition: (?P<_previous>.*), change record: .*)?)?",
         versions=("3.1", "4.3"),
         loggers=_BUILDER,
@@ -312,7 +319,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 4.0 PartitionChangeBuilder",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] DEBUG Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 7 to 1 using a clean election"
+                "[2024-05-01 12:00:00,123] DEBUG Setting new leader for topicId MlpAEC9lTCOuG5EVp6OGOg, partition 7 to 1 using a clean"
+                " election"
                 " (org.apache.kafka.controller.PartitionChangeBuilder)",
                 {"leader": 1, "value": "a clean election", "reason": "decided"},
                 "source: 3.2 PartitionChangeBuilder",
@@ -329,7 +337,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         fixed={"reason": "UNCLEAN", "value": "unclean.leader.election.enable"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR [QuorumController id=100] Triggering unclean leader election for offline partition orders-0."
+                "[2024-05-01 12:00:00,123] ERROR [QuorumController id=100] Triggering unclean leader election for offline partition"
+                " orders-0."
                 " (org.apache.kafka.controller.ReplicationControlManager)",
                 {"node": 100, "topic": "orders", "partition": 0, "reason": "UNCLEAN"},
                 "source: 3.9 ReplicationControlManager",
@@ -348,7 +357,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         fixed={"reason": "UNCLEAN"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [QuorumController id=100] Cannot trigger unclean leader election for offline partition orders-0:"
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=100] Cannot trigger unclean leader election for offline partition"
+                " orders-0:"
                 " ELIGIBLE_LEADERS_NOT_AVAILABLE (org.apache.kafka.controller.ReplicationControlManager)",
                 {"topic": "orders", "partition": 0, "value": "ELIGIBLE_LEADERS_NOT_AVAILABLE"},
                 "source: 4.0 ReplicationControlManager",
@@ -359,7 +369,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         name="kraft-reassignment-replayed",
         event="reassignment",
         literal="Replayed partition assignment change ",
-        regex=rf"Replayed partition assignment change (?P<_record>PartitionChangeRecord\(partitionId=(?P<partition>\d+), topicId={_ID},.*?\))"
+        regex=rf"Replayed partition assignment change (?P<_record>PartitionChangeRecord\(partitionId=(?P<partition>\d+),"
+        rf" topicId={_ID},.*?\))"
         rf" for topic (?P<topic>{TOPIC}?)(?:\. \(isr: (?P<previous_isr>{IDS}) -> (?P<isr>{IDS}), replicaSet: .*"
         r"partitionEpoch: (?P<partition_epoch>\d+), leaderEpoch: (?P<leader_epoch>\d+)\))?",
         versions=("3.0", "4.3"),
@@ -367,10 +378,12 @@ _PARTITIONS: tuple[Pattern, ...] = (
         explode=_assignment_change,
         samples=(
             Sample(
-                "[2026-11-21 03:31:34,074] INFO [QuorumController id=100] Replayed partition assignment change PartitionChangeRecord(partitionId=0,"
+                "[2026-11-21 03:31:34,074] INFO [QuorumController id=100] Replayed partition assignment change"
+                " PartitionChangeRecord(partitionId=0,"
                 " topicId=8PPfwVtMQ_y0AfH5M2MHcA, isr=null, leader=-2, replicas=[1, 2, 3], removingReplicas=null, addingReplicas=[3],"
                 " leaderRecoveryState=-1, directories=[DSjsyzL9SG4wNyG2nNucwQ, yNyfSsXvYNOc3VDxX8AyXw, Cf2H_lkGTelnp0GOlQ5pkQ],"
-                " eligibleLeaderReplicas=null, lastKnownElr=null) for topic catalog (org.apache.kafka.controller.ReplicationControlManager)",
+                " eligibleLeaderReplicas=null, lastKnownElr=null) for topic catalog"
+                " (org.apache.kafka.controller.ReplicationControlManager)",
                 {
                     "topic": "catalog",
                     "partition": 0,
@@ -386,9 +399,11 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "real: grow-replicas-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed partition assignment change PartitionChangeRecord(partitionId=0,"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed partition assignment change"
+                " PartitionChangeRecord(partitionId=0,"
                 " topicId=8PPfwVtMQ_y0AfH5M2MHcA, isr=[1, 2, 3], leader=1, replicas=[1, 2, 3], removingReplicas=[], addingReplicas=[],"
-                " leaderRecoveryState=-1) for topic catalog. (isr: [2, 3] -> [1, 2, 3], replicaSet: [4, 1, 2, 3] -> [1, 2, 3], partitionEpoch:"
+                " leaderRecoveryState=-1) for topic catalog. (isr: [2, 3] -> [1, 2, 3], replicaSet: [4, 1, 2, 3] -> [1, 2, 3],"
+                " partitionEpoch:"
                 " 6, leaderEpoch: 2) (org.apache.kafka.controller.ReplicationControlManager)",
                 {"topic": "catalog", "isr": [1, 2, 3], "leader": 1, "partition_epoch": 6, "leader_epoch": 2, "reason": "completed"},
                 "source: 4.3 ReplicationControlManager",
@@ -406,7 +421,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
         fixed={"reason": "completed"},
         samples=(
             Sample(
-                "[2026-11-21 02:03:04,880] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the ongoing"
+                "[2026-11-21 02:03:04,880] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the"
+                " ongoing"
                 " partition reassignment and triggered a leadership change. Returning NEW_LEADER_ELECTED."
                 " (org.apache.kafka.controller.ReplicationControlManager)",
                 {"broker": 4, "topic": "profile", "partition": 0, "reason": "completed", "value": "NEW_LEADER_ELECTED"},
@@ -420,7 +436,8 @@ _PARTITIONS: tuple[Pattern, ...] = (
                 "source: 3.0 ReplicationControlManager",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the ongoing"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] AlterPartition request from node 4 for profile-0 completed the"
+                " ongoing"
                 " partition reassignment. (org.apache.kafka.controller.ReplicationControlManager)",
                 {"broker": 4, "topic": "profile", "value": None},
                 "source: 3.9 ReplicationControlManager",
@@ -451,32 +468,38 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal="Rejecting ",
         regex=rf"Rejecting (?:alterIsr|AlterPartition) (?:request )?from node (?P<broker>\d+) for {_T_P} because (?P<value>(?:"
         r"the (?P<reason>current leader) is (?P<leader>-?\d+)|the (?P<reason>current leader epoch) is (?P<leader_epoch>-?\d+)"
-        r"|the (?P<reason>current partition epoch) is (?P<partition_epoch>-?\d+)|the (?P<reason>leader recovery state)|(?P<reason>leader is recovering)"
+        r"|the (?P<reason>current partition epoch) is (?P<partition_epoch>-?\d+)|the (?P<reason>leader recovery state)|(?P<reason>leader"
+        r" is recovering)"
         r"|the (?P<reason>ISR) |it specified an (?P<reason>invalid ISR)|it specified (?P<reason>ineligible replicas)).*)",
         versions=("3.0", "4.3"),
         loggers=(*_REPLICATION, "kafka.controller.KafkaController"),
         samples=(
             Sample(
-                "[2026-11-21 02:13:58,101] INFO [QuorumController id=101] Rejecting AlterPartition request from node 1 for tasks-2 because the"
+                "[2026-11-21 02:13:42,524] INFO [QuorumController id=101] Rejecting AlterPartition request from node 1 for tasks-2"
+                " because the"
                 " current partition epoch is 1, not 0. (org.apache.kafka.controller.ReplicationControlManager)",
                 {"node": 101, "broker": 1, "topic": "tasks", "partition": 2, "reason": "current partition epoch", "partition_epoch": 1},
                 "real: controller-failover-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3] Rejecting alterIsr request from node 1 for tasks-2 because the current leader is 2."
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Rejecting alterIsr request from node 1 for tasks-2 because the current"
+                " leader is 2."
                 " (org.apache.kafka.controller.ReplicationControlManager)",
                 {"broker": 1, "leader": 2, "reason": "current leader"},
                 "source: 3.0 ReplicationControlManager",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Rejecting AlterPartition from node 2 for t-0 because leader is recovering and ISR"
-                " is greater than 1: LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2, 3), leaderRecoveryState=RECOVERING, partitionEpoch=4)"
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] Rejecting AlterPartition from node 2 for t-0 because leader is"
+                " recovering and ISR"
+                " is greater than 1: LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2, 3), leaderRecoveryState=RECOVERING,"
+                " partitionEpoch=4)"
                 " (kafka.controller.KafkaController)",
                 {"node": 1, "broker": 2, "topic": "t", "partition": 0, "reason": "leader is recovering"},
                 "source: 3.3 KafkaController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Rejecting AlterPartition request from node 1 for tasks-2 because it specified"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Rejecting AlterPartition request from node 1 for tasks-2 because"
+                " it specified"
                 " ineligible replicas [3 (fenced)] in the new ISR [BrokerState(brokerId=1, brokerEpoch=7)]."
                 " (org.apache.kafka.controller.ReplicationControlManager)",
                 {"broker": 1, "reason": "ineligible replicas"},
@@ -633,7 +656,8 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         name="kraft-registration-change",
         event="broker-unfenced",
         literal="BrokerRegistrationChangeRecord(",
-        regex=r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker \d+: (?P<_record>BrokerRegistrationChangeRecord\("
+        regex=r"Replayed BrokerRegistrationChangeRecord modifying the registration for broker \d+:"
+        r" (?P<_record>BrokerRegistrationChangeRecord\("
         r"brokerId=(?P<broker>\d+), brokerEpoch=(?P<broker_epoch>\d+), .*\))",
         versions=("3.6", "4.3"),
         loggers=_CLUSTER,
@@ -641,21 +665,24 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         explode=_registration_change,
         samples=(
             Sample(
-                "[2026-11-21 01:58:37,755] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                "[2026-11-21 01:58:37,755] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the"
+                " registration for"
                 " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=-1, inControlledShutdown=0, logDirs=[])"
                 " (org.apache.kafka.controller.ClusterControlManager)",
                 {"event": "broker-unfenced", "broker": 1, "broker_epoch": 11},
                 "real: acks1-failover-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the"
+                " registration for"
                 " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=1, inControlledShutdown=0, logDirs=[])"
                 " (org.apache.kafka.controller.ClusterControlManager)",
                 {"event": "broker-fenced", "broker": 1, "broker_epoch": 11},
                 "source: 3.9 ClusterControlManager",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the registration for"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] Replayed BrokerRegistrationChangeRecord modifying the"
+                " registration for"
                 " broker 1: BrokerRegistrationChangeRecord(brokerId=1, brokerEpoch=11, fenced=0, inControlledShutdown=1, logDirs=[])"
                 " (org.apache.kafka.controller.ClusterControlManager)",
                 {"event": "shutdown-seen", "broker": 1, "broker_epoch": 11},
@@ -675,13 +702,14 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         fixed={"reason": "replayed"},
         samples=(
             Sample(
-                "[2026-11-21 02:02:12,330] INFO [QuorumController id=100] Replayed initial RegisterBrokerRecord for broker 2: RegisterBrokerRecord("
+                "[2026-11-21 02:02:12,330] INFO [QuorumController id=100] Replayed initial RegisterBrokerRecord for broker 2:"
+                " RegisterBrokerRecord("
                 "brokerId=2, isMigratingZkBroker=false, incarnationId=6-WKq5u5QuC32kg4UT9Tlw, brokerEpoch=17, endPoints=[BrokerEndpoint("
                 "name='PLAINTEXT', host='127.0.0.1', port=46637, securityProtocol=0)], features=[BrokerFeature(name='kraft.version',"
                 " minSupportedVersion=0, maxSupportedVersion=1)], rack=null, fenced=true, inControlledShutdown=false,"
                 " logDirs=[Qd3AewHIn1-77WJaWK-Kow]) (org.apache.kafka.controller.ClusterControlManager)",
                 {"broker": 2, "broker_epoch": 17},
-                "real: reassignment-3.9.1-kraft",
+                "source: 3.9 ClusterControlManager",
             ),
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Controller 3] Re-registered broker incarnation: RegisterBrokerRecord(brokerId=2,"
@@ -703,8 +731,10 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         fixed={"reason": "decided"},
         samples=(
             Sample(
-                "[2026-11-21 01:59:02,410] INFO [QuorumController id=100] Registering a new incarnation of broker 2. Previous incarnation ID was"
-                " 86FdO-EmRH2Nt6YutujF4Q; new incarnation ID is KMo5zcPFTHmbrRUc5gP5qw. Generated 0 record(s) to clean up previous incarnations."
+                "[2026-11-21 01:58:50,499] INFO [QuorumController id=100] Registering a new incarnation of broker 2. Previous incarnation"
+                " ID was"
+                " 86FdO-EmRH2Nt6YutujF4Q; new incarnation ID is KMo5zcPFTHmbrRUc5gP5qw. Generated 0 record(s) to clean up previous"
+                " incarnations."
                 " Broker epoch will become 48. (org.apache.kafka.controller.ClusterControlManager)",
                 {"broker": 2, "broker_epoch": 48},
                 "real: acks1-failover-3.9.1-kraft",
@@ -739,13 +769,15 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         fixed={"reason": "decided"},
         samples=(
             Sample(
-                "[2026-11-21 03:31:20,010] INFO [QuorumController id=100] The request from broker 1 to unfence has been granted because it has"
+                "[2026-11-21 03:31:16,620] INFO [QuorumController id=100] The request from broker 1 to unfence has been granted because"
+                " it has"
                 " caught up with the offset of its register broker record 18. (org.apache.kafka.controller.BrokerHeartbeatManager)",
                 {"node": 100, "broker": 1, "metadata_offset": 18},
                 "real: grow-replicas-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3] The request from broker 1 to unfence has been granted because it has caught up with"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] The request from broker 1 to unfence has been granted because it has"
+                " caught up with"
                 " the last committed metadata offset 9. (org.apache.kafka.controller.BrokerHeartbeatManager)",
                 {"broker": 1, "metadata_offset": 9},
                 "source: 2.8 BrokerHeartbeatManager",
@@ -756,20 +788,23 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
         name="kraft-shutdown-granted",
         event="shutdown-seen",
         literal="granted",
-        regex=r"(?:(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted (?:a controlled|an (?P<reason>immediate)) shutdown\."
+        regex=r"(?:(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted (?:a controlled|an (?P<reason>immediate))"
+        r" shutdown\."
         r"|The request from broker (?P<broker>\d+) to shut down has been (?P<reason>granted) since the lowest active offset -?\d+"
         r" is now greater than the broker's controlled shutdown offset (?P<metadata_offset>-?\d+)\.)",
         versions=("2.8", "4.3"),
         loggers=_HEARTBEAT,
         samples=(
             Sample(
-                "[2026-11-21 02:40:02,110] INFO [QuorumController id=100] Unfenced broker 1 has requested and been granted a controlled shutdown."
+                "[2026-11-21 03:47:32,426] INFO [QuorumController id=100] Unfenced broker 1 has requested and been granted a controlled"
+                " shutdown."
                 " (org.apache.kafka.controller.BrokerHeartbeatManager)",
                 {"broker": 1, "reason": None},
                 "real: wide-rolling-3.9.1-kraft",
             ),
             Sample(
-                "[2026-11-21 02:40:05,710] INFO [QuorumController id=100] The request from broker 1 to shut down has been granted since the lowest"
+                "[2026-11-21 03:47:33,944] INFO [QuorumController id=100] The request from broker 1 to shut down has been granted since"
+                " the lowest"
                 " active offset 430 is now greater than the broker's controlled shutdown offset 428."
                 " (org.apache.kafka.controller.BrokerHeartbeatManager)",
                 {"broker": 1, "reason": "granted", "metadata_offset": 428},
@@ -809,19 +844,21 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         explode=_as_controller,
         samples=(
             Sample(
-                "[2026-11-21 03:31:10,001] INFO [QuorumController id=100] Becoming the active controller at epoch 1, next write offset 1."
+                "[2026-11-21 03:31:09,493] INFO [QuorumController id=100] Becoming the active controller at epoch 1, next write offset 1."
                 " (org.apache.kafka.controller.QuorumController)",
                 {"node": 100, "controller": 100, "controller_epoch": 1, "metadata_offset": 1},
                 "real: grow-replicas-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [Controller 3] Becoming the active controller at epoch 4, committed offset 812 and committed epoch"
+                "[2024-05-01 12:00:00,123] INFO [Controller 3] Becoming the active controller at epoch 4, committed offset 812 and"
+                " committed epoch"
                 " 3. (org.apache.kafka.controller.QuorumController)",
                 {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
                 "source: 3.0 QuorumController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Becoming the active controller at epoch 4, committed offset 812, committed"
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=3] Becoming the active controller at epoch 4, committed offset 812,"
+                " committed"
                 " epoch 3 (org.apache.kafka.controller.QuorumController)",
                 {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
                 "source: 3.5 QuorumController",
@@ -838,7 +875,8 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         name="kraft-controller-renounced",
         event="controller-resigned",
         literal="Renouncing the leadership ",
-        regex=r"Renouncing the leadership (?:at oldEpoch (?P<controller_epoch>\d+) )?due to a metadata log event\.(?: We were the leader at epoch"
+        regex=r"Renouncing the leadership (?:at oldEpoch (?P<controller_epoch>\d+) )?due to a metadata log event\.(?: We were the leader"
+        r" at epoch"
         r" (?P<controller_epoch>\d+), but in the new epoch -?\d+, the leader is (?P<value>[^.]+)\.)?"
         r" Reverting to last (?:committed|stable) offset (?P<metadata_offset>-?\d+)\.",
         versions=("2.8", "4.3"),
@@ -846,14 +884,16 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         explode=_as_controller,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [QuorumController id=101] Renouncing the leadership due to a metadata log event. We were the leader"
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=101] Renouncing the leadership due to a metadata log event. We were"
+                " the leader"
                 " at epoch 4, but in the new epoch 5, the leader is (none). Reverting to last stable offset 812."
                 " (org.apache.kafka.controller.QuorumController)",
                 {"controller": 101, "controller_epoch": 4, "metadata_offset": 812, "value": "(none)"},
                 "source: 3.9 QuorumController",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [Controller 3] Renouncing the leadership at oldEpoch 4 due to a metadata log event. Reverting to"
+                "[2024-05-01 12:00:00,123] WARN [Controller 3] Renouncing the leadership at oldEpoch 4 due to a metadata log event."
+                " Reverting to"
                 " last committed offset 812. (org.apache.kafka.controller.QuorumController)",
                 {"controller": 3, "controller_epoch": 4, "metadata_offset": 812},
                 "source: 3.0 QuorumController",
@@ -872,7 +912,8 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         explode=_as_controller,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [QuorumController id=3] createTopics: failed with unknown server exception NullPointerException at"
+                "[2024-05-01 12:00:00,123] WARN [QuorumController id=3] createTopics: failed with unknown server exception"
+                " NullPointerException at"
                 " epoch 4 in 100 us. Renouncing leadership and reverting to the last committed offset 55."
                 " (org.apache.kafka.controller.QuorumController)",
                 {"controller": 3, "controller_epoch": 4, "metadata_offset": 55, "reason": "failed"},
@@ -890,7 +931,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         fixed={"reason": "seen"},
         samples=(
             Sample(
-                "[2026-11-21 02:13:51,800] INFO [QuorumController id=100] In the new epoch 4, the leader is 101."
+                "[2026-11-21 02:13:51,373] INFO [QuorumController id=100] In the new epoch 4, the leader is 101."
                 " (org.apache.kafka.controller.QuorumController)",
                 {"node": 100, "controller": 101, "controller_epoch": 4, "reason": "seen"},
                 "real: controller-failover-3.9.1-kraft",
@@ -908,7 +949,8 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         fixed={"reason": "replayed"},
         samples=(
             Sample(
-                "[2026-11-21 01:55:09,030] INFO [QuorumController id=100] Replayed ConfigRecord for ConfigResource(type=TOPIC, name='orders') which"
+                "[2026-11-21 01:55:09,030] INFO [QuorumController id=100] Replayed ConfigRecord for ConfigResource(type=TOPIC,"
+                " name='orders') which"
                 " set configuration unclean.leader.election.enable to true (org.apache.kafka.controller.ConfigurationControlManager)",
                 {"topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
                 "real: unclean-election-3.9.1-kraft",
@@ -927,7 +969,8 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         explode=_settings,
         samples=(
             Sample(
-                "[2026-11-21 03:31:40,101] INFO [DynamicConfigPublisher broker id=3] Updating topic __consumer_offsets with new configuration :"
+                "[2026-11-21 03:31:42,426] INFO [DynamicConfigPublisher broker id=3] Updating topic __consumer_offsets with new"
+                " configuration :"
                 " compression.type -> producer,cleanup.policy -> compact,segment.bytes -> 104857600"
                 " (kafka.server.metadata.DynamicConfigPublisher)",
                 {"node": 3, "topic": "__consumer_offsets", "key": "cleanup.policy", "value": "compact"},
@@ -957,14 +1000,15 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         name="kraft-metadata-version",
         event="config",
         literal="version to ",
-        regex=r"(?:Replayed a FeatureLevelRecord setting metadata[. ]version to|Setting metadata[. ]version to|Updating metadata\.version to)"
+        regex=r"(?:Replayed a FeatureLevelRecord setting metadata[. ]version to|Setting metadata[. ]version to|Updating metadata\.version"
+        r" to)"
         r" (?P<value>\S+?)(?: at offset .*)?",
         versions=("3.3", "4.3"),
         loggers=(*_FEATURES, "kafka.server.metadata.BrokerMetadataPublisher"),
         fixed={"key": "metadata.version"},
         samples=(
             Sample(
-                "[2026-11-21 03:31:10,010] INFO [QuorumController id=100] Replayed a FeatureLevelRecord setting metadata.version to 3.9-IV0"
+                "[2026-11-21 03:31:09,582] INFO [QuorumController id=100] Replayed a FeatureLevelRecord setting metadata.version to 3.9-IV0"
                 " (org.apache.kafka.controller.FeatureControlManager)",
                 {"key": "metadata.version", "value": "3.9-IV0"},
                 "real: grow-replicas-3.9.1-kraft",
@@ -979,13 +1023,15 @@ _RAFT_EVENTS: tuple[Pattern, ...] = (
         name="raft-committed-lost",
         event="hw-regression",
         literal="The latest computed high watermark ",
-        regex=r"The latest computed high watermark (?P<high_watermark>\d+) is smaller than the current value (?P<previous_offset>\d+), which .*",
+        regex=r"The latest computed high watermark (?P<high_watermark>\d+) is smaller than the current value (?P<previous_offset>\d+),"
+        r" which .*",
         versions=("3.0", "4.3"),
         loggers=_LEADER_STATE,
         fixed=_METADATA,
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR [RaftManager nodeId=1] The latest computed high watermark 40 is smaller than the current value 55,"
+                "[2024-05-01 12:00:00,123] ERROR [RaftManager nodeId=1] The latest computed high watermark 40 is smaller than the current"
+                " value 55,"
                 " which suggests that one of the voters has lost committed data. Full voter replication state: []"
                 " (org.apache.kafka.raft.LeaderState)",
                 {"topic": "__cluster_metadata", "partition": 0, "high_watermark": 40, "previous_offset": 55},
@@ -1015,7 +1061,8 @@ _RAFT_EVENTS: tuple[Pattern, ...] = (
         name="raft-truncated-fully",
         event="truncation",
         literal="Fully truncated the log at (",
-        regex=r"Fully truncated the log at \((?P<offset>\d+), (?P<leader_epoch>\d+)\) after downloading snapshot .* from leader (?P<leader>-?\d+)",
+        regex=r"Fully truncated the log at \((?P<offset>\d+), (?P<leader_epoch>\d+)\) after downloading snapshot .* from leader"
+        r" (?P<leader>-?\d+)",
         versions=("3.6", "4.3"),
         loggers=_RAFT,
         fixed={**_METADATA, "reason": "snapshot"},
@@ -1045,7 +1092,8 @@ _RAFT_EVENTS: tuple[Pattern, ...] = (
                 "source: 3.5 LeaderState",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId ReplicaKey(id=2,"
+                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId"
+                " ReplicaKey(id=2,"
                 " directoryId=8RsQlEeYOccKWiMUrV7Tnw): 55 -> 0 (org.apache.kafka.raft.LeaderState)",
                 {"broker": 2, "previous_offset": 55, "offset": 0},
                 "source: 3.9 LeaderState",
@@ -1061,14 +1109,18 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[QuorumController id=100] handleBrokerFenced: changing 1 partition(s)"),
     ("altered", " partition reassignment(s).", "Successfully altered \\d+ out of \\d+{}", ("3.0", "4.3"), _REPLICATION,
      "[QuorumController id=100] Successfully altered 2 out of 2 partition reassignment(s)."),
-    ("results", " result(s): ", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}.*", ("2.8", "4.3"), _REPLICATION + _QUORUM,
+    ("results", " result(s): ", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}.*", ("2.8", "4.3"),
+     _REPLICATION + _QUORUM,
      "[QuorumController id=100] CreateTopics result(s): CreatableTopic(name='clicks', numPartitions=-1): SUCCESS"),
-    ("results-none", " result(s):", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}", ("2.8", "4.3"), _REPLICATION + _QUORUM,
+    ("results-none", " result(s):", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}", ("2.8", "4.3"),
+     _REPLICATION + _QUORUM,
      "[QuorumController id=100] CreateTopics result(s):"),
     ("unexpected", "Unexpected ", "{}(?:deleteTopics|createPartitions) error for .*", ("2.8", "4.3"), _REPLICATION,
      "[QuorumController id=100] Unexpected deleteTopics error for MlpAEC9lTCOuG5EVp6OGOg"),
-    ("validating", "Unknown server error validating ", "{}.*", ("3.5", "4.3"), (), "[QuorumController id=100] Unknown server error validating Create Topic"),
-    ("imbalanced", "Skipping unknown imbalanced ", "{}.*", ("3.2", "4.3"), _REPLICATION, "[QuorumController id=100] Skipping unknown imbalanced topic t-0"),
+    ("validating", "Unknown server error validating ", "{}.*", ("3.5", "4.3"), (),
+     "[QuorumController id=100] Unknown server error validating Create Topic"),
+    ("imbalanced", "Skipping unknown imbalanced ", "{}.*", ("3.2", "4.3"), _REPLICATION,
+     "[QuorumController id=100] Skipping unknown imbalanced topic t-0"),
     ("overloaded", "processExpiredBrokerHeartbeat: ", "{}.*", ("3.5", "4.3"), _REPLICATION,
      "[QuorumController id=100] processExpiredBrokerHeartbeat: controller event queue overloaded. Timed out heartbeat from broker 1."),
     ("assignment-unknown", " references ", "AssignReplicasToDirsRequest from broker \\d+{}.*", ("3.7", "4.3"), _REPLICATION,
@@ -1077,14 +1129,16 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[QuorumController id=100] Can't find the min isr config for topic: t using default value 1"),
     ("overlapping", " has overlapping ISR=", ".*{}.*", ("3.8", "4.3"), _REPLICATION,
      "[QuorumController id=100] t-0 has overlapping ISR=[1] and ELR=[1]"),
-    ("elr-removed", "Removed ELRs from ", "{}.*", ("4.0", "4.3"), _REPLICATION, "[QuorumController id=100] Removed ELRs from 3 partitions of topic t."),
+    ("elr-removed", "Removed ELRs from ", "{}.*", ("4.0", "4.3"), _REPLICATION,
+     "[QuorumController id=100] Removed ELRs from 3 partitions of topic t."),
     ("tracker-removed", "Removing heartbeat tracker entry for ", "{}.*", ("4.0", "4.3"), _REPLICATION,
      "[QuorumController id=100] Removing heartbeat tracker entry for unknown broker 3 at epoch 9."),
     ("no-leader", "Failed to find a new leader with current state: ", "{}.*", ("3.1", "4.3"), _BUILDER,
      "Failed to find a new leader with current state: PartitionChangeBuilder(partition=PartitionRegistration(), topicId=x, partitionId=0)"),
     ("last-known-leader", "Try to elect last known leader for ", "{}.*", ("3.7", "4.3"), _BUILDER,
      "Try to elect last known leader for MlpAEC9lTCOuG5EVp6OGOg-0 but ELR/ISR is not empty. ISR=[1], ELR=[]"),
-    ("empty-isr", "A partition will have an empty ISR. ", "{}.*", ("3.7", "4.3"), _BUILDER, "A partition will have an empty ISR. PartitionChangeBuilder()"),
+    ("empty-isr", "A partition will have an empty ISR. ", "{}.*", ("3.7", "4.3"), _BUILDER,
+     "A partition will have an empty ISR. PartitionChangeBuilder()"),
     ("registration-feature", " registered with ", "Broker \\d+{}.*", ("3.3", "4.3"), _CLUSTER,
      "[QuorumController id=100] Broker 1 registered with feature x that is unknown to the controller"),
     ("registration-no-op", "Ignoring no-op registration change for ", "{}.*", ("3.3", "4.3"), _CLUSTER,
@@ -1094,9 +1148,12 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("registration-unclean", "Received an unclean shutdown request", "{}", ("3.7", "3.8"), _CLUSTER,
      "[QuorumController id=100] Received an unclean shutdown request"),
     ("registration-controller", "Replayed RegisterControllerRecord con", "{}.*", ("3.7", "4.3"), _CLUSTER,
-     "[QuorumController id=100] Replayed RegisterControllerRecord contaning ControllerRegistration(id=100, incarnationId=6DtF1f8KQGWHI0GXBftBHw)."),
-    ("heartbeat-waiting", "yet be granted because ", "The request from broker \\d+ to .* (?:cannot |can not ){}.*", ("2.8", "4.3"), _HEARTBEAT,
-     "[QuorumController id=100] The request from broker 1 to unfence cannot yet be granted because it has not caught up with the offset of its"
+     "[QuorumController id=100] Replayed RegisterControllerRecord contaning ControllerRegistration(id=100,"
+     " incarnationId=6DtF1f8KQGWHI0GXBftBHw)."),
+    ("heartbeat-waiting", "yet be granted because ", "The request from broker \\d+ to .* (?:cannot |can not ){}.*", ("2.8", "4.3"),
+     _HEARTBEAT,
+     "[QuorumController id=100] The request from broker 1 to unfence cannot yet be granted because it has not caught up with the offset"
+     " of its"
      " register broker record 18. It is still at offset 3."),
     ("leader-none", "the leader is (none).", "In the new epoch \\d+, {}", ("3.3", "4.3"), _QUORUM,
      "[QuorumController id=100] In the new epoch 1, the leader is (none)."),
@@ -1114,40 +1171,49 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("activation", "Performing controller activation. ", "{}.*", ("3.6", "4.3"), _QUORUM,
      "[QuorumController id=101] Performing controller activation. Loaded ZK migration state of NONE."),
     ("activation-empty", "The metadata log appears to be empty. ", "{}.*", ("3.3", "3.5"), _QUORUM,
-     "[QuorumController id=101] The metadata log appears to be empty. Appending 1 bootstrap record(s) at metadata.version 3.5-IV2 from the default bootstrap"),
+     "[QuorumController id=101] The metadata log appears to be empty. Appending 1 bootstrap record(s) at metadata.version 3.5-IV2 from"
+     " the default bootstrap"),
     ("activation-version", "No metadata.version feature level record was found in the log. ", "{}.*", ("3.3", "3.5"), _QUORUM,
      "[QuorumController id=101] No metadata.version feature level record was found in the log. Treating the log as version 3.0-IV1."),
     ("authorizer-load", "maybeCompleteAuthorizerInitialLoad: ", "{}.*", ("3.3", "3.5"), _QUORUM,
      "[QuorumController id=101] maybeCompleteAuthorizerInitialLoad: completing authorizer initial load at last committed offset 3."),
     ("generated", ": generated ", "maybe\\w+{}\\d+ records.*", ("3.9", "3.9"), _QUORUM,
      "[QuorumController id=101] maybeBalancePartitionLeaders: generated 2 records in 331 microseconds."),
-    ("periodic", "Periodic task ", "{}.*", ("4.0", "4.3"), (), "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
+    ("periodic", "Periodic task ", "{}.*", ("4.0", "4.3"), (),
+     "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
     ("snapshot", "snapshot", "(?:Generating a|Starting to replay|Finished replaying|Finished generating|Error while generating|Cancelling"
      "|Skipping generation of|Starting to load|Successfully loaded) {}.*", ("3.0", "4.3"), _QUORUM + _OFFSETS,
      "[QuorumController id=101] Starting to load snapshot 00000000000000000812-0000000003. Previous lastCommittedOffset was 3. Previous"
      " transactionStartOffset was -1."),
     ("transaction", "TransactionRecord(", "Replayed (?:Begin|End|Abort){}.*\\) at offset \\d+\\..*", ("3.6", "4.3"), _OFFSETS,
      "[QuorumController id=100] Replayed BeginTransactionRecord(name='Bootstrap records') at offset 1."),
-    ("migration", "igration", "(?!Performing controller activation|The metadata log appears|Creating new)(?:.*[ -])?[mM]{}.*", ("3.4", "3.9"), _QUORUM,
+    ("migration", "igration", "(?!Performing controller activation|The metadata log appears|Creating new)(?:.*[ -])?[mM]{}.*", ("3.4",
+     "3.9"), _QUORUM,
      "[QuorumController id=100] Starting migration of ZooKeeper metadata to KRaft."),
-    ("interrupted", "Interrupted while waiting for unpause.", "{}", ("3.0", "3.5"), _QUORUM, "[Controller 3] Interrupted while waiting for unpause."),
+    ("interrupted", "Interrupted while waiting for unpause.", "{}", ("3.0", "3.5"), _QUORUM,
+     "[Controller 3] Interrupted while waiting for unpause."),
     ("deferred", " deferred write event ", "(?:Cancelling|Unexpected exception while executing){}.*", ("2.8", "3.9"), _QUORUM,
      "[QuorumController id=100] Cancelling deferred write event electPreferred because the event queue is now closed."),
-    ("replaying-error", "Error replaying record ", "{}.*", ("2.8", "3.2"), _QUORUM, "[Controller 3] Error replaying record TopicRecord() at last offset 4."),
+    ("replaying-error", "Error replaying record ", "{}.*", ("2.8", "3.2"), _QUORUM,
+     "[Controller 3] Error replaying record TopicRecord() at last offset 4."),
     ("feature-level", "eature ", "(?:Replayed a FeatureLevelRecord (?:setting|removing)|Setting|Removing) f{}.*", ("3.3", "4.3"), _FEATURES,
      "[QuorumController id=100] Replayed a FeatureLevelRecord setting feature kraft.version to 1"),
     ("feature-grade", "grading metadata.version from ", "(?:Up|Down){}.*", ("3.3", "4.3"), _FEATURES,
      "[QuorumController id=100] Upgrading metadata.version from 3.8-IV0 to 3.9-IV0."),
     ("feature-verified", "Verified that ", "{}.*", ("3.7", "4.3"), _FEATURES,
-     "[QuorumController id=100] Verified that 3 broker(s) and 1 controller(s) supported changing metadata.version to feature level 3.9-IV0."),
-    ("feature-migration", " migration state ", "(?:Transitioning ZK|Replayed a ZkMigrationStateRecord changing the){}.*", ("3.5", "3.9"), _FEATURES,
+     "[QuorumController id=100] Verified that 3 broker(s) and 1 controller(s) supported changing metadata.version to feature level"
+     " 3.9-IV0."),
+    ("feature-migration", " migration state ", "(?:Transitioning ZK|Replayed a ZkMigrationStateRecord changing the){}.*", ("3.5", "3.9"),
+     _FEATURES,
      "[QuorumController id=100] Replayed a ZkMigrationStateRecord changing the migration state from NONE to PRE_MIGRATION."),
     ("raft-transition", " transition to ", "(?:Completed|Attempting durable){}.*", ("2.7", "4.3"), _QUORUM_STATE,
      "[RaftManager id=100] Completed transition to Unattached(epoch=2, voters=[100, 101, 102], electionTimeoutMs=1669) from null"),
     ("raft-epoch-behind", ", which is smaller than last written epoch ", "Epoch from quorum.*{}.*", ("2.7", "4.3"), _QUORUM_STATE,
      "[RaftManager id=100] Epoch from quorum-state file is 3, which is smaller than last written epoch 4 in the log"),
-    ("raft-hw", "High watermark set to ", "{}.*", ("3.4", "4.3"), ("org.apache.kafka.raft.LeaderState", "org.apache.kafka.raft.FollowerState"),
-     "[RaftManager id=3] High watermark set to Optional[LogOffsetMetadata(offset=36, metadata=Optional.empty)] for the first time for epoch 1"),
+    ("raft-hw", "High watermark set to ", "{}.*", ("3.4", "4.3"), ("org.apache.kafka.raft.LeaderState",
+     "org.apache.kafka.raft.FollowerState"),
+     "[RaftManager id=3] High watermark set to Optional[LogOffsetMetadata(offset=36, metadata=Optional.empty)] for the first time for"
+     " epoch 1"),
     ("raft-quorum-lost", "Did not receive fetch request from the majority of the voters within ", "{}.*", ("3.7", "4.3"), _LEADER_STATE,
      "[RaftManager id=3] Did not receive fetch request from the majority of the voters within 3000ms. Current fetched voters are []."),
 )  # fmt: skip

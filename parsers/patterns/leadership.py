@@ -148,19 +148,19 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("2.4", "2.5"),
         samples=(
             Sample(
-                line="[2026-11-21 01:59:20,958] INFO [Broker id=1] Follower events-1 starts at leader epoch 1 from offset "
-                "120 with high watermark 110. Previous leader epoch was 0. (state.change.logger)",
+                line="[2026-11-21 02:21:53,315] INFO [Partition events-1 broker=2] events-1 starts at leader epoch 1 from "
+                "offset 130 with high watermark 130. Previous leader epoch was 0. (kafka.cluster.Partition)",
                 fields={
-                    "node": 1,
                     "topic": "events",
                     "partition": 1,
+                    "node": 2,
                     "leader_epoch": 1,
-                    "offset": 120,
-                    "log_end_offset": 120,
-                    "high_watermark": 110,
+                    "offset": 130,
+                    "log_end_offset": 130,
+                    "high_watermark": 130,
                     "previous_leader_epoch": 0,
                 },
-                origin="real: isr-flapping-2.8.2-zk",
+                origin="real: isr-flapping-2.4.1-zk",
             ),
         ),
     ),

@@ -38,15 +38,21 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-dir-error",
         literal="LogDirFailureChannel)",
         regex=rf"(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
-        r"|(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to| validate)? (?:log dir|dir|data directory|directory)) (?P<directory>[^:]*)(?:: .*)?"
+        r"|(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to| validate)? (?:log dir|dir|data directory|directory))"
+        r" (?P<directory>[^:]*)(?:: .*)?"
         r"|(?P<value>.*? checkpoint file) (?P<directory>.*)[/\\][^/\\]*",
         versions=("1.0", "4.3"),
         loggers=_CHANNEL,
         samples=(
             Sample(
-                "[2026-11-21 02:11:32,011] ERROR Error while appending records to media-1 in dir /var/lib/kafka/broker-2/data1"
+                "[2026-11-21 02:11:32,133] ERROR Error while appending records to media-1 in dir /var/lib/kafka/broker-2/data1"
                 " (kafka.server.LogDirFailureChannel)",
-                {"topic": "media", "partition": 1, "directory": "/var/lib/kafka/broker-2/data1", "value": "Error while appending records to"},
+                {
+                    "topic": "media",
+                    "partition": 1,
+                    "directory": "/var/lib/kafka/broker-2/data1",
+                    "value": "Error while appending records to",
+                },
                 "real: log-dir-failure-2.8.2-zk",
             ),
             Sample(
@@ -62,7 +68,8 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 2.8 CheckpointFile",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR Disk error while writing recovery offsets checkpoint in directory /data/k: No space left on device"
+                "[2024-05-01 12:00:00,123] ERROR Disk error while writing recovery offsets checkpoint in directory /data/k: No space left"
+                " on device"
                 " (kafka.server.LogDirFailureChannel)",
                 {"directory": "/data/k"},
                 "source: 2.8 LogManager",
@@ -111,18 +118,19 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-dir-offline",
         event="log-dir-offline",
         literal=" in dir ",
-        regex=r"(?P<reason>Stopping|Stopped) serving (?:replicas|logs) in dir (?P<directory>.*?)(?: with uuid \S+ because the log directory has failed\.)?",
+        regex=r"(?P<reason>Stopping|Stopped) serving (?:replicas|logs) in dir (?P<directory>.*?)(?: with uuid \S+ because the log"
+        r" directory has failed\.)?",
         versions=("1.0", "4.3"),
         loggers=_REPLICA_MANAGER + _LOG_MANAGER,
         samples=(
             Sample(
-                "[2026-11-21 02:11:32,030] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /var/lib/kafka/broker-2/data1"
+                "[2026-11-21 02:11:32,166] WARN [ReplicaManager broker=2] Stopping serving replicas in dir /var/lib/kafka/broker-2/data1"
                 " (kafka.server.ReplicaManager)",
                 {"node": 2, "directory": "/var/lib/kafka/broker-2/data1", "reason": "Stopping"},
                 "real: log-dir-failure-2.8.2-zk",
             ),
             Sample(
-                "[2026-11-21 02:12:08,040] WARN Stopping serving logs in dir /var/lib/kafka/broker-2/data1 (kafka.log.LogManager)",
+                "[2026-11-21 02:12:08,020] WARN Stopping serving logs in dir /var/lib/kafka/broker-2/data1 (kafka.log.LogManager)",
                 {"directory": "/var/lib/kafka/broker-2/data1"},
                 "real: log-dir-failure-3.9.1-kraft",
             ),
@@ -145,8 +153,10 @@ PATTERNS: tuple[Pattern, ...] = (
         explode=_each_partition,
         samples=(
             Sample(
-                "[2026-11-21 02:12:08,035] WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions media-1,media-3 and stopped moving"
-                " logs for partitions  because they are in the failed log directory /var/lib/kafka/broker-2/data1. (kafka.server.ReplicaManager)",
+                "[2026-11-21 02:12:08,017] WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions media-1,media-3 and"
+                " stopped moving"
+                " logs for partitions  because they are in the failed log directory /var/lib/kafka/broker-2/data1."
+                " (kafka.server.ReplicaManager)",
                 {"node": 2, "topic": "media", "partition": 1, "directory": "/var/lib/kafka/broker-2/data1"},
                 "real: log-dir-failure-3.9.1-kraft",
             ),
@@ -163,13 +173,15 @@ PATTERNS: tuple[Pattern, ...] = (
         explode=_each_partition,
         samples=(
             Sample(
-                "[2026-11-21 02:12:08,041] WARN Logs for partitions media-1,media-3 are offline and logs for future partitions  are offline due to"
+                "[2026-11-21 02:12:08,081] WARN Logs for partitions media-1,media-3 are offline and logs for future partitions  are"
+                " offline due to"
                 " failure on log directory /var/lib/kafka/broker-2/data1 (kafka.log.LogManager)",
                 {"topic": "media", "partition": 3, "directory": "/var/lib/kafka/broker-2/data1"},
                 "real: log-dir-failure-3.9.1-kraft",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [ReplicaManager broker=2] Partitions t-0,t-1 are offline due to failure on log directory /data/k"
+                "[2024-05-01 12:00:00,123] INFO [ReplicaManager broker=2] Partitions t-0,t-1 are offline due to failure on log directory"
+                " /data/k"
                 " (kafka.server.ReplicaManager)",
                 {"node": 2, "topic": "t", "partition": 0, "directory": "/data/k"},
                 "source: 1.0 ReplicaManager",
@@ -186,7 +198,8 @@ PATTERNS: tuple[Pattern, ...] = (
         explode=_each_directory,
         samples=(
             Sample(
-                "[2026-11-21 02:12:08,090] WARN [QuorumController id=100] Directories [BTKAL8inuuOgzFARJXZJfg] in broker 2 marked offline, remaining"
+                "[2026-11-21 02:12:08,090] WARN [QuorumController id=100] Directories [BTKAL8inuuOgzFARJXZJfg] in broker 2 marked"
+                " offline, remaining"
                 " directories: [1cMsTFPG-S7nx7gt53AEGw] (org.apache.kafka.controller.ReplicationControlManager)",
                 {"node": 100, "broker": 2, "directory": "BTKAL8inuuOgzFARJXZJfg", "value": "[1cMsTFPG-S7nx7gt53AEGw]"},
                 "real: log-dir-failure-3.9.1-kraft",
@@ -198,13 +211,15 @@ PATTERNS: tuple[Pattern, ...] = (
         event="fatal-error",
         literal=" broker because ",
         regex=r"Shutdown broker because (?:all log dirs in (?P<value>.*) have failed"
-        r"|none of the specified log dirs from (?P<value>.*?),? can be created or validated|the metadata log dir (?P<directory>.*) has failed)"
+        r"|none of the specified log dirs from (?P<value>.*?),? can be created or validated|the metadata log dir (?P<directory>.*) has"
+        r" failed)"
         r"|Halting broker because dir (?P<directory>.*) is offline",
         versions=("1.0", "4.3"),
         fixed={"reason": "log-dir"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR Shutdown broker because all log dirs in /data/k1, /data/k2 have failed (kafka.log.LogManager)",
+                "[2024-05-01 12:00:00,123] ERROR Shutdown broker because all log dirs in /data/k1, /data/k2 have failed"
+                " (kafka.log.LogManager)",
                 {"value": "/data/k1, /data/k2", "reason": "log-dir"},
                 "source: 2.8 LogManager",
             ),
@@ -224,7 +239,8 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("3.7", "4.3"),
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Unable to propagate directory failure disabled because directory /data/k"
+                "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Unable to propagate directory failure disabled because"
+                " directory /data/k"
                 " has no UUID (kafka.server.ReplicaManager)",
                 {"node": 2, "directory": "/data/k"},
                 "source: 3.7 ReplicaManager",
@@ -257,13 +273,15 @@ PATTERNS: tuple[Pattern, ...] = (
         fixed={"reason": "disk"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Halting due to unrecoverable I/O error while handling produce request: "
+                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Halting due to unrecoverable I/O error while handling"
+                " produce request: "
                 " (kafka.server.ReplicaManager)",
                 {"node": 1, "reason": "disk"},
                 "source: 0.10.2 ReplicaManager",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] FATAL Halting writes to checkpoint file (/data/k/replication-offset-checkpoint) because the underlying file"
+                "[2024-05-01 12:00:00,123] FATAL Halting writes to checkpoint file (/data/k/replication-offset-checkpoint) because the"
+                " underlying file"
                 " system is inaccessible:  (kafka.server.checkpoints.CheckpointFile)",
                 {"value": "/data/k/replication-offset-checkpoint", "reason": "disk"},
                 "source: 0.11.0 CheckpointFile",
@@ -279,7 +297,8 @@ PATTERNS: tuple[Pattern, ...] = (
         fixed={"reason": "disk"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Error writing to highwatermark file:  (kafka.server.ReplicaManager)",
+                "[2024-05-01 12:00:00,123] FATAL [Replica Manager on Broker 1]: Error writing to highwatermark file: "
+                " (kafka.server.ReplicaManager)",
                 {"node": 1, "reason": "disk"},
                 "source: 0.10.2 ReplicaManager",
             ),

@@ -54,13 +54,15 @@ PATTERNS: tuple[Pattern, ...] = (
         explode=_created,
         samples=(
             Sample(
-                "[2026-11-21 02:33:05,900] INFO Creating topic fast with configuration {min.insync.replicas=1, unclean.leader.election.enable=true}"
+                "[2026-11-21 02:33:05,900] INFO Creating topic fast with configuration {min.insync.replicas=1,"
+                " unclean.leader.election.enable=true}"
                 " and initial partition assignment HashMap(0 -> ArrayBuffer(5, 4), 1 -> ArrayBuffer(1, 4)) (kafka.zk.AdminZkClient)",
                 {"event": "topic-created", "topic": "fast"},
-                "real: mixed-fleet-3.5.2-zk",
+                "source: 3.5 AdminZkClient",
             ),
             Sample(
-                "[2024-05-01 12:00:00,123] INFO Creating topic fast with configuration {cleanup.policy=compact,delete, min.insync.replicas=2}"
+                "[2024-05-01 12:00:00,123] INFO Creating topic fast with configuration {cleanup.policy=compact,delete,"
+                " min.insync.replicas=2}"
                 " and initial partition assignment HashMap(0 -> ArrayBuffer(5, 4)) (kafka.zk.AdminZkClient)",
                 {"event": "config", "topic": "fast", "key": "min.insync.replicas", "value": "2"},
                 "source: 2.8 AdminZkClient",
@@ -109,9 +111,10 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("0.8.2", "2.8"),
         samples=(
             Sample(
-                "[2026-11-21 02:22:51,851] INFO [KafkaApi-2] Auto creation of topic __consumer_offsets with 3 partitions and replication factor 3 is"
+                "[2026-11-21 02:25:40,047] INFO [KafkaApi-1] Auto creation of topic __consumer_offsets with 3 partitions and replication"
+                " factor 3 is"
                 " successful (kafka.server.KafkaApis)",
-                {"node": 2, "topic": "__consumer_offsets", "count": 3},
+                {"node": 1, "topic": "__consumer_offsets", "count": 3},
                 "real: acks1-failover-1.1.1-zk",
             ),
         ),
@@ -144,7 +147,8 @@ PATTERNS: tuple[Pattern, ...] = (
         fixed={"reason": "beyond-log-end"},
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN The last checkpoint dirty offset for partition compact-3 is 900, which is larger than the log end"
+                "[2024-05-01 12:00:00,123] WARN The last checkpoint dirty offset for partition compact-3 is 900, which is larger than the"
+                " log end"
                 " offset 810. Resetting to the log start offset 0. (kafka.log.LogCleanerManager$)",
                 {"topic": "compact", "partition": 3, "previous_offset": 900, "log_end_offset": 810, "offset": 0},
                 "source: 2.4 LogCleanerManager",
@@ -160,7 +164,8 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("0.9.0", "4.3"),
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN Resetting first dirty offset of compact-3 to log start offset 40 since the checkpointed offset 12 is"
+                "[2024-05-01 12:00:00,123] WARN Resetting first dirty offset of compact-3 to log start offset 40 since the checkpointed"
+                " offset 12 is"
                 " invalid. (kafka.log.LogCleanerManager$)",
                 {},
                 "source: 2.4 LogCleanerManager",
@@ -176,8 +181,10 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("2.1", "4.3"),
         samples=(
             Sample(
-                "[2024-05-01 12:00:00,123] WARN [kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log Log(dir=/data/k/compact-3,"
-                " topic=compact, partition=3, highWatermark=9, lastStableOffset=9, logStartOffset=0, logEndOffset=10). Marking its partition"
+                "[2024-05-01 12:00:00,123] WARN [kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log"
+                " Log(dir=/data/k/compact-3,"
+                " topic=compact, partition=3, highWatermark=9, lastStableOffset=9, logStartOffset=0, logEndOffset=10). Marking its"
+                " partition"
                 " (compact-3) as uncleanable (kafka.log.LogCleaner)",
                 {"topic": "compact", "partition": 3},
                 "source: 2.8 LogCleaner",
@@ -189,15 +196,17 @@ PATTERNS: tuple[Pattern, ...] = (
         name="cleaner-at-work",
         event="irrelevant",
         literal="log.LogCleaner",
-        regex=r"Starting the log cleaner|Shutting down the log cleaner\.|Stopping cleaning logs in dir .*|(?:Cleaner \d+: )?(?:Beginning cleaning of log"
-        r"|Building offset map for|Offset map for log|Cleaning log|Cleaning LogSegment|Cleaning segment|Swapping in cleaned segment|Growing cleaner I/O buffers) .*"
+        regex=r"Starting the log cleaner|Shutting down the log cleaner\.|Stopping cleaning logs in dir .*|(?:Cleaner \d+: )?(?:Beginning"
+        r" cleaning of log"
+        r"|Building offset map for|Offset map for log|Cleaning log|Cleaning LogSegment|Cleaning segment|Swapping in cleaned segment"
+        r"|Growing cleaner I/O buffers) .*"
         r"|(?:Starting|Stopped|Shutting down|Shutdown completed) ?",
         versions=("0.8.2", "4.3"),
         loggers=_CLEANER,
         samples=(
-            Sample("[2026-11-21 02:25:13,900] INFO Starting the log cleaner (kafka.log.LogCleaner)", {}, "real: acks1-failover-1.1.1-zk"),
+            Sample("[2026-11-21 02:25:14,166] INFO Starting the log cleaner (kafka.log.LogCleaner)", {}, "real: acks1-failover-1.1.1-zk"),
             Sample(
-                "[2026-11-21 02:25:13,950] INFO [kafka-log-cleaner-thread-0]: Starting (kafka.log.LogCleaner)",
+                "[2026-11-21 02:25:14,185] INFO [kafka-log-cleaner-thread-0]: Starting (kafka.log.LogCleaner)",
                 {},
                 "real: acks1-failover-1.1.1-zk",
             ),

@@ -194,17 +194,18 @@ PATTERNS: tuple[Pattern, ...] = (
         fixed={"reason": "leader-epoch"},
         samples=(
             Sample(
-                line="[2026-11-21 02:15:10,694] INFO [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Truncating "
-                "partition bank-1 with TruncationState(offset=0, completed=true) due to local high watermark 0 "
+                line="[2026-11-21 02:15:38,139] INFO [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Truncating "
+                "partition bank-1 with TruncationState(offset=190, completed=true) due to leader epoch and offset "
+                "EpochEndOffset(errorCode=0, partition=1, leaderEpoch=0, endOffset=190) "
                 "(kafka.server.ReplicaFetcherThread)",
                 fields={
                     "node": 2,
                     "broker": 3,
                     "topic": "bank",
                     "partition": 1,
-                    "offset": 0,
-                    "high_watermark": 0,
-                    "reason": "high-watermark",
+                    "offset": 190,
+                    "leader_epoch": 0,
+                    "reason": "leader-epoch",
                 },
                 origin="real: power-loss-divergence-3.9.1-kraft",
             ),
@@ -483,8 +484,8 @@ PATTERNS: tuple[Pattern, ...] = (
         name="hw-went-back",
         event="hw-regression",
         literal="Non-monotonic update of high watermark from ",
-        regex=r"Non-monotonic update of high watermark from \(offset=(?P<previous_offset>-?\d+),? segment=\[-?\d+:-?\d+\]\) to "
-        r"\(offset=(?P<high_watermark>-?\d+),? segment=\[-?\d+:-?\d+\]\)",
+        regex=r"Non-monotonic update of high watermark from \(offset=(?P<previous_offset>-?\d+),? ?segment=\[-?\d+:-?\d+\]\) to "
+        r"\(offset=(?P<high_watermark>-?\d+),? ?segment=\[-?\d+:-?\d+\]\)",
         versions=("2.7", "4.3"),
         samples=(
             Sample(
@@ -512,6 +513,19 @@ PATTERNS: tuple[Pattern, ...] = (
                     "high_watermark": 190,
                 },
                 origin="real: power-loss-divergence-3.9.1-kraft",
+            ),
+            Sample(
+                line="[2026-11-21 02:34:01,798] WARN [UnifiedLog partition=fast-7, dir=/var/lib/kafka/broker-3/data] "
+                "Non-monotonic update of high watermark from (offset=80segment=[0:8066]) to "
+                "(offset=40segment=[0:3963]) (kafka.log.UnifiedLog)",
+                fields={
+                    "topic": "fast",
+                    "partition": 7,
+                    "directory": "/var/lib/kafka/broker-3/data",
+                    "previous_offset": 80,
+                    "high_watermark": 40,
+                },
+                origin="real: mixed-fleet-3.5.2-zk",
             ),
         ),
     ),

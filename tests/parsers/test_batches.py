@@ -6,6 +6,7 @@ import io
 import struct
 import zlib
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import google_crc32c
@@ -75,7 +76,7 @@ def test_v2_segment_of_a_real_broker_tells_its_epochs() -> None:
     assert all(each.valid and each.magic == 2 and not each.control for each in every)
     assert sorted({each.leader_epoch for each in every}) == [0, 3]
     assert every[0].position == 0 and every[-1].last_offset == 69
-    assert all(after.base_offset == before.last_offset + 1 for before, after in zip(every, every[1:], strict=False))
+    assert all(after.base_offset == before.last_offset + 1 for before, after in pairwise(every))
 
 
 def test_segment_event_of_a_real_broker() -> None:
@@ -207,6 +208,8 @@ def test_empty_segment_ends_at_its_base() -> None:
     [
         ("orders-0", "00000000000000000000.log", None),
         ("orders-0", "00000000000000000000.log.deleted", "deleted"),
+        ("orders-0", "00000000000000000000.log.gz", None),
+        ("orders-0", "00000000000000000000.log.cleaned.deleted.zst", "deleted"),
         ("orders-0", "00000000000000000000.log.swap", "swap"),
         ("orders-0.0123456789abcdef0123456789abcdef-delete", "00000000000000000000.log", "delete"),
         ("orders-0.0123456789abcdef0123456789abcdef-future", "00000000000000000000.log", "future"),
@@ -216,6 +219,14 @@ def test_empty_segment_ends_at_its_base() -> None:
 def test_what_is_no_live_segment_says_so(directory: str, name: str, reason: str | None) -> None:
     (row,) = rows(v2(0, 0), member(name, directory))
     assert (row["topic"], row["partition"], row["reason"]) == ("orders", 0, reason)
+
+
+@pytest.mark.parametrize("name", ["renamed.log", "99999999999999999999.log"])
+def test_a_name_without_an_offset_gives_no_base(name: str) -> None:
+    (empty,) = rows(b"", member(name))
+    assert (empty["offset"], empty["log_end_offset"]) == (None, None)
+    (row,) = rows(v2(2**40, 2**40), member(name))
+    assert (row["offset"], row["log_end_offset"]) == (None, 2**40 + 1)
 
 
 def test_no_modification_time_is_no_clock() -> None:

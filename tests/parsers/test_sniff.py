@@ -21,9 +21,14 @@ STATE = (
 CONTROLLER = (
     b"[2026-11-21 02:25:14,855] DEBUG [Controller id=3] Broker 2 has been elected as the controller (kafka.controller.KafkaController)\n"
 )
-DESCRIBE_OLD = b"Topic:orders\tPartitionCount:2\tReplicationFactor:3\tConfigs:x=1\n\tTopic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\n"
+DESCRIBE_OLD = (
+    b"Topic:orders\tPartitionCount:2\tReplicationFactor:3\tConfigs:x=1\n"
+    b"\tTopic: orders\tPartition: 0\tLeader: none\tReplicas: 1,2\tIsr: 1\n"
+)
 DESCRIBE_NEW = b"Topic: clicks\tTopicId: 6Tjk54FSTMK4XDIimEZmUg\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n"
-UNDER_REPLICATED = b"OpenJDK 64-Bit Server VM warning: Option X was deprecated\n\tTopic: a\tPartition: 0\tLeader: 3\tReplicas: 2,3\tIsr: 3\n"
+UNDER_REPLICATED = (
+    b"OpenJDK 64-Bit Server VM warning: Option X was deprecated\n\tTopic: a\tPartition: 0\tLeader: 3\tReplicas: 2,3\tIsr: 3\n"
+)
 BATCH = bytes(8) + (61).to_bytes(4, "big") + bytes(4) + b"\x02" + os.urandom(44)
 PLAN = b'{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2,3],"log_dirs":["any","any","any"]}]}'
 QUORUM = (

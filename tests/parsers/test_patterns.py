@@ -1,0 +1,102 @@
+"""Every pattern proves itself: its samples hold its literal, match it and nothing else, and give the columns it promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from parsers.catalogue import matching, search, search_all
+from parsers.patterns import PATTERNS
+from parsers.patterns.pattern import Pattern, Sample, check, column
+from parsers.schemas import EVENT_KINDS, EVENTS
+
+MINORS = (
+    *("0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1"),
+    *(f"2.{minor}" for minor in range(9)),
+    *(f"3.{minor}" for minor in range(10)),
+    *(f"4.{minor}" for minor in range(4)),
+)
+SAMPLES = [pytest.param(p, s, id=f"{p.name}-{n}") for p in PATTERNS for n, s in enumerate(p.samples)]
+
+
+@pytest.mark.parametrize(("pattern", "sample"), SAMPLES)
+def test_sample_is_read_by_its_pattern_alone(pattern: Pattern, sample: Sample) -> None:
+    assert pattern.literal in sample.line
+    assert [p.name for p in matching(sample.line)] == [pattern.name]
+
+
+@pytest.mark.parametrize(("pattern", "sample"), SAMPLES)
+def test_sample_gives_its_columns(pattern: Pattern, sample: Sample) -> None:
+    rows = search_all(sample.line)
+    assert {row["pattern"] for row in rows} == ({pattern.name} if rows else set())
+    assert rows or (pattern.explode is not None and not sample.fields), "only a map of no partitions gives nothing"
+    assert not rows or dict(sample.fields) in [{name: row.get(name) for name in sample.fields} for row in rows]
+    for row in rows:
+        assert row["event"] == "irrelevant" or row["event"] in EVENT_KINDS
+        assert set(row) <= set(EVENTS.names)
+        check(row)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_declaration(pattern: Pattern) -> None:
+    assert pattern.event == "irrelevant" or pattern.event in EVENT_KINDS
+    assert pattern.samples, "a pattern without proof"
+    assert len(pattern.literal) >= 4, "a literal this short would have half of every file looked at"
+    first, last = (MINORS.index(version) for version in pattern.versions)
+    assert first <= last
+    assert set(pattern.fixed) <= set(EVENTS.names)
+    for sample in pattern.samples:
+        assert sample.origin.startswith(("real: ", "source: "))
+
+
+def test_names_are_unique() -> None:
+    assert [name for name, count in Counter(p.name for p in PATTERNS).items() if count > 1] == []
+
+
+def test_numbers_out_of_range_are_told() -> None:
+    assert column("partition", "2147483647") == 2**31 - 1
+    assert column("offset", "-9223372036854775808") == -(2**63)
+    for name, text in (("partition", "2147483648"), ("offset", "9223372036854775808"), ("isr", "[1, 2147483648]")):
+        with pytest.raises(ValueError, match="does not fit"):
+            column(name, text)
+    with pytest.raises(ValueError, match="does not fit"):
+        check({"replica_offsets": [{"broker": 1, "log_end_offset": 2**63, "last_caught_up_ms": None}]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("isr", "Set()", []),
+        ("isr", "List(1, 2)", [1, 2]),
+        ("replicas", "1,2,3", [1, 2, 3]),
+        ("recovering", "RECOVERING", True),
+        ("recovering", "0", False),
+        ("topic", None, None),
+    ],
+)
+def test_columns(name: str, text: str | None, value: object) -> None:
+    assert column(name, text) == value
+
+
+def test_follower_line_of_3_6_to_4_1_does_not_name_the_previous_leader() -> None:
+    line = (
+        "[2026-11-21 02:15:38,147] INFO [Broker id=3] Follower bank-1 starts at leader epoch 1 from offset 190 with partition epoch 2 and high "
+        "watermark 190. Current leader is 2. Previous leader Some({leader}) and previous leader epoch was {epoch}. (state.change.logger)"
+    )
+    wrong = search(line.format(leader=2, epoch=1))
+    right = search(line.format(leader=1, epoch=0))
+    assert wrong is not None
+    assert right is not None
+    assert (wrong.get("previous_leader"), wrong.get("previous_leader_epoch")) == (None, None)
+    assert (right["previous_leader"], right["previous_leader_epoch"]) == (1, 0)
+
+
+def test_hw_of_a_loaded_log_is_not_taken_for_the_checkpointed_one() -> None:
+    row = search(
+        "[2026-11-21 02:15:38,147] INFO Completed load of Log(dir=/data/orders-0, topic=orders, partition=0, highWatermark=7, lastStableOffset=7, "
+        "logStartOffset=7, logEndOffset=90) with 1 segments in 8ms (2/4 loaded in /data) (kafka.log.LogManager)"
+    )
+    assert row is not None
+    assert "high_watermark" not in row
+    assert (row["log_start_offset"], row["log_end_offset"], row["directory"]) == (7, 90, "/data")
