@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timezone
 
 from forensics.elections import Election, elections
 from forensics.model import Range
@@ -23,14 +24,18 @@ from spark.timeline import PartitionTimeline, State, Term
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets gone at the beginning of `term`. `at_least`: the end is a lower bound."""
+    """Offsets gone at the beginning of `term`. With an open range, offsets up to `reached` are gone for sure."""
 
     range: Range
+    reached: int
     term: Term
     cause: str
     committed: bool | None
     confidence: str
     at_least: bool
+    """The end is the last checkpoint before the broker died: a little more may have been there."""
+    excuse: str | None
+    """Why nobody may have been told that these records were written; None when somebody was, for all the evidence tells."""
     removals: tuple[Removal, ...]
     high_watermark: int | None
     evidence: tuple[Event, ...]
@@ -63,7 +68,8 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
     """All losses of a partition, in the order of the terms they came with."""
     judged = {e.term.order: e for e in elections(timeline, cluster)}
     pieces: dict[tuple[int, int], list[_Piece]] = defaultdict(list)
-    for removal in (*_removals(timeline), *_left_behind(timeline)):
+    overwritten = () if timeline.has_epochs else _overwritten(timeline)
+    for removal in (*_removals(timeline), *_left_behind(timeline), *overwritten):
         for piece in _pieces(removal, timeline):
             pieces[piece.term.order].append(piece)
     found: list[Loss] = []
@@ -74,6 +80,17 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
 
 def _removals(timeline: PartitionTimeline) -> list[Removal]:
     return [r for replica in timeline.replicas.values() for r in replica.removals]
+
+
+def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
+    """Before leader epochs a returning replica kept what another leader had replaced, if its high watermark allowed."""
+    found = []
+    for replica in timeline.replicas.values():
+        for load in replica.loads:
+            if load.epoch is not None:
+                cause = "overwritten"
+                found.append(Removal(replica.broker, load.offset, load.offset, True, True, cause, load.epoch, None, load.at, (load.event,)))
+    return found
 
 
 def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
@@ -92,7 +109,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
             continue
-        found.append(Removal(broker, 0, end, exact, "left-behind", epoch, None, event.at, (event,)))
+        found.append(Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,)))
     return found
 
 
@@ -131,36 +148,45 @@ def _later(removal: Removal, terms: Sequence[Term]) -> list[Term]:
 
 
 def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
+    """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages part;
+    before them it starts at a high watermark, and the whole log above the new leader's end is other than the new leader's."""
     found = []
     end = removal.end
     later = _later(removal, timeline.terms)
     for term in later:
-        if term.start_offset is None:
+        if term.start_offset is None or not (term.exact or timeline.has_epochs):
             continue
-        start = max(removal.start, term.start_offset)
+        start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
             found.append(_Piece(start, end, term, removal))
             end = start
-    if not found and later and all(t.start_offset is None for t in later) and removal.cause in ("leader-epoch", "truncation"):
+    if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
         found.append(_Piece(removal.start, removal.end, later[0], removal))
+    if not found and later and removal.cause == "latest" and not timeline.has_epochs:
+        found.append(_Piece(removal.start, removal.end, later[-1], removal))
     return found
 
 
 def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluster, election: Election | None) -> list[Loss]:
     term = pieces[0].term
-    longest = max(pieces, key=lambda p: (p.end, -p.start, p.removal.exact))
+    longest = max(pieces, key=lambda p: (p.end, p.removal.settled, -p.start))
     start, end = min(p.start for p in pieces), longest.end
-    removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: -p.end)))
+    removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: (-p.end, not p.removal.settled))))
+    settled = longest.removal.settled and not _outlived(term, removals, timeline)
     found = []
     for part, committed, hw in _by_commitment(Range(start, end), longest.removal, term, election, timeline, cluster):
+        excuse = _excuse(part, term, timeline, cluster) if committed is not True and election is not None and election.unclean is False else None
+        confidence = _confidence(term, longest.removal, election)
         found.append(
             Loss(
-                range=part,
+                range=part if settled else Range(part.start, None),
+                reached=end,
                 term=term,
                 cause=_cause(term, election, removals, committed, timeline),
                 committed=committed,
-                confidence=_confidence(term, longest.removal, election),
+                confidence=confidence if settled and excuse is None else "possible",
                 at_least=not longest.removal.exact,
+                excuse=excuse,
                 removals=removals,
                 high_watermark=hw[0] if hw else None,
                 evidence=tuple(dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(removals)))),
@@ -168,7 +194,51 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 still_on=tuple(sorted({r.broker for r in removals if r.cause == "left-behind"})),
             )
         )
+        if not settled:
+            break
     return found
+
+
+def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
+    """The leader went on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: only
+    its own disk could say how far it had come."""
+    if _sole(term, timeline) != term.leader or not _recovered(term.leader, term, timeline):
+        return False
+    return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
+
+
+def _excuse(part: Range, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """A clause that says why these uncommitted records may have been acknowledged to nobody."""
+    around = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
+    if around and all(b["producer_id"] >= 0 for b in around):
+        return "all producers of this partition are idempotent or transactional, which implies acks=all"
+    required = cluster.min_isr(timeline.topic)
+    if required > 1:
+        return f"min.insync.replicas is {required}, which is set for producers with acks=all"
+    if _handed_over(term, timeline) and _sent_again(term, timeline):
+        return "the new leader's first records were created before it led, so producers were waiting and sent again"
+    return None
+
+
+def _handed_over(term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader before was alive and became a follower at once: a controlled shutdown or a preferred election."""
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    old = timeline.replicas.get(earlier[-1].leader) if earlier else None
+    if old is None or term.at is None:
+        return False
+    return any(f.epoch == term.epoch and f.at is not None and abs((f.at - term.at).total_seconds()) <= 1 for f in old.follower_starts)
+
+
+def _sent_again(term: Term, timeline: PartitionTimeline) -> bool:
+    if term.at is None or term.start_offset is None:
+        return False
+    began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
+    for d in timeline.disks.values():
+        for segment in d.segments:
+            for batch in segment.batches or ():
+                if batch["leader_epoch"] == term.epoch:
+                    return 0 < batch["base_timestamp"] < began
+    return False
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:
@@ -180,9 +250,42 @@ def _before(term: Term, timeline: PartitionTimeline) -> State | None:
 
 
 def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
-    """The only in-sync replica when the term before this one ended."""
+    """The only in-sync replica when the term before this one ended, if it led on alone.
+
+    A controller that finds all replicas of an ISR dead takes them out one after the other: the last one left in it need not
+    have written anything alone. So the leader's own log must know that it was alone, where there is such a log.
+    """
     before = _before(term, timeline)
-    return before.isr[0] if before is not None and len(before.isr) == 1 else None
+    if before is None or len(before.isr) != 1:
+        return None
+    broker = before.isr[0]
+    replica = timeline.replicas.get(broker)
+    if replica is None or not replica.leader_starts:
+        led = any(s.leader == broker and s.isr == before.isr for s in timeline.states)
+        return broker if led and replica is None else None
+    return broker if any(_alone(e, broker, term) for e in _before_restart(replica, term)) else None
+
+
+_KNOWS_ISR = frozenset({"leader-start", "isr-update", "isr-shrink", "partition-state"})
+
+
+def _alone(event: Event, broker: int, term: Term) -> bool:
+    mine = event.leader in (None, broker) and event.reason in (None, "received")
+    earlier = event.leader_epoch is None or event.leader_epoch < term.epoch or (term.restart > 0 and event.leader_epoch == term.epoch)
+    return event.event in _KNOWS_ISR and mine and earlier and event.isr == [broker]
+
+
+def _before_restart(replica: Replica, term: Term) -> list[Event]:
+    """A broker's events up to the restart after which it took a term; all of them if it took none."""
+    found: list[Event] = []
+    before_load: list[Event] | None = None
+    for event in replica.events:
+        if event.event == "log-load":
+            before_load = list(found)
+        if event in term.evidence and before_load is not None:
+            return before_load
+        found.append(event)
+    return found
 
 
 def _recovered(broker: int, term: Term, timeline: PartitionTimeline) -> bool:
@@ -259,7 +362,8 @@ def _cause(term: Term, election: Election | None, removals: Sequence[Removal], c
     at_start = [r for r in own if r.start == term.start_offset]
     if any(r.cause == "empty" for r in at_start):
         return "empty-replica"
-    if any(r.cause == "high-watermark" for r in at_start) and committed is not False:
+    by_hw = ("high-watermark",) if timeline.has_epochs else ("high-watermark", "truncation")
+    if any(r.cause in by_hw for r in at_start) and committed is not False:
         return "hw-truncation"
     if _recovered(term.leader, term, timeline):
         return "corruption" if _corrupted(term, timeline) else "unflushed-log"

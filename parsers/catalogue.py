@@ -23,7 +23,7 @@ from ahocorasick_rs import BytesAhoCorasick
 from parsers.layouts import LOG4J, Layout, Record, prefix, sniff
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, check, column
-from parsers.schemas import EVENTS, MAX_TEXT, Member, Row, problem
+from parsers.schemas import MAX_TEXT, Member, Row, problem
 
 CHUNK = 4 << 20
 """Bytes searched at a time; also the longest line that is looked into as a whole."""
@@ -110,8 +110,6 @@ RELEVANT_LOGGERS = (
 _TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
 
-
-_COLUMNS = frozenset(EVENTS.names)
 _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _NOISE_TEXT = _NOISE.decode() + "\r\ufeff"
@@ -207,6 +205,10 @@ def _whole_message(record: Record, rest: str) -> tuple[str, str | None]:
     return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found["logger"]
 
 
+def _leading_noise(line: bytes) -> int:
+    return len(line) - len(line.lstrip(_NOISE))
+
+
 @dataclass(slots=True)
 class _Seen:
     """What is looked at: one line, or a record of several."""
@@ -287,10 +289,10 @@ class _Reading:
     def _chunks(self, stream: BinaryIO) -> Iterator[bytes]:
         """Pieces of whole lines, where possible of whole records; a line longer than CHUNK comes as its first CHUNK bytes."""
         pending = b""
-        while block := self._read(stream, CHUNK):
-            pending += block
+        while block := self._block(stream, pending):
+            pending = block
             if len(pending) < CHUNK:
-                continue
+                break
             cut = self._cut(pending)
             if cut:
                 yield pending[:cut]
@@ -301,6 +303,14 @@ class _Reading:
                 pending = self._skip_line(stream, pending[CHUNK:])
         if pending:
             yield pending
+
+    def _block(self, stream: BinaryIO, pending: bytes) -> bytes:
+        """What is pending and as much more as makes a chunk; less only at the end. Decompressors give small pieces."""
+        pieces, size = [pending], len(pending)
+        while size < CHUNK and (piece := self._read(stream, CHUNK)):
+            pieces.append(piece)
+            size += len(piece)
+        return b"".join(pieces)
 
     def _read(self, stream: BinaryIO, size: int) -> bytes:
         if self.problem:
@@ -384,7 +394,7 @@ class _Reading:
         """Events of the line at [begin, end), which holds these literals."""
         raw = data[begin:end]
         text = raw.decode("utf-8", "replace").strip(_NOISE_TEXT)
-        noise = len(raw) - len(raw.lstrip(_NOISE)) if self.noise else 0
+        noise = _leading_noise(raw) if self.noise else 0
         record = self.layout.read(text)
         if record is None:
             self._find_owner(data, begin)
@@ -440,14 +450,14 @@ class _Reading:
             "text": seen.text[:MAX_TEXT],
             **context,
         }
-        groups = found.groupdict()
-        for name, value in groups.items():
-            if value is not None and name in _COLUMNS:
+        for name in pattern.columns:
+            value = found[name]
+            if value is not None:
                 row[name] = column(name, value)
         row.update(pattern.fixed)
         if pattern.explode is None:
             return (row,)
-        row["_groups"] = groups
+        row["_groups"] = found.groupdict()
         rows = [check(made) for made in pattern.explode(row)]
         for made in rows:
             made.pop("_groups", None)
@@ -482,7 +492,8 @@ class _Reading:
         rest = "\n".join(self._text(data, first_end + 1, end).splitlines()) if end > first_end else ""
         message, logger = _whole_message(self.owner, rest)
         text = self._text(data, begin, min(end, begin + 4 * MAX_TEXT))
-        return _Seen(text, message, logger, begin, lines_before=data.count(b"\n", begin, seen.begin))
+        noise = _leading_noise(data[begin:first_end]) if self.noise else 0
+        return _Seen(text, message, logger, begin, lines_before=data.count(b"\n", begin, seen.begin), noise=noise)
 
     def _count_unrecognised(self, seen: _Seen) -> None:
         logger, level = seen.logger, self.owner.level if self.owner else "INFO"

@@ -110,7 +110,6 @@ _TEXT = regex.compile(
 _STATE_CHANGE_TEXT = regex.compile(
     r"Broker (?P<node>\d+) (?=[a-z])|Controller (?P<controller>(?P<node>\d+)) epoch (?P<controller_epoch>\d+) (?=[a-z])"
 )
-_CLOSING = regex.compile(r"\](?::|,)? ?")
 _EMPTY: Mapping[str, Any] = {}
 
 
@@ -124,8 +123,8 @@ def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
         context = _bracketed(message[1:end]) if end > 0 else None
         if context is None:
             return _EMPTY, message
-        closing = _CLOSING.match(message, end)
-        return context, message[closing.end() :] if closing else message
+        at = end + 2 if message[end + 1 : end + 2] in (":", ",") else end + 1
+        return context, message[at + 1 :] if message[at : at + 1] == " " else message[at:]
     if message[:1] not in ("P", "C", "B"):
         return _EMPTY, message
     expression = _STATE_CHANGE_TEXT if logger == STATE_CHANGE else _TEXT

@@ -165,6 +165,11 @@ class _Walk:
         elif offset == self.end or last_word:
             self.settled = self.settled and not self.growing or last_word
 
+    @property
+    def knows_end(self) -> bool:
+        """`end` is exact now: nothing can have been appended since it was seen."""
+        return self.exact and not self.growing and not self.fetching
+
     def grows(self) -> None:
         self.growing, self.settled = True, False
 
@@ -204,11 +209,14 @@ def _on_load(w: _Walk, e: Event) -> None:
         return
     if w.end is not None and e.log_end_offset < w.end:
         w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch)
+    created = w.end is None and w.role == "leader"
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
     w.end_exactly(e.log_end_offset, e)
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
-    w.loaded, w.recovering, w.cut = True, None, False
+    if created:
+        w.grows()
+    w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
 
 
 def _on_created(w: _Walk, e: Event) -> None:
@@ -219,6 +227,8 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch)
     w.end_exactly(0, e)
+    if w.role == "leader":
+        w.grows()
 
 
 def _on_deleted(w: _Walk, e: Event) -> None:
@@ -279,10 +289,10 @@ def _on_state(w: _Walk, e: Event) -> None:
     w.settle_intent()
     if leads:
         restart = again and w.loaded
-        exact = w.exact and not w.growing
+        exact = w.knows_end
         w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, exact, None, restart, e.at, e))
     elif not again:
-        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.exact and not w.growing else None, e.at, e))
+        w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.knows_end else None, e.at, e))
     w.enter(e.leader_epoch, "leader" if leads else "follower")
     if leads:
         w.grows()

@@ -114,6 +114,13 @@ class PartitionTimeline:
             return self.snapshots[-1].replicas
         return tuple(sorted({b for s in self.states for b in s.isr}))
 
+    @property
+    def has_epochs(self) -> bool:
+        """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
+        if any(d.epochs for d in self.disks.values()) or any(d.last_epoch is not None for d in self.disks.values()):
+            return True
+        return any(e.event in ("leader-start", "follower-start", "epoch-assigned", "epoch-file") for e in self.events)
+
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
@@ -444,15 +451,18 @@ def _terms(states: Sequence[State], replicas: dict[int, Replica], disks: Sequenc
         if state.leader < 0 or key in known:
             continue
         known.add(key)
-        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks))
+        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks, states))
     for key, own in starts.items():
         if key not in known:
-            terms.extend(_reign(key, None, None, own, disks))
+            terms.extend(_reign(key, None, None, own, disks, states))
     terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
     return terms
 
 
-def _reign(key: tuple[int, int], state: State | None, before: State | None, own: Sequence[LeaderStart], disks: Sequence[Disk]) -> list[Term]:
+def _reign(
+    key: tuple[int, int], state: State | None, before: State | None, own: Sequence[LeaderStart], disks: Sequence[Disk], states: Sequence[State]
+) -> list[Term]:
+    """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
     first = own[0] if own else None
     offset, exact = (first.offset, first.exact) if first else (None, False)
@@ -466,9 +476,19 @@ def _reign(key: tuple[int, int], state: State | None, before: State | None, own:
     high_watermark = first.high_watermark if first else None
     reign = [Term(epoch, 0, leader, state, before, offset, exact, high_watermark, at, tuple(dict.fromkeys(evidence)))]
     for number, start in enumerate(own[1:], 1):
-        last = state if state is not None else None
-        reign.append(Term(epoch, number, leader, last, last, start.offset, start.exact, start.high_watermark, start.at, (start.event,)))
+        standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
+        reign.append(Term(epoch, number, leader, standing, standing, start.offset, start.exact, start.high_watermark, start.at, (start.event,)))
     return reign
+
+
+def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
+    """The state within the epoch in which a restarted leader found the partition."""
+    version = start.event.partition_epoch
+    if version is not None:
+        states = [s for s in states if s.partition_epoch is None or s.partition_epoch <= version] or states
+    elif start.at is not None:
+        states = [s for s in states if s.at is None or s.at <= start.at] or states
+    return states[-1] if states else None
 
 
 # assembly
@@ -488,7 +508,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
         if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
-            if e.reason not in ("delete", "stray"):
+            if e.reason is None:
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
             timeline.snapshots.append(Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))

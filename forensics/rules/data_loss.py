@@ -24,6 +24,7 @@ _REMOVED = {
     "high-watermark": "truncated to its high watermark",
     "truncation": "truncated them to follow the new leader",
     "latest": "truncated them to the new leader's log end offset",
+    "overwritten": "kept them on its disk while the partition went on without them",
     "restart": "came back from a restart without them",
     "empty": "came back with an empty log",
     "left-behind": "still has them on its disk, but never followed the new leader",
@@ -32,7 +33,7 @@ _REMOVED = {
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
-        yield _certain(loss, timeline)
+        yield _told(loss, timeline)
     for doubt in doubts(timeline, cluster):
         yield _possible(doubt, timeline)
 
@@ -42,14 +43,14 @@ def _led_before(term: Term, timeline: PartitionTimeline) -> Term | None:
     return earlier[-1] if earlier else None
 
 
-def _certain(loss: Loss, timeline: PartitionTimeline) -> Finding:
+def _told(loss: Loss, timeline: PartitionTimeline) -> Finding:
     term = loss.term
     before = _led_before(term, timeline)
     count = loss.range.length
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
-        severity="critical" if loss.committed else "high",
+        severity=_severity(loss),
         confidence=loss.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
@@ -67,9 +68,19 @@ def _certain(loss: Loss, timeline: PartitionTimeline) -> Finding:
     )
 
 
+def _severity(loss: Loss) -> str:
+    if loss.excuse is not None:
+        return "low"
+    return "critical" if loss.committed and loss.range.end is not None else "high"
+
+
 def _lost_words(loss: Loss) -> str:
     kind = {True: "committed, lost", False: "lost, never committed", None: "lost"}[loss.committed]
-    return f"{'at least, ' if loss.at_least else ''}{kind}"
+    if loss.range.end is None:
+        return f"{kind}, at least up to {loss.reached - 1}; how far they went is not in evidence"
+    if loss.excuse is not None:
+        return "cut, never committed; probably acknowledged to nobody"
+    return f"{kind}{' (or a little more)' if loss.at_least else ''}"
 
 
 def _cause_words(loss: Loss, term: Term) -> str:
@@ -88,11 +99,13 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
     whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the leader before"
     removal = loss.removals[0]
     reach = f"{'at least ' if loss.at_least else ''}offset {removal.end}"
+    gone = loss.reached - loss.range.start if count is None else count
     parts = [
         f"The log of {whose} reached {reach} (exclusive).",
         f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
         f"{term.epoch} with a log that ended at offset {term.start_offset if term.start_offset is not None else 'unknown'}: it {_BECAUSE[loss.cause]}.",
-        f"So {'at least ' if loss.at_least else ''}{count} offsets ({loss.range}) are gone from the partition.",
+        f"So {'at least ' if loss.at_least else ''}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition"
+        f"{', and whatever the leader appended after that was seen' if count is None else ''}.",
         *(_removal_words(r) for r in loss.removals[:3]),
         _commitment(loss, timeline),
     ]
@@ -103,7 +116,7 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
 
 def _removal_words(removal: Removal) -> str:
     when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
-    what = f"cut its log from {removal.end} to {removal.start}" if removal.cause not in ("left-behind", "restart", "empty") else ""
+    what = f"cut its log from {removal.end} to {removal.start}" if removal.cause not in ("left-behind", "restart", "empty", "overwritten") else ""
     return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had them')}{f' ({what})' if what else ''}."
 
 
@@ -114,6 +127,11 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
         if before is not None and len(before.isr) == 1:
             return f"They were committed: broker {before.isr[0]} was the whole ISR, so its high watermark was its log end offset."
         return f"They were committed: a high watermark of {hw} was seen before."
+    if loss.committed is False and loss.excuse is not None:
+        return (
+            f"They were never committed, and {loss.excuse}: a producer with acks=all was not told that they were written and sends them again. "
+            "Only producers with acks=0 or acks=1 have lost something."
+        )
     if loss.committed is False:
         return "They were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset. Only producers with acks=0 or acks=1 were told that these records were written."
     return "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")

@@ -20,7 +20,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     parted: dict[tuple[int, int], list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
-        span = _parted(one, other)
+        in_sync = timeline.final is not None and {one.broker, other.broker} <= set(timeline.final.isr)
+        span = _parted(one, other, in_sync)
         if span is not None:
             parted.setdefault(span, []).append((one, other))
     for span, pairs in sorted(parted.items()):
@@ -31,11 +32,11 @@ def _batches(disk: Disk) -> dict[int, Batch]:
     return {b["base_offset"]: b for s in disk.segments for b in s.batches or ()}
 
 
-def _parted(one: Disk, other: Disk) -> tuple[int, int] | None:
-    """The span of batches at the same base offset with other content, where both logs go on beyond it.
+def _parted(one: Disk, other: Disk, in_sync: bool) -> tuple[int, int] | None:
+    """The span of batches at the same base offset with other content, if it is there for good.
 
-    A tail that only one of them holds, or that both end in, is cut when the replica rejoins; what lies below records both
-    have in common will never be looked at again by truncation.
+    A tail that parts is cut when its replica rejoins. What lies below records both have in common, or on a replica that was
+    taken into the ISR with it, will never be looked at again by truncation.
     """
     a, b = _batches(one), _batches(other)
     shared = sorted(a.keys() & b.keys())
@@ -43,15 +44,11 @@ def _parted(one: Disk, other: Disk) -> tuple[int, int] | None:
     if not differ:
         return None
     joined = [o for o in shared if o > differ[-1] and a[o]["crc"] == b[o]["crc"]]
-    if not joined:
+    if not joined and not in_sync:
         return None
     first = max((a[o]["last_offset"] + 1 for o in shared if o < differ[0] and a[o]["crc"] == b[o]["crc"]), default=min(differ[0], one.segments[0].offset or 0))
-    end = joined[0] if _contiguous(a, b, differ[-1], joined[0]) else max(a[differ[-1]]["last_offset"], b[differ[-1]]["last_offset"]) + 1
-    return min(first, differ[0]), end
-
-
-def _contiguous(a: Mapping[int, Batch], b: Mapping[int, Batch], start: int, end: int) -> bool:
-    return any(start < o < end for o in a) or any(start < o < end for o in b) or a[start]["last_offset"] + 1 == end
+    last = max(a[differ[-1]]["last_offset"], b[differ[-1]]["last_offset"]) + 1
+    return min(first, differ[0]), joined[0] if joined else last
 
 
 def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, Disk]]) -> Finding:
@@ -72,8 +69,8 @@ def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, D
         offsets=(span,),
         summary=f"{timeline.name}: {who} at offsets {span}",
         explanation=(
-            f"The record batches of {timeline.name} at offsets {span} have other checksums on {', '.join(f'broker {b}' for b in brokers)}, and the logs "
-            f"agree again after them. A consumer reads other records there depending on which replica leads"
+            f"The record batches of {timeline.name} at offsets {span} have other checksums on {', '.join(f'broker {b}' for b in brokers)}, although "
+            f"these replicas count as in sync or agree again after them. A consumer reads other records there depending on which replica leads"
             f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication will not mend it: a follower truncates only "
             "above the point where leader epochs or high watermarks part, and both lie beyond. Before leader epochs (0.11) this is what a shorter "
             "log leading first leaves behind (KIP-101)."

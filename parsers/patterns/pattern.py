@@ -75,6 +75,11 @@ class Pattern:
     def compiled(self) -> Expression[str]:
         return regex.compile(self.regex, regex.DOTALL if self.multiline else 0)
 
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Groups of the expression that are columns."""
+        return tuple(name for name in self.compiled.groupindex if name in EVENTS.names)
+
 
 def column(name: str, text: str | None) -> Any:
     """The value of a column from the text of its group; None stays None. Raises ValueError on a number out of range."""

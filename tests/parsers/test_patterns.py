@@ -81,8 +81,9 @@ def test_columns(name: str, text: str | None, value: object) -> None:
 
 def test_follower_line_of_3_6_to_4_1_does_not_name_the_previous_leader() -> None:
     line = (
-        "[2026-11-21 02:15:38,147] INFO [Broker id=3] Follower bank-1 starts at leader epoch 1 from offset 190 with partition epoch 2 and high "
-        "watermark 190. Current leader is 2. Previous leader Some({leader}) and previous leader epoch was {epoch}. (state.change.logger)"
+        "[2026-11-21 02:15:38,147] INFO [Broker id=3] Follower bank-1 starts at leader epoch 1 from offset 190 with partition "
+        "epoch 2 and high watermark 190. Current leader is 2. Previous leader Some({leader}) and previous leader epoch was {epoch}. "
+        "(state.change.logger)"
     )
     wrong = search(line.format(leader=2, epoch=1))
     right = search(line.format(leader=1, epoch=0))
@@ -94,8 +95,8 @@ def test_follower_line_of_3_6_to_4_1_does_not_name_the_previous_leader() -> None
 
 def test_hw_of_a_loaded_log_is_not_taken_for_the_checkpointed_one() -> None:
     row = search(
-        "[2026-11-21 02:15:38,147] INFO Completed load of Log(dir=/data/orders-0, topic=orders, partition=0, highWatermark=7, lastStableOffset=7, "
-        "logStartOffset=7, logEndOffset=90) with 1 segments in 8ms (2/4 loaded in /data) (kafka.log.LogManager)"
+        "[2026-11-21 02:15:38,147] INFO Completed load of Log(dir=/data/orders-0, topic=orders, partition=0, highWatermark=7, "
+        "lastStableOffset=7, logStartOffset=7, logEndOffset=90) with 1 segments in 8ms (2/4 loaded in /data) (kafka.log.LogManager)"
     )
     assert row is not None
     assert "high_watermark" not in row
