@@ -400,9 +400,14 @@ def _merged(one: State, other: State) -> State:
 
 
 def _carry(states: Sequence[State]) -> list[State]:
-    """Fills in the assignment from the state before, and drops states that change nothing."""
+    """Fills in the assignment from the state before (at the beginning: from the first known one, less what it adds), and drops
+    states that change nothing."""
     result: list[State] = []
+    first = next((s for s in states if s.replicas), None)
+    begin = tuple(b for b in first.replicas or () if b not in first.adding) + first.removing if first is not None else None
     for s in states:
+        if not result and s.replicas is None and begin:
+            s = replace(s, replicas=tuple(dict.fromkeys(begin)))
         before = result[-1] if result else None
         if before is not None and s.replicas is None:
             s = replace(s, replicas=before.replicas)

@@ -1,0 +1,53 @@
+"""new-replica: a replica was added by a reassignment and had to catch up before it could join the ISR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline, State
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    known: set[int] = set()
+    for index, state in enumerate(timeline.states):
+        assigned = set(state.replicas or ())
+        if known:
+            for broker in sorted(assigned - known):
+                joined = next((s for s in timeline.states[index:] if broker in s.isr), None)
+                yield _finding(broker, state, joined, timeline)
+        known |= assigned
+
+
+def _finding(broker: int, added: State, joined: State | None, timeline: PartitionTimeline) -> Finding:
+    fetch = [e for e in timeline.of("log-created", "fetcher-added") if e.writer == broker]
+    waited = (joined.at - added.at).total_seconds() if joined is not None and joined.at is not None and added.at is not None else None
+    ending = f"joined the ISR at {moment(joined.at)}" if joined is not None else "had not joined the ISR when the evidence ends"
+    return Finding(
+        kind="new-replica",
+        severity="info",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker,),
+        leader_epoch=added.leader_epoch,
+        start=added.at,
+        end=joined.at if joined is not None else None,
+        summary=f"{timeline.name}: broker {broker} was added as a replica"
+        + (f" and was in sync after {waited:.1f} s" if waited is not None else " and is not in sync yet" if joined is None else ""),
+        explanation=(
+            f"At {moment(added.at)} broker {broker} became a replica of {timeline.name} by a reassignment, began with an empty log and {ending}. "
+            "Until then the partition counts as under-replicated without any failure."
+        ),
+        evidence=quote(added.event, fetch[:2], joined.event if joined is not None else None),
+    )
+
+
+RULE = Rule(
+    kind="new-replica",
+    level="info",
+    meaning="A replica was outside the ISR because it is new, not because it failed.",
+    references=("KIP-455",),
+    partition=judge,
+)
