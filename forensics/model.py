@@ -1,7 +1,7 @@
 """Findings and rules: what the tool says, and what makes it say it.
 
 Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration every file of forensics.rules makes.
-Not here: any rule, or how findings are printed.
+Not here: any rule, the files its exemplars are written in (exemplars), or how findings are printed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -56,7 +56,7 @@ def _rendered(event: Event) -> str:
     return f"{event.event} " + " ".join(f"{k}={v}" for k, v in told.items())
 
 
-def quote(*events: Event | None | Iterable[Event]) -> tuple[Evidence, ...]:
+def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
     """Evidence of events, each place once, in the order given."""
     flat: list[Event] = []
     for item in events:
@@ -200,13 +200,24 @@ VERDICTS = pa.schema([("finding", FINDING), ("partition_state", PARTITION)])
 
 @dataclass(frozen=True)
 class Exemplar:
-    """A small incident and whether the rule must see it. `files`: path in the bundle to its text."""
+    """A small incident, and whether its rule must find it."""
 
     name: str
-    files: Mapping[str, str]
+    story: str
+    """What happened, in a sentence; of a near miss, why it is none."""
+    origin: str
+    """The recorded cluster its lines are from, or the Kafka class after whose statements they were composed."""
     found: bool
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    """Fields the finding must have, when found."""
+    """False: a near miss, of which the rule must find nothing."""
+    fields: Mapping[str, Any]
+    """Attributes the finding must have."""
+    files: Mapping[str, bytes]
+    """Path inside the evidence to content."""
+    modified: Mapping[str, datetime]
+    """Modification times (UTC, naive) of the files for which they matter."""
+
+    def shows(self, finding: Finding) -> bool:
+        return all(getattr(finding, name) == value for name, value in self.fields.items())
 
 
 PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
@@ -229,7 +240,13 @@ class Rule:
     cluster: ClusterJudge | None = None
     merge: Callable[[Sequence[Finding]], Iterable[Finding]] | None = None
     """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
-    exemplars: tuple[Exemplar, ...] = ()
+
+    @property
+    def exemplars(self) -> tuple[Exemplar, ...]:
+        """The proof: small incidents the rule must find, and near misses it must not. Read when asked for: no run needs them."""
+        from forensics.exemplars import exemplars_of
+
+        return exemplars_of(self.kind)
 
 
 def moment(at: datetime | None) -> str:

@@ -7,11 +7,13 @@ process after the first run (training), because making it takes longer than any 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -26,6 +28,9 @@ KEEP = 2
 
 ROOM = 2**30
 """Bytes that must be free before one is made."""
+
+RETRY_S = 7 * 24 * 3600
+"""Seconds until it is tried again after a failure."""
 
 QUIET = "-Xlog:disable"
 """The JVM would print on stdout why it ignores an archive."""
@@ -55,7 +60,7 @@ class Archive:
 
     @property
     def failed(self) -> Path:
-        """Left where this Java could not make one, so that it is not tried at every run."""
+        """Left where making one failed, so that it is not tried at every run."""
         return self.path.with_suffix(".failed")
 
     @property
@@ -95,24 +100,30 @@ def _fingerprint(java: Java) -> str:
 
 def make_at_exit(java: Java, archive: Archive) -> None:
     """Has the archive made once this process has ended, if it is missing and there is room for it."""
-    if archive.path.exists() or archive.failed.exists() or not os.access(archive.path.parent, os.W_OK):
+    if archive.path.exists() or _failed_lately(archive) or not os.access(archive.path.parent, os.W_OK):
         return
     if shutil.disk_usage(archive.path.parent).free >= ROOM:
         atexit.register(_train, java)
+
+
+def _failed_lately(archive: Archive) -> bool:
+    try:
+        return time.time() - archive.failed.stat().st_mtime < RETRY_S
+    except OSError:
+        return False
 
 
 def _train(java: Java) -> None:
     nothing = subprocess.DEVNULL
     environment = os.environ | {"PYTHONPATH": python_path()}
     command = [sys.executable, "-m", "spark.training", str(java.home)]
-    try:
+    with contextlib.suppress(OSError):
         subprocess.Popen(command, cwd="/", env=environment, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-    except OSError:
-        pass
 
 
 def prune(directory: Path) -> None:
     """Removes all but the KEEP archives used last, and what is left of broken-off attempts."""
-    files = sorted((path for path in directory.iterdir() if path.suffix in (".jsa", ".aot")), key=lambda path: path.stat().st_mtime)
-    for path in [*files[:-KEEP], *directory.glob("part-*")]:
+    archives = [*directory.glob("spark-*.jsa"), *directory.glob("spark-*.aot")]
+    archives.sort(key=lambda path: path.stat().st_mtime)
+    for path in [*archives[:-KEEP], *directory.glob("part-*")]:
         path.unlink(missing_ok=True)

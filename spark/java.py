@@ -76,7 +76,7 @@ def find_java() -> Java:
 def java_at(home: Path) -> Java | None:
     """The Java whose home is `home`, of any version; None if there is none that runs."""
     version = _version_of(home)
-    return Java(home, version) if version else None
+    return Java(home.resolve(), version) if version else None
 
 
 def feature_of(version: str) -> int:
@@ -180,6 +180,9 @@ def _strings_of_class(data: bytes) -> list[str]:
     return strings
 
 
+_running: list[Jvm] = []
+"""Keeps each JVM's pipe open, whoever forgets about it: closed by the garbage collector it would end the JVM."""
+
 REAPER = """
 exec 3<&0 4>&2 2>/dev/null
 directory=$1
@@ -202,7 +205,7 @@ run its shutdown hooks for a second, and complain about what they interrupt; end
 """
 
 
-@dataclass
+@dataclass(eq=False)
 class Jvm:
     """A running JVM that serves Spark's Python gateway on a local port.
 
@@ -224,6 +227,7 @@ class Jvm:
         except OSError as error:
             shutil.rmtree(self.directory, ignore_errors=True)
             raise JavaFailed(f"cannot start {self.java.command}: {error}") from error
+        _running.append(self)
 
     def _command(self) -> list[str]:
         home = spark_home()
@@ -237,10 +241,10 @@ class Jvm:
         return self.directory / "gateway"
 
     def _environment(self) -> dict[str, str]:
-        unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
+        # With SPARK_HOME, Spark has its Python workers import pyspark from a zip, which compiles it anew in each of them.
+        unwanted = (*JAVA_OPTION_VARIABLES, "SPARK_HOME", "SPARK_CONF_DIR", "SPARK_LOCAL_DIRS", "SPARK_TESTING", "CLASSPATH")
         inherited = {name: value for name, value in os.environ.items() if name not in unwanted}
-        own = {"SPARK_HOME": str(spark_home()), "PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
-        return inherited | own
+        return inherited | {"PYTHONPATH": python_path(), "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._handshake)}
 
     def gateway(self) -> tuple[int, str]:
         """Port and secret of the gateway, once it listens. Raises JavaFailed."""
@@ -259,6 +263,8 @@ class Jvm:
 
     def stop(self) -> None:
         """Ends the JVM now and waits until it is gone, its files with it."""
+        if self in _running:
+            _running.remove(self)
         if self.process.stdin:
             self.process.stdin.close()
         self.process.wait()

@@ -6,14 +6,18 @@ of an embedded session is in java.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import threading
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,18 +33,18 @@ LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?")
 GIB = 2**30
 
 
-def start(master: str | None = None, *, conf: Mapping[str, str] | None = None) -> SparkSession:
+def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> SparkSession:
     """A session on `master` (default `local[*]`), with `conf` over the settings of this module.
 
-    A local master gets a JVM of its own, which ends with this process. Raises NoJava or JavaFailed; for other masters
-    whatever pyspark raises.
+    A local master gets a JVM of its own, which ends with this process; `small` tunes it for evidence up to a few hundred MB,
+    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed; for other masters what pyspark raises.
     """
     master = master or "local[*]"
     if not LOCAL.fullmatch(master):
         return _on_cluster(master, conf or {})
     java = find_java()
     archive = archive_for(java)
-    jvm = Jvm(java, jvm_options(conf or {}, archive.options() if archive else []))
+    jvm = Jvm(java, jvm_options(conf or {}, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
     session = embedded(jvm, master, conf or {})
     if archive:
         make_at_exit(java, archive)
@@ -48,14 +52,10 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None) -
 
 
 class Starting:
-    """A session that comes up in the background.
+    """A session that comes up in the background. Arguments are those of `start`."""
 
-    A failed start is raised by `session()`, in the thread that asks.
-    """
-
-    def __init__(self, master: str | None = None, *, conf: Mapping[str, str] | None = None) -> None:
-        self._master = master
-        self._conf = conf
+    def __init__(self, master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> None:
+        self._start = partial(start, master, conf=conf, small=small)
         self._session: SparkSession | None = None
         self._error: BaseException | None = None
         # A daemon, so that a command that ends early does not wait for a session nobody wants.
@@ -64,7 +64,7 @@ class Starting:
 
     def _run(self) -> None:
         try:
-            self._session = start(self._master, conf=self._conf)
+            self._session = self._start()
         except BaseException as error:
             self._error = error
 
@@ -85,6 +85,7 @@ def embedded(jvm: Jvm, master: str, conf: Mapping[str, str] | None = None) -> Sp
     from pyspark.sql import SparkSession
 
     _allow_arrow_alone()
+    _quieten_py4j()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
         os.environ.pop(name, None)
@@ -106,10 +107,19 @@ def _allow_arrow_alone() -> None:
     vars(functions)["require_minimum_pandas_version"] = lambda: None
 
 
-def jvm_options(conf: Mapping[str, str], archive: list[str]) -> list[str]:
-    """Of an embedded session's JVM, with those that use or record an archive of classes."""
+def _quieten_py4j() -> None:
+    """py4j logs to the root logger, with a traceback, what it then raises: every Ctrl-C would show both."""
+    logging.getLogger().addFilter(lambda record: record.module not in ("java_gateway", "clientserver"))
+
+
+LIGHT = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+"""Compiling well takes a core that a short run needs itself: worth a third of its time, and costs long sorts as much."""
+
+
+def jvm_options(conf: Mapping[str, str], more: list[str]) -> list[str]:
+    """Of an embedded session's JVM: those it always has, `more`, and the user's."""
     memory = conf.get("spark.driver.memory") or f"{_driver_memory() // 2**20}m"
-    return [f"-Xmx{memory}", "-XX:+UseSerialGC", QUIET, *archive, *shlex.split(conf.get("spark.driver.extraJavaOptions", ""))]
+    return [f"-Xmx{memory}", QUIET, *more, *shlex.split(conf.get("spark.driver.extraJavaOptions", ""))]
 
 
 def _cores(master: str) -> int:
@@ -145,6 +155,7 @@ SETTINGS = {
 def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
     """For a JVM of our own: no server, no network but the loopback, no file outside `directory`."""
     return {
+        "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.host": "127.0.0.1",
@@ -166,8 +177,10 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     for name, value in (SETTINGS | dict(conf)).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    with tempfile.TemporaryDirectory(prefix="kafka-forensics-") as directory:
-        session.addArtifacts(str(zip_packages(Path(directory))), pyfile=True)
+    # Executors fetch it from here whenever they come up.
+    directory = tempfile.mkdtemp(prefix="kafka-forensics-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    session.addArtifacts(str(zip_packages(Path(directory))), pyfile=True)
     return session
 
 

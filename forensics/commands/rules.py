@@ -1,4 +1,4 @@
-"""`kafka-forensics rules`: every kind of finding, what it means and what it does not."""
+"""`kafka-forensics rules`: every kind of finding, what it means and what it does not, and the exemplars that prove it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
-    """List the findings that are looked for: level, meaning, benign causes, references."""
+    """List the findings that are looked for: level, meaning, benign causes, references, and the exemplars that prove them."""
     from forensics.rules import RULES
 
     known = {rule.kind: rule for rule in RULES}
@@ -22,7 +22,14 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
     chosen = [known[k] for k in kinds] or list(RULES)
     if as_json:
         told = [
-            {"kind": r.kind, "level": r.level, "meaning": r.meaning, "benign": r.benign, "references": r.references, "exemplars": [e.name for e in r.exemplars]}
+            {
+                "kind": r.kind,
+                "level": r.level,
+                "meaning": r.meaning,
+                "benign": r.benign,
+                "references": r.references,
+                "exemplars": [{"name": e.name, "found": e.found, "story": e.story, "from": e.origin} for e in r.exemplars],
+            }
             for r in chosen
         ]
         click.echo(jsonlib.dumps(told, indent=1))
@@ -34,6 +41,8 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
             click.echo(_wrapped(f"not this: {cause}"))
         if rule.references:
             click.echo(_wrapped("see " + ", ".join(rule.references)))
+        for exemplar in rule.exemplars:
+            click.echo(_wrapped(f"{'finds' if exemplar.found else 'leaves'} {exemplar.name}: {exemplar.story}"))
         click.echo()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
+from parsers.sniff import partition_of
 from spark.cluster import Cluster
 from spark.events import Event
 
@@ -19,13 +20,14 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
             by_source.setdefault(event.source, []).append(event)
     for source, events in sorted(by_source.items()):
         first = events[0]
+        topic, partition = _partition(first)
         more = f" and {len(events) - 1} more" if len(events) > 1 else ""
         yield Finding(
             kind="checkpoint-corrupt",
             severity="high" if source.rsplit("/", 1)[-1].startswith(("replication-offset", "leader-epoch")) else "medium",
             confidence="certain",
-            topic=first.topic,
-            partition=first.partition,
+            topic=topic,
+            partition=partition,
             brokers=(first.writer,) if first.writer is not None else (),
             start=first.at,
             summary=f"{source}: {first.text}{more}",
@@ -37,6 +39,12 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
             next_steps=("Copy the file away before the broker is started again.",),
             evidence=quote(events),
         )
+
+
+def _partition(event: Event) -> tuple[str | None, int | None]:
+    """The partition a damaged file belongs to; a leader-epoch-checkpoint lies in its directory."""
+    where = partition_of(event.source)
+    return where[:2] if where is not None and event.source.endswith("leader-epoch-checkpoint") else (event.topic, event.partition)
 
 
 RULE = Rule(

@@ -20,7 +20,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         assert event.high_watermark is not None and event.previous_offset is not None
         low, high = event.high_watermark, event.previous_offset
         explained = any(x.range.start < high and (x.range.end is None or x.range.end > low) for x in lost)
-        if not explained and not _refetch(event, timeline):
+        if not explained and not _refetch(event, timeline) and not _new_leader_lags(event, timeline):
             yield _finding(event, timeline)
 
 
@@ -31,6 +31,17 @@ def _falls(event: Event) -> bool:
 def _refetch(event: Event, timeline: PartitionTimeline) -> bool:
     """The follower truncated there and copied the same records again: its high watermark follows its log."""
     return any(e.writer == event.writer and e.offset == event.high_watermark for e in timeline.of("truncation"))
+
+
+def _new_leader_lags(event: Event, timeline: PartitionTimeline) -> bool:
+    """A new leader begins with the high watermark it was told last, a fetch behind its predecessor's, and followers that
+    knew more take it over; the records are in its log (KIP-207)."""
+    low, high, own = event.high_watermark, event.previous_offset, timeline.replicas.get(event.writer) if event.writer is not None else None
+    if own is None or low is None or high is None or event.at is None:
+        return False
+    epoch = max((f.epoch for f in own.follower_starts if f.at is not None and f.at <= event.at), default=None)
+    starts = [s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch]
+    return any(s.high_watermark is not None and s.high_watermark <= low and s.offset is not None and s.offset >= high for s in starts)
 
 
 def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
@@ -49,7 +60,10 @@ def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
             f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} see "
             "OffsetOutOfRange until it has risen again."
         ),
-        next_steps=("Compare leader-epoch-checkpoint of the replicas around that offset.", "See KAFKA-14704 (fixed in 3.4.1, 3.5): the high watermark was raised before a truncation."),
+        next_steps=(
+            "Compare leader-epoch-checkpoint of the replicas around that offset.",
+            "See KAFKA-14704 (fixed in 3.4.1, 3.5): the high watermark was raised before a truncation.",
+        ),
         evidence=quote(event),
     )
 
@@ -58,7 +72,11 @@ RULE = Rule(
     kind="hw-regression",
     level="medium",
     meaning="A high watermark went back without a loss that explains it.",
-    benign=("A follower that truncates and copies again.", "A loss: then the data-loss finding says so."),
+    benign=(
+        "A follower that truncates and copies again.",
+        "A follower that knew more than the new leader, whose log has the records: it takes over the leader's high watermark.",
+        "A loss: then the data-loss finding says so.",
+    ),
     references=("KAFKA-14704", "KIP-207"),
     partition=judge,
 )

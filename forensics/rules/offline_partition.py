@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, lasted, windows
+from forensics.windows import SLACK, Window, absence, lasted, windows
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
 
@@ -15,12 +15,20 @@ BRIEF_S = 1.0
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for window in windows(timeline, _leaderless):
-        if window.seconds is None or window.seconds >= BRIEF_S:
+        if (window.seconds is None or window.seconds >= BRIEF_S) and not _deleted(window, timeline, cluster):
             yield _finding(window, timeline, cluster)
 
 
 def _leaderless(state: State) -> bool:
     return state.leader < 0
+
+
+def _deleted(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A ZooKeeper controller takes the replicas of a topic that is being deleted offline one by one."""
+    created, start = timeline.states[0].at, window.start
+    if window.end is not None or created is None or start is None:
+        return False
+    return any(at is not None and created <= at <= start + SLACK for at in cluster.recreated.get(timeline.topic, ()))
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -46,7 +54,9 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
             f"Only {brokers_named(last.isr)} could be elected cleanly."
         ),
         next_steps=(f"Bring {brokers_named(last.isr)} back; an unclean election would lose what only they hold.",),
-        evidence=quote(window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])),
+        evidence=quote(
+            window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])
+        ),
     )
 
 
@@ -54,6 +64,6 @@ RULE = Rule(
     kind="offline-partition",
     level="high",
     meaning="A partition had no leader: nobody could write to it or read from it.",
-    benign=("Less than a second on the way from one leader to the next.",),
+    benign=("Less than a second on the way from one leader to the next.", "The deletion of the topic."),
     partition=judge,
 )

@@ -28,7 +28,8 @@ def _short(state: State) -> bool:
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     out = missing(window.states)
     why = [absence(b, window.start, timeline, cluster) for b in out]
-    planned = bool(why) and all(a.why == "stop" for a in why) or any(reassigning(s) for s in window.states)
+    smallest: tuple[int, ...] = min((s.isr for s in window.states), key=len)
+    planned = (bool(why) and all(a.why == "stop" for a in why)) or any(reassigning(s) for s in window.states)
     return Finding(
         kind="under-replicated",
         severity="low" if planned and window.end is not None else "medium",
@@ -44,7 +45,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {brokers_named(out)} "
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name} (smallest ISR "
-            f"{list(min((s.isr for s in window.states), key=len))} of replicas {list(timeline.assigned)}): {'; '.join(a.words for a in why) or 'the evidence does not say why'}."
+            f"{list(smallest)} of replicas {list(timeline.assigned)}): {'; '.join(a.words for a in why) or 'the evidence does not say why'}."
         ),
         next_steps=() if window.end is not None else (f"Find out why {brokers_named(out)} did not rejoin; its server.log tells of fetching and truncating.",),
         evidence=quote(window.states[0].event, *(a.event for a in why), *(s.event for s in window.states[1:2])),

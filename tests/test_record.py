@@ -1,0 +1,391 @@
+"""The pure parts of the recorder: formats, layouts, truth, bundles. No Kafka is started here."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import cast
+
+import google_crc32c
+import pytest
+from hypothesis import given
+from hypothesis import settings as profile
+from hypothesis import strategies as st
+
+from fixtures.record import bundle, jars, layout, records, truth
+from fixtures.record.__main__ import offsets, zones
+from fixtures.record.client import Ack, Client, Cut, PartitionState, View
+from fixtures.record.cluster import Cluster, RecordingError, Settings
+from fixtures.record.jars import Jars
+from fixtures.record.observer import Observer, Sighting, Source
+from fixtures.record.recording import command, findings
+from fixtures.record.scenarios import SCENARIOS
+from fixtures.record.truth import Partition
+from fixtures.record.versions import KafkaVersion
+from fixtures.record.wire import ProtocolError, Reader, array, blob, i16, i32, i64, string
+
+FILES = Path(__file__).parent.parent / "fixtures" / "bundles"
+VERSIONS = [
+    KafkaVersion(text) for text in ("0.8.2.2", "0.9.0.1", "0.10.2.2", "0.11.0.3", "1.0.2", "2.3.1", "2.8.2", "3.3.2", "3.9.1", "4.1.1")
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "scala", "modes", "log4j2"),
+    [
+        ("0.8.2.2", "2.11", ("zk",), False),
+        ("2.3.1", "2.12", ("zk",), False),
+        ("3.2.3", "2.13", ("zk",), False),
+        ("3.9.1", "2.13", ("zk", "kraft"), False),
+        ("4.1.1", "2.13", ("kraft",), True),
+    ],
+)
+def test_what_a_version_can_do(text: str, scala: str, modes: tuple[str, ...], log4j2: bool) -> None:
+    version = KafkaVersion(text)
+    assert (version.scala, version.modes, version.log4j2) == (scala, modes, log4j2)
+
+
+@pytest.mark.parametrize("text", ["4", "4.1", "x.y.z", ""])
+def test_half_a_version_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        KafkaVersion(text)
+
+
+def test_maven_is_asked_for_what_a_version_needs_besides_the_broker() -> None:
+    artifacts = {version.text: [artifact for _, artifact, _ in jars.coordinates(version)] for version in VERSIONS}
+    assert "kafka-tools" not in artifacts["0.8.2.2"]
+    assert "kafka-tools" in artifacts["0.9.0.1"]
+    assert "log4j-core" in artifacts["4.1.1"]
+    assert [text for text, names in artifacts.items() if "zookeeper" in names] == ["2.3.1"]
+    assert [text for text, names in artifacts.items() if "jaxb-api" in names] == ["0.10.2.2", "0.11.0.3"]
+    assert "<artifactId>kafka_2.13</artifactId><version>4.1.1</version>" in jars.pom(jars.coordinates(KafkaVersion("4.1.1")))
+
+
+def jars_at(root: Path, version: KafkaVersion, *classes: str) -> Jars:
+    directory = root / version.text
+    directory.mkdir(parents=True)
+    (directory / ".complete").touch()
+    with zipfile.ZipFile(directory / "kafka.jar", "w") as archive:
+        for name in classes:
+            archive.writestr(name.replace(".", "/") + ".class", b"")
+    return Jars(version, root)
+
+
+def test_a_class_that_moved_is_found_where_it_is(tmp_path: Path) -> None:
+    found = jars_at(tmp_path, KafkaVersion("2.8.2"), "kafka.admin.TopicCommand")
+    assert found.main_class("org.apache.kafka.tools.TopicCommand", "kafka.admin.TopicCommand") == "kafka.admin.TopicCommand"
+    with pytest.raises(LookupError):
+        found.main_class("kafka.Nothing")
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=str)
+def test_every_appender_a_logger_names_is_there(version: KafkaVersion) -> None:
+    lines = dict(line.split("=", 1) for line in layout.properties(version).splitlines())
+    if version.log4j2:
+        named = {value for key, value in lines.items() if key.endswith(".ref")}
+        made = {key.split(".")[1] for key in lines if key.startswith("appender.")}
+    else:
+        named = {part.strip() for key, value in lines.items() if "ogger" in key for part in value.split(",")[1:]}
+        made = {key.split(".")[2] for key in lines if key.startswith("log4j.appender.")}
+    assert named == made
+
+
+def test_state_changes_are_traced_before_2_6_only() -> None:
+    levels = {v.text: next(s.level for s in layout.specials(v) if s.name == "state.change.logger") for v in VERSIONS}
+    assert (levels["2.3.1"], levels["2.8.2"]) == ("TRACE", "INFO")
+
+
+# --- records
+
+
+def log(values: Sequence[bytes], magic: int = 2, start: int = 0, batch: int = 10) -> bytes:
+    """A segment as a leader writes it: batches of `values` with their offsets."""
+    data = b""
+    for at in range(0, len(values), batch):
+        sent = records.encode(values[at : at + batch], magic, 1_700_000_000_000)
+        for entry in records.entries(sent):
+            raw = sent[entry.position : entry.position + entry.size]
+            data += struct.pack(">q", start + at + entry.base_offset) + raw[8:]
+    return data
+
+
+@given(st.lists(st.binary(max_size=200), min_size=1, max_size=20), st.sampled_from([0, 1, 2]))
+@profile(max_examples=100)
+def test_what_a_producer_sends_can_be_read(values: list[bytes], magic: int) -> None:
+    read = [value for entry in records.entries(records.encode(values, magic, 1)) for _, value in entry.values]
+    assert read == values
+
+
+@given(st.binary(max_size=300))
+@profile(max_examples=100)
+def test_batches_are_checked_as_kafka_checks_them(data: bytes) -> None:
+    assert records.crc32c(data) == google_crc32c.value(data)
+    sent = records.encode([data], 2, 1)
+    assert struct.unpack_from(">I", sent, 17)[0] == google_crc32c.value(sent[21:])
+    old = records.encode([data], 1, 1)
+    assert struct.unpack_from(">I", old, 12)[0] == zlib.crc32(old[16:])
+
+
+@given(st.binary(max_size=300), st.integers(0, 2))
+@profile(max_examples=200)
+def test_any_bytes_give_entries_or_a_value_error(noise: bytes, magic: int) -> None:
+    for data in (noise, struct.pack(">qi", 0, len(noise)) + noise, struct.pack(">qiib", 0, len(noise) + 5, 0, magic) + noise):
+        try:
+            found = list(records.entries(data))
+        except ValueError:
+            continue
+        assert sum(entry.size for entry in found) <= len(data)
+
+
+def test_a_torn_batch_is_left_out() -> None:
+    data = log([b"a", b"b", b"c", b"d"], batch=2)
+    assert [entry.base_offset for entry in records.entries(data[:-1])] == [0]
+
+
+@pytest.mark.parametrize("name", ["unclean-election-0.10.2.2-zk", "unclean-election-2.8.2-zk"])
+def test_segments_of_real_brokers_are_read(name: str) -> None:
+    with tarfile.open(FILES / f"{name}.tar.gz") as archive:
+        data = cast("tarfile.ExFileObject", archive.extractfile(f"{name}/broker-1/data/ledger-0/{0:020}.log")).read()
+    read = dict(value for entry in records.entries(data) for value in entry.values)
+    assert sorted(read) == list(range(120))
+    assert all(value.startswith(b"m-") for value in read.values())
+
+
+# --- protocol
+
+
+def test_a_short_answer_is_no_answer() -> None:
+    with pytest.raises(ProtocolError):
+        Reader(b"\0\0\0\2\0\0").array(Reader(b"\0").i32)
+
+
+@pytest.mark.parametrize("text", ["0.9.0.1", "0.10.2.2", "4.1.1"])
+def test_acknowledgements_are_read_by_partition(text: str) -> None:
+    client = Client(KafkaVersion(text), dict)
+    times = i64(-1) if client.produce_version >= 2 else b""
+    body = array([string("t") + array([i32(1) + i16(0) + i64(40) + times, i32(2) + i16(6) + i64(-1) + times])])
+    assert client.read_produced(Reader(body)) == {("t", 1): (0, 40), ("t", 2): (6, -1)}
+
+
+def test_a_produce_request_holds_the_records() -> None:
+    client = Client(KafkaVersion("2.8.2"), dict)
+    reader = Reader(client.produce_body("all", {("t", 3): [b"one", b"two"]}))
+    assert (reader.string(), reader.i16(), reader.i32(), reader.i32()) == (None, -1, 3000, 1)
+    assert (reader.string(), reader.i32(), reader.i32()) == ("t", 1, 3)
+    assert [value for entry in records.entries(reader.blob() or b"") for _, value in entry.values] == [b"one", b"two"]
+
+
+def test_null_and_empty_are_told_apart() -> None:
+    assert Reader(blob(None)).blob() is None
+    assert Reader(blob(b"")).blob() == b""
+    assert Reader(string(None)).string() is None
+
+
+# --- truth
+
+
+@given(st.sets(st.integers(0, 60)))
+@profile(max_examples=100)
+def test_ranges_hold_their_offsets_and_do_not_touch(found: set[int]) -> None:
+    made = truth.ranges(found)
+    assert {o for start, end in made for o in range(start, end)} == found
+    assert all(a[1] < b[0] for a, b in pairwise(made))
+
+
+def ack(offset: int, value: bytes, acks: str = "all", at: str = "2026-01-01T00:00:00.000+00:00") -> Ack:
+    return Ack("t", 0, offset, value, acks, at)
+
+
+def test_a_record_is_lost_by_its_value_not_its_offset() -> None:
+    acks = [ack(0, b"a"), ack(1, b"b"), ack(2, b"c")]
+    views = {("t", 0): View({0: b"a", 1: b"other", 2: b"b"}, 3)}
+    missing = truth.unreadable(acks, [], views)
+    assert truth.lost(missing, True) == {
+        "t-0": {"offsets": [[2, 3]], "acked_records": 1, "acks": ["all"], "acked_between": [acks[2].at, acks[2].at]}
+    }
+    assert truth.lost(missing, False)["t-0"]["provable"] is False
+
+
+def test_what_was_deleted_on_request_is_not_lost() -> None:
+    views = {("t", 0): View({5: b"f"}, 6)}
+    acks = [ack(n, bytes([97 + n])) for n in range(6)]
+    assert truth.unreadable(acks, [Cut("t", 0, 5)], views) == {}
+    assert [a.offset for a in truth.unreadable(acks, [Cut("t", 0, 4)], views)["t", 0]] == [4]
+
+
+def test_records_above_the_high_watermark_are_kept() -> None:
+    acks = [ack(n, b"%d" % n, "1") for n in range(4)]
+    views: dict[Partition, View] = {("t", 0): View({0: b"0", 1: b"1"}, 2)}
+    missing = truth.unreadable(acks, [], views)
+    whole, cut = log([b"0", b"1", b"2", b"3"]), log([b"0", b"1", b"2"])
+    assert truth.kept(missing, views, {("t", 0): whole}) == {"t-0": {"offsets": [[2, 4]], "high_watermark": 2, "leader_leo": 4}}
+    assert truth.kept(missing, views, {("t", 0): cut}) == {}
+
+
+def seen(*states: tuple[int, Sequence[int]]) -> list[Sighting]:
+    return [Sighting(f"{n}", "t", 0, PartitionState(leader, n, tuple(isr), (1, 2, 3))) for n, (leader, isr) in enumerate(states)]
+
+
+@pytest.mark.parametrize(
+    ("states", "leaders"),
+    [
+        ([(1, [1, 2, 3]), (1, [1]), (-1, [1]), (2, [2])], [2]),
+        ([(1, [1]), (2, [2, 3])], [2]),
+        ([(1, [1, 2]), (2, [2])], []),
+        ([(1, [1]), (-1, [1]), (1, [1])], []),
+        ([(1, [1]), (-1, []), (1, [1])], []),
+        ([(1, [1]), (-1, []), (2, [2])], [2]),
+        # the end of a reassignment: the new replica joined and took over in one step
+        ([(4, [4, 2, 3]), (1, [2, 3, 1])], []),
+    ],
+)
+def test_a_leader_from_outside_the_isr_is_unclean(states: list[tuple[int, list[int]]], leaders: list[int]) -> None:
+    assert [e["new_leader"] for e in truth.unclean_elections(seen(*states))] == leaders
+
+
+def test_a_leader_out_of_an_empty_isr_is_told_apart() -> None:
+    found = truth.last_known_leaders(seen((1, [1, 2]), (-1, []), (1, [1]), (1, [1, 2])))
+    assert [(e["leader"], e["seen_at"]) for e in found] == [(1, "2")]
+    assert truth.last_known_leaders(seen((1, [1]), (-1, []), (2, [2]))) == []
+    assert truth.last_known_leaders(seen((1, [1]), (-1, [1]), (1, [1]))) == []
+
+
+def test_only_different_records_at_one_offset_diverge() -> None:
+    same, longer = log([b"a", b"b"]), log([b"a", b"b", b"c"])
+    other = log([b"a", b"x", b"c"])
+    assert truth.diverged({1: same, 2: longer}) == []
+    assert truth.diverged({1: longer, 2: other}) == [[1, 2]]
+
+
+def test_findings_follow_from_what_was_measured() -> None:
+    elections = [{"topic": "t", "partition": 1, "new_leader": 2}]
+    found = findings(SCENARIOS["unclean-election"], elections, {"t-1": {}}, {"a-b-0": []}, {})
+    assert found == [
+        {"kind": "unclean-election", "topic": "t", "partition": 1, "broker": 2},
+        {"kind": "data-loss", "topic": "t", "partition": 1, "cause": "unclean-election", "committed": True},
+        {"kind": "log-divergence", "topic": "a-b", "partition": 0},
+    ]
+    assert findings(SCENARIOS["last-replica-standing-unprovable"], [], {"t-1": {}}, {}, {}) == []
+
+
+def test_the_command_that_makes_it_again_is_told() -> None:
+    settings = Settings(KafkaVersion("4.1.1"), "kraft", timezones={2: "Asia/Kolkata"}, clock_offsets={1: 300})
+    told = command("zombie-leader", settings)
+    assert told == "python -m fixtures.record zombie-leader 4.1.1 --mode kraft --timezone 2=Asia/Kolkata --clock-offset 1=+300"
+
+
+# --- observer
+
+
+class Script:
+    """Gives the observer one look after the other."""
+
+    def __init__(self, *looks: dict[tuple[str, int], PartitionState]) -> None:
+        self._looks = list(looks)
+
+    def look(self) -> dict[tuple[str, int], PartitionState]:
+        return self._looks.pop(0)
+
+
+def watched(*states: PartitionState) -> list[PartitionState]:
+    source: Source = Script(*({("t", 0): state, ("__consumer_offsets", 0): state} for state in states))
+    observer = Observer(source)
+    for _ in states:
+        observer.poll()
+    assert {s.topic for s in observer.sightings} == {"t"}
+    return [s.state for s in observer.sightings]
+
+
+def test_the_observer_keeps_changes_and_not_what_is_older() -> None:
+    first = PartitionState(1, 3, (1, 2), (1, 2))
+    later = PartitionState(2, 4, (2,), (1, 2))
+    assert watched(first, first, later, first) == [first, later]
+
+
+def test_without_epochs_every_change_counts() -> None:
+    first, later = PartitionState(1, -1, (1, 2), (1, 2)), PartitionState(2, -1, (2,), (1, 2))
+    assert watched(first, later, first) == [first, later, first]
+
+
+# --- the cluster's files
+
+
+def cluster_at(root: Path, version: str = "2.8.2", mode: str = "zk") -> Cluster:
+    kafka = KafkaVersion(version)
+    cluster = Cluster(Settings(kafka, mode), jars_at(root / "cache", kafka), root / "work")
+    cluster.work.mkdir()
+    cluster.prepare()
+    return cluster
+
+
+def configuration(cluster: Cluster, number: int) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in cluster.node(number).properties.read_text().splitlines())
+
+
+@pytest.mark.parametrize(("version", "mode"), [("0.8.2.2", "zk"), ("2.8.2", "zk"), ("3.9.1", "kraft"), ("4.1.1", "kraft")])
+def test_configuration_names_what_the_mode_needs(tmp_path: Path, version: str, mode: str) -> None:
+    lines = configuration(cluster_at(tmp_path, version, mode), 1)
+    assert ("node.id" in lines, "broker.id" in lines) == (mode == "kraft", mode == "zk")
+    assert ("port" in lines) == (version == "0.8.2.2")
+    assert int(lines["log.segment.bytes"]) == (1048576 if version == "4.1.1" else 262144)
+
+
+def test_power_loss_cuts_at_a_batch_and_takes_the_indexes(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    replica = cluster.node(1).home / "data" / "t-0"
+    replica.mkdir()
+    segment = replica / f"{0:020}.log"
+    data = log([b"%d" % n for n in range(40)])
+    segment.write_bytes(data)
+    for name in (f"{0:020}.index", f"{0:020}.timeindex", "leader-epoch-checkpoint"):
+        (replica / name).touch()
+    cluster.lose_power(1, "t", 0, keep=15)
+    assert [entry.base_offset for entry in records.entries(segment.read_bytes())] == [0, 10]
+    assert sorted(path.name for path in replica.iterdir()) == [segment.name, "leader-epoch-checkpoint"]
+    assert cluster.actions[-1]["bytes_before"] == len(data)
+    assert cluster.actions[-1]["bytes_after"] == segment.stat().st_size
+    with pytest.raises(RecordingError):
+        cluster.lose_power(2, "t", 0, keep=15)
+
+
+def test_a_saved_copy_holds_logs_and_checkpoints_only(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    home = cluster.node(1).home
+    (home / "data" / "t-0").mkdir()
+    for name in ("logs/server.log", "logs/kafkaServer.out", "data/t-0/0.log", "data/t-0/0.index", "data/t-0/leader-epoch-checkpoint"):
+        (home / name).write_text("x")
+    cluster.save(1, "before-restart")
+    saved = cluster.work / "before-restart" / "broker-1"
+    found = {str(path.relative_to(saved)) for path in saved.rglob("*") if path.is_file()}
+    assert found == {"logs/server.log", "data/t-0/leader-epoch-checkpoint"}
+
+
+def test_the_bundle_has_neither_indexes_nor_the_recorders_paths(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    home = cluster.node(1).home
+    line = f"Loading {home}/data with {cluster.jars.directory}/kafka.jar environment:host.name=here.example"
+    (home / "logs" / "server.log").write_text(line)
+    (home / "logs" / "empty.log").touch()
+    (home / "data" / "0.index").write_text("x")
+    (home / "data" / "0.log").write_bytes(b"\xff\x00")
+    (cluster.work / "cluster").mkdir()
+    path = bundle.write(cluster, "made", {"lost": {}}, tmp_path / "out")
+    with tarfile.open(path) as archive:
+        names = {n for n in archive.getnames() if n.startswith("made/broker-1/")}
+        text = cast("tarfile.ExFileObject", archive.extractfile("made/broker-1/logs/server.log")).read().decode()
+        mtime = archive.getmember("made/broker-1/data/0.log").mtime
+    assert names == {f"made/broker-1/{name}" for name in ("config/server.properties", "data/0.log", "logs/server.log")}
+    assert text == "Loading /var/lib/kafka/broker-1/data with /opt/kafka/libs/kafka.jar environment:host.name=localhost"
+    assert mtime == pytest.approx((home / "data" / "0.log").stat().st_mtime, abs=0.01)
+    assert json.loads((tmp_path / "out" / "made.expected.json").read_text()) == {"lost": {}}
+
+
+def test_options_name_one_broker_or_all() -> None:
+    assert zones(("Asia/Kolkata", "2=UTC"), 3) == {1: "Asia/Kolkata", 2: "UTC", 3: "Asia/Kolkata"}
+    assert offsets(("1=+300", "3=-20")) == {1: 300, 3: -20}
