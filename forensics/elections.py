@@ -77,9 +77,9 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     said = _said(term, timeline)
     witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
-    if said and (before is None or outside):
+    if said and (outside or not _follows(state, before)):
         return Election(term, True, "certain", "Kafka says so itself", witnesses)
-    if state is not None and state.recovering and (outside or before is None):
+    if state is not None and state.recovering and (outside or not _follows(state, before)):
         return Election(term, True, "certain", "its record carries leaderRecoveryState RECOVERING", witnesses)
     if before is None or state is None or not before.isr:
         return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
@@ -89,6 +89,13 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
         return Election(term, False, "probable", excuse, witnesses)
     why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
     return Election(term, True, _certainty(state, before), why, witnesses)
+
+
+def _follows(state: State | None, before: State | None) -> bool:
+    """No state between the two is missing from the evidence."""
+    if state is None or before is None or state.partition_epoch is None or before.partition_epoch is None:
+        return False
+    return state.partition_epoch == before.partition_epoch + 1
 
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:

@@ -129,13 +129,14 @@ def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | 
     return end, event, False
 
 
-def _later(removal: Removal, terms: Sequence[Term]) -> list[Term]:
+def _later(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     """Terms that began after the removed records were written, in order."""
+    terms = timeline.terms
     if removal.epoch is None:
         under = removal.under_epoch
         candidates = [t for t in terms if under is None or t.epoch <= under]
         exact = [t for t in candidates if t.start_offset == removal.start]
-        return exact[:1] or [t for t in candidates if t.epoch == under][:1]
+        return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
     later = []
     for t in terms:
         if t.epoch > removal.epoch:
@@ -144,7 +145,17 @@ def _later(removal: Removal, terms: Sequence[Term]) -> list[Term]:
             own = removal.broker == t.leader and removal.cause in ("restart", "empty")
             if t.start_offset == removal.start and (own or removal.broker != t.leader):
                 later.append(t)
+            elif not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline):
+                later.append(t)
     return later
+
+
+def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The replica was down from the beginning of the term until it told of its log: what it holds is from before."""
+    told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
+    if told is None or term.at is None:
+        return False
+    return not any(e.at is not None and term.at <= e.at < told and e.line is not None for e in timeline.replicas[removal.broker].events if e.event != "log-recovery")
 
 
 def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
@@ -152,7 +163,7 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
     before them it starts at a high watermark, and the whole log above the new leader's end is other than the new leader's."""
     found = []
     end = removal.end
-    later = _later(removal, timeline.terms)
+    later = _later(removal, timeline)
     for term in later:
         if term.start_offset is None or not (term.exact or timeline.has_epochs):
             continue

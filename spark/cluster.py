@@ -158,9 +158,18 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
     """
     found: list[Incarnation] = []
     current: Incarnation | None = None
+    phase = "up"
     for event in events:
         kind = event.event
-        if kind == "broker-starting":
+        # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
+        starting = kind == "broker-state" and event.reason == "STARTING"
+        if starting and phase != "up":
+            continue
+        if kind == "broker-starting" and phase == "announced" and current is not None:
+            phase = "starting"
+            current.evidence.append(event)
+        elif kind == "broker-starting" or starting:
+            phase = "announced" if starting else "starting"
             if current is not None and current.outcome == "running" and _alive(current):
                 current.outcome, current.end = "crashed", event
                 current.evidence.append(event)
@@ -170,6 +179,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             if current is None:
                 current = Incarnation(node, begin=None)
                 found.append(current)
+            phase = "up" if kind != "broker-state" else phase
             if kind == "broker-stopping":
                 current.stopping = current.stopping or event
                 current.evidence.append(event)
@@ -181,9 +191,17 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
                 current.evidence.append(event)
         elif kind in ("clean-start", "unclean-start") and current is not None:
             _settle_by_marker(found, current, event)
-        if current is not None and current.outcome == "running":
+        if current is not None and current.outcome == "running" and _spoken(event):
             current.last_seen = event
     return found
+
+
+_OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
+
+
+def _spoken(event: Event) -> bool:
+    """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
+    return event.line is not None and event.event not in _OF_FILES and not event.event.startswith("metadata-")
 
 
 def _alive(life: Incarnation) -> bool:

@@ -155,7 +155,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         owner = identity.owners[s.path]
         s.node, s.collection = owner.node, owner.collection
     clocks = _clocks(sources, options)
-    topics = table.filter(pc.and_(pc.equal(table["event"], "metadata-topic"), pc.is_valid(table["topic_id"])))
+    topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
     identifier = Identifier(
         nodes={s.path: s.node for s in sources},
         collections={s.path: s.collection for s in sources},
@@ -226,7 +226,7 @@ _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
 def _mode(cluster: Cluster) -> str:
-    if any(s.kind in _KRAFT for s in cluster.sources) or any("process.roles" in s for s in cluster.broker_settings.values()):
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(s.get("process.roles") for s in cluster.broker_settings.values()):
         return "kraft"
     if any("zookeeper.connect" in s for s in cluster.broker_settings.values()):
         return "zookeeper"

@@ -121,6 +121,11 @@ class Replica:
     events: list[Event] = field(default_factory=list)
 
 
+STARTS_AT_LOG_END = "initOffset "
+"""The spelling up to 2.0. To 1.0 a fetcher starts at the follower's log end offset, from 1.1 at its high watermark, which is
+never more: only a value above what is known tells something."""
+
+
 class _Walk:
     """State while one broker's events pass by."""
 
@@ -140,7 +145,7 @@ class _Walk:
         self.recovering: Event | None = None
         self.cut = False
         self.loaded = False
-        self.intent: Event | None = None
+        self.intent: tuple[int | None, Event] | None = None
         self.explicit_updates = False
 
     # observations
@@ -198,9 +203,10 @@ class _Walk:
         self.role = role
 
     def settle_intent(self) -> None:
-        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal followed it."""
+        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it."""
         if self.intent is not None and not self.explicit_updates:
-            self.replica.isr_updates.append(IsrUpdate(self.broker, self.epoch, self.intent, tuple(self.intent.isr or ())))
+            epoch, event = self.intent
+            self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ())))
         self.intent = None
 
 
@@ -242,7 +248,6 @@ def _regress(w: _Walk, offset: int, e: Event) -> None:
 
 
 def _on_leader_start(w: _Walk, e: Event) -> None:
-    w.settle_intent()
     offset = e.log_end_offset
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     if offset is not None:
@@ -263,7 +268,6 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
-    w.settle_intent()
     if w.epoch is None and e.previous_leader_epoch is not None and 0 <= e.previous_leader_epoch < (e.leader_epoch or 0):
         w.epoch = e.previous_leader_epoch
     w.high_watermark(e.high_watermark, e, AT_LEAST)
@@ -286,7 +290,6 @@ def _on_state(w: _Walk, e: Event) -> None:
         return
     if w.epoch is not None and e.leader_epoch < w.epoch:
         return
-    w.settle_intent()
     if leads:
         restart = again and w.loaded
         exact = w.knows_end
@@ -316,8 +319,11 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
     """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began."""
-    if w.role != "leader":
-        w.fetching = True
+    if w.role == "leader":
+        return
+    if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
+        w.end_exactly(e.offset, e)
+    w.fetching = True
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
@@ -357,12 +363,12 @@ def _on_shrink(w: _Walk, e: Event) -> None:
     w.settle_intent()
     w.end_at_least(e.log_end_offset, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
-    w.intent = e
+    w.intent = (w.epoch, e)
 
 
 def _on_expand(w: _Walk, e: Event) -> None:
     w.settle_intent()
-    w.intent = e
+    w.intent = (w.epoch, e)
 
 
 def _on_update(w: _Walk, e: Event) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from spark.cluster import Cluster
 from spark.events import Event
@@ -18,6 +18,9 @@ from spark.replicas import DISK_EVENTS, Disk, LeaderStart, Replica, disk, histor
 
 LEADER_RECOVERY_LEVEL = 3
 """metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
+
+SAME_CHANGE = timedelta(seconds=1)
+"""A leader prints a change of its ISR and what follows from it within milliseconds."""
 
 _AUTHORITY = {"metadata": 0, "decided": 1, "replayed": 2, "sent": 3, "leader": 4, "received": 5, "cached": 6}
 
@@ -256,7 +259,7 @@ def replay(events: Iterable[Event]) -> list[State]:
     (org.apache.kafka.metadata.PartitionRegistration#merge).
     """
     by_offset: dict[tuple[int, str], Event] = {}
-    for e in events:
+    for e in sorted(events, key=lambda e: (e.source, e.byte or 0)):
         by_offset.setdefault((e.metadata_offset if e.metadata_offset is not None else -1, e.event), e)
     states: list[State] = []
     for (_, kind), e in sorted(by_offset.items(), key=lambda item: (item[0][0], item[0][1] != "metadata-partition")):
@@ -370,13 +373,20 @@ def _within(states: Sequence[State], before: State | None) -> list[State]:
             bare.append(s)
     result = [_best(numbered[n]) for n in sorted(numbered)]
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, _AUTHORITY[s.source])):
-        twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr)), None)
+        twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr) and not _apart(r, s)), None)
         if twin is not None:
             result[twin] = _merged(result[twin], s)
         else:
             place = next((i for i, r in enumerate(result) if r.at is not None and s.at is not None and r.at > s.at), len(result))
             result.insert(place, s)
     return result
+
+
+def _apart(one: State, other: State) -> bool:
+    """One broker, by one clock, said the same at two times: it may have been otherwise in between."""
+    if one.event.writer is None or one.event.writer != other.event.writer or one.at is None or other.at is None:
+        return False
+    return abs(one.at - other.at) > SAME_CHANGE
 
 
 def _best(states: Sequence[State]) -> State:
@@ -519,12 +529,12 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
             timeline.snapshots.append(Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))
         else:
             streams[e.writer].append(e)
-    for writer, own in streams.items():
+    for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(file_order(own))
         timeline.events.extend(ordered)
         if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
             timeline.replicas[writer] = history(writer, ordered)
-    timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in directories.items()}
+    timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
     timeline.states = chain(_collect_states(timeline.events, timeline.replicas))
     timeline.terms = _terms(timeline.states, timeline.replicas, list(timeline.disks.values()))

@@ -95,10 +95,6 @@ def test_isr_before_it_unknown() -> None:
     assert of(report(s.files), "unclean-election") == []
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="timeline._within takes a leader's start for the later ISR update of the same members, and the exit between them is gone",
-)
 def test_leader_start_is_the_first_state_of_its_epoch() -> None:
     """2.8 start lines name no version: [2, 3] at 10 s is another state than [2, 3] at 14 s, with broker 1 back in between."""
     s = Story()
@@ -136,9 +132,6 @@ def test_kraft_calls_it_unclean() -> None:
     assert judged(s) == [(1, 1, True, "certain")]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="elections compares with the last state in evidence, not with the one before; Kafka's own word is overruled"
-)
 def test_kraft_calls_it_unclean_and_the_states_between_are_missing() -> None:
     """KRaft's controller prints creations and unclean changes only; that the ISR had shrunk stands in its own line."""
     s = Story()
@@ -149,9 +142,6 @@ def test_kraft_calls_it_unclean_and_the_states_between_are_missing() -> None:
     assert judged(s) == [(2, 1, True, "certain")]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="gather knows topic names by id from the metadata log only, not from the controller's TopicRecord lines"
-)
 def test_kraft_says_unclean_of_a_topic_id_that_the_controllers_log_names() -> None:
     s = Story()
     kraft(s, 0, f"[QuorumController id=100] Replayed TopicRecord for topic t with topic ID {ID}.")

@@ -216,7 +216,6 @@ def test_several_followers_that_cut_the_same_tail_are_one_loss() -> None:
     assert loss.offsets == (Range(200, 358),)
 
 
-@pytest.mark.xfail(strict=True, reason="loss._later takes the earliest term that began at the same offset, not the one it was cut under")
 def test_a_tail_of_unknown_epoch_is_lost_to_the_leader_it_was_cut_for() -> None:
     """The log of broker 3 begins with its cut under epoch 4; epoch 2 happens to have begun at the same offset."""
     s = unclean()

@@ -181,7 +181,6 @@ def dealt(table: pa.Table, seed: int) -> pa.Table:
     return table.take([i for source in sources for i in places[source]])
 
 
-@pytest.mark.xfail(strict=True, reason="timeline.replay and the order of timeline.replicas follow the order in which sources arrive")
 def test_sources_in_any_order_give_the_same_bytes() -> None:
     for name in NAMES:
         table = local.events_of(BUNDLES / f"{name}.tar.gz")

@@ -113,9 +113,6 @@ def _shared_root(exemplar: Exemplar) -> str:
     return f"{tops.pop()}/" if len(tops) == 1 and len(exemplar.files) > 1 else ""
 
 
-@pytest.mark.xfail(
-    strict=True, reason="cluster.lives takes what a restarted broker's copy of the metadata log holds for its last words before the crash"
-)
 def test_a_dead_broker_was_not_fenced_alive() -> None:
     """Brokers 2 and 3 were killed; the records that fence them lie in every broker's copy of the metadata log, theirs too."""
     told = local.report(local.events_of(BUNDLES / "clean-failover-3.9.1-kraft.tar.gz"))
