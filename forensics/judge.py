@@ -36,7 +36,13 @@ def _state(timeline: PartitionTimeline) -> dict[str, Any]:
     isr = final.isr if final is not None else timeline.snapshots[-1].isr if timeline.snapshots else ()
     disk = timeline.disks.get(leader) if leader is not None else None
     replica = timeline.replicas.get(leader) if leader is not None else None
-    end = disk.log_end_offset if disk is not None and disk.log_end_offset is not None else replica.log_end_offset if replica is not None else None
+    end = (
+        disk.log_end_offset
+        if disk is not None and disk.log_end_offset is not None
+        else replica.log_end_offset
+        if replica is not None
+        else None
+    )
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
     return {
         "topic": timeline.topic,
@@ -49,7 +55,8 @@ def _state(timeline: PartitionTimeline) -> dict[str, Any]:
         "log_end_offset": end,
         "high_watermark": hw,
         "absences": [
-            {"broker": broker, "removals": len(states), "start": states[0].at, "end": states[-1].at} for broker, states in sorted(exits(timeline).items())
+            {"broker": broker, "removals": len(states), "start": states[0].at, "end": states[-1].at}
+            for broker, states in sorted(exits(timeline).items())
         ],
     }
 

@@ -109,7 +109,9 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
             continue
-        found.append(Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,)))
+        found.append(
+            Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
+        )
     return found
 
 
@@ -143,9 +145,9 @@ def _later(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
             later.append(t)
         elif t.epoch == removal.epoch and t.restart:
             own = removal.broker == t.leader and removal.cause in ("restart", "empty")
-            if t.start_offset == removal.start and (own or removal.broker != t.leader):
-                later.append(t)
-            elif not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline):
+            if (t.start_offset == removal.start and (own or removal.broker != t.leader)) or (
+                not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline)
+            ):
                 later.append(t)
     return later
 
@@ -155,7 +157,11 @@ def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
     told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
     if told is None or term.at is None:
         return False
-    return not any(e.at is not None and term.at <= e.at < told and e.line is not None for e in timeline.replicas[removal.broker].events if e.event != "log-recovery")
+    return not any(
+        e.at is not None and term.at <= e.at < told and e.line is not None
+        for e in timeline.replicas[removal.broker].events
+        if e.event != "log-recovery"
+    )
 
 
 def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
@@ -186,7 +192,9 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     settled = longest.removal.settled and not _outlived(term, removals, timeline)
     found = []
     for part, committed, hw in _by_commitment(Range(start, end), longest.removal, term, election, timeline, cluster):
-        excuse = _excuse(part, term, timeline, cluster) if committed is not True and election is not None and election.unclean is False else None
+        excuse = (
+            _excuse(part, term, timeline, cluster) if committed is not True and election is not None and election.unclean is False else None
+        )
         confidence = _confidence(term, longest.removal, election)
         found.append(
             Loss(
@@ -248,7 +256,7 @@ def _sent_again(term: Term, timeline: PartitionTimeline) -> bool:
         for segment in d.segments:
             for batch in segment.batches or ():
                 if batch["leader_epoch"] == term.epoch:
-                    return 0 < batch["base_timestamp"] < began
+                    return bool(0 < batch["base_timestamp"] < began)
     return False
 
 
@@ -353,7 +361,11 @@ def _by_commitment(
     assert whole.end is not None
     hw = _high_watermark(removal, timeline)
     sole = _sole(term, timeline)
-    if sole is not None and cluster.min_isr(timeline.topic) <= 1 and (sole != term.leader or term.restart or _recovered(sole, term, timeline)):
+    if (
+        sole is not None
+        and cluster.min_isr(timeline.topic) <= 1
+        and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
+    ):
         return [(whole, True, hw)]
     clean = election is None or election.unclean is False
     above: bool | None = None
@@ -417,10 +429,15 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
         before = _before(term, timeline)
         if before is None or not before.isr or term.start_offset is None or term.order in told:
             continue
+        if any(other.start_offset == term.start_offset and other.leader == term.leader and other.order in told for other in timeline.terms):
+            continue
         if term.leader not in before.isr or not all(_recovered(b, term, timeline) for b in before.isr):
             continue
         loads = [
-            load for b in before.isr for load in timeline.replicas[b].loads if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
+            load
+            for b in before.isr
+            for load in timeline.replicas[b].loads
+            if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
         ]
         evidence = (before.event, *(load.event for load in loads), *term.evidence)
         found.append(Doubt(term.start_offset, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))

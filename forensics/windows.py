@@ -89,9 +89,9 @@ def _ended_near(broker: int, life: Incarnation, at: datetime) -> Absence | None:
         begin = life.stopping.at if life.stopping is not None else life.end.at
         if begin is not None and begin - SLACK <= at and (life.end_at is None or at <= life.end_at + DETECTION):
             return Absence(broker, "stop", f"broker {broker} was being shut down in order", life.stopping or life.end)
-    if life.outcome == "crashed" and life.end is not None and life.end.at is not None and at <= life.end.at + SLACK:
-        if last is None or last <= at + DETECTION:
-            return Absence(broker, "crash", f"broker {broker} had died without a shutdown", life.end)
+    died = life.outcome == "crashed" and life.end is not None and life.end.at is not None and at <= life.end.at + SLACK
+    if died and (last is None or last <= at + DETECTION):
+        return Absence(broker, "crash", f"broker {broker} had died without a shutdown", life.end)
     return None
 
 

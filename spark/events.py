@@ -17,8 +17,14 @@ from parsers.schemas import EVENTS
 IDENTIFIED = pa.schema(
     [
         *(EVENTS.field(i) for i in range(len(EVENTS.names))),
-        pa.field("writer", pa.int32(), metadata={"doc": "broker or controller whose process or disk states the fact; null when nobody knows"}),
-        pa.field("collection", pa.string(), metadata={"doc": "top directory of the collection the source belongs to; one broker may have several"}),
+        pa.field(
+            "writer", pa.int32(), metadata={"doc": "broker or controller whose process or disk states the fact; null when nobody knows"}
+        ),
+        pa.field(
+            "collection",
+            pa.string(),
+            metadata={"doc": "top directory of the collection the source belongs to; one broker may have several"},
+        ),
         pa.field("at", pa.timestamp("us"), metadata={"doc": "UTC after correction of zone and skew; null when the fact has no time"}),
     ]
 )

@@ -236,5 +236,3 @@ def _mode(cluster: Cluster) -> str:
         if e.event in ("broker-state", "metadata-broker"):
             return "kraft"
     return "unknown"
-
-

@@ -11,6 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+_ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|state-change\.log|controller\.log|\d{20}\.log)$")
+"""Files of which a broker has one of that name in a directory of that name: a second one is another collection's."""
+_ONCE_A_DISK = re.compile(r"(?:meta\.properties|replication-offset-checkpoint)$")
+"""Files of which each log directory has one, so that their path must agree one step further."""
 _PATH_ID = re.compile(r"(?:broker|kafka|node|controller|server)[-_=]?(\d+)$|-kafka-(\d+)$|^(\d+)$", re.IGNORECASE)
 MAX_NODE_ID = 2**31 - 1
 
@@ -57,12 +61,13 @@ def _parents(path: str) -> Iterable[str]:
     yield ""
 
 
-def _votes(clues: Iterable[Clues]) -> dict[str, dict[int, int]]:
-    votes: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+def _votes(clues: Iterable[Clues]) -> dict[str, set[int]]:
+    """The nodes that sources below each directory name first."""
+    votes: dict[str, set[int]] = defaultdict(set)
     for clue in clues:
         if clue.nodes:
             for parent in _parents(clue.path):
-                votes[parent][clue.nodes[0]] += 3 if clue.authoritative else 1
+                votes[parent].add(clue.nodes[0])
     return votes
 
 
@@ -75,56 +80,67 @@ def _by_path(path: str) -> int | None:
     return None
 
 
-def _nearest(path: str, votes: Mapping[str, Mapping[int, int]]) -> int | None:
-    """The node of the nearest directory above that speaks with one voice."""
-    for parent in _parents(path):
-        if voted := votes.get(parent):
-            return next(iter(voted)) if len(voted) == 1 else None
-    return None
+def _nearest(path: str, votes: Mapping[str, set[int]]) -> set[int]:
+    """The nodes named in the nearest directory above, the root excepted, that names any."""
+    return next((votes[parent] for parent in _parents(path) if parent and parent in votes), set())
 
 
-def _collection(path: str, node: int, nodes_below: Mapping[str, set[int]]) -> str:
-    """The topmost directory above `path` in which every source is this node's."""
+def _owner(clue: Clues, votes: Mapping[str, set[int]]) -> int | None:
+    if clue.nodes:
+        return clue.nodes[0]
+    around = _nearest(clue.path, votes)
+    if len(around) == 1:
+        return next(iter(around))
+    if (named := _by_path(clue.path)) is not None:
+        return named
+    whole = votes.get("", set())
+    return next(iter(whole)) if len(whole) == 1 and "/" in clue.path else None
+
+
+def _collection(path: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
+    """The topmost directory above `path` that is this node's alone, and holds it once."""
     best = path.rsplit("/", 1)[0] if "/" in path else ""
     for parent in _parents(path):
-        if nodes_below[parent] != {node}:
+        if below[parent] != {node} or (parent, node) in twice:
             break
         best = parent
     return best
 
 
+def _held_twice(nodes: Mapping[str, int | None]) -> set[tuple[str, int]]:
+    """Directories that hold more than one collection of a node: the same file in directories of the same name."""
+    places: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for path, node in nodes.items():
+        steps = 2 if _ONCE.search(path) else 3 if _ONCE_A_DISK.search(path) else 0
+        if node is not None and steps:
+            places[(node, "/".join(path.split("/")[-steps:]))].append(path)
+    found: set[tuple[str, int]] = set()
+    for (node, _), paths in places.items():
+        seen: set[str] = set()
+        for path in paths if len(paths) > 1 else ():
+            parents = set(_parents(path))
+            found.update((parent, node) for parent in parents & seen)
+            seen |= parents
+    return found
+
+
 def identify(clues: Iterable[Clues]) -> Identity:
-    """Owners of all sources. A source that names a node is that node's, unless an authoritative neighbour in the same
-    directory tree says otherwise: then it is the neighbour's, and the conflict is reported."""
+    """Owners of all sources. A source that names a node is that node's; one that names none is its neighbours'. Where
+    meta.properties or server.properties in the same tree say otherwise, the conflict is reported."""
     clues = sorted(clues, key=lambda c: c.path)
     votes = _votes(clues)
-    nodes: dict[str, int | None] = {}
-    conflicts: list[Conflict] = []
+    keepers = _votes(c for c in clues if c.authoritative)
+    nodes = {clue.path: _owner(clue, votes) for clue in clues}
+    conflicts = []
     for clue in clues:
-        around = _nearest(clue.path, {k: v for k, v in votes.items() if k}) if not clue.nodes else None
-        nodes[clue.path] = clue.nodes[0] if clue.nodes else around if around is not None else _by_path(clue.path)
-        if clue.authoritative or not clue.nodes:
-            continue
-        keepers = {
-            c.nodes[0] for c in clues if c.authoritative and c.nodes and _same_machine(c.path, clue.path)
-        }
-        if keepers and clue.nodes[0] not in keepers and not keepers & set(clue.nodes):
-            conflicts.append(Conflict(clue.path, clue.nodes[0], min(keepers)))
+        around = _nearest(clue.path, keepers)
+        if clue.nodes and not clue.authoritative and around and not around & set(clue.nodes):
+            conflicts.append(Conflict(clue.path, clue.nodes[0], min(around)))
     below: dict[str, set[int]] = defaultdict(set)
     for path, node in nodes.items():
         if node is not None:
             for parent in _parents(path):
                 below[parent].add(node)
-    owners = {p: Owner(n, _collection(p, n, below) if n is not None else "") for p, n in nodes.items()}
+    twice = _held_twice(nodes)
+    owners = {p: Owner(n, _collection(p, n, below, twice) if n is not None else "") for p, n in nodes.items()}
     return Identity(owners, conflicts)
-
-
-def _same_machine(one: str, other: str) -> bool:
-    """Two paths whose nearest common directory is below the root and holds `logs` or `data` side by side."""
-    a, b = one.split("/")[:-1], other.split("/")[:-1]
-    common = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        common += 1
-    return common > 0 and max(len(a), len(b)) - common <= 2 and bool(_PATH_ID.search(a[common - 1]) or common > 1)

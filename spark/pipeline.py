@@ -17,8 +17,9 @@ from spark.gather import Identifier, Options, gather
 from spark.timeline import PartitionTimeline, build
 
 if TYPE_CHECKING:
-    from parsers.containers import Unit
     from pyspark.sql import DataFrame, SparkSession
+
+    from parsers.containers import Unit
 
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
 
@@ -65,7 +66,11 @@ def verdicts(events: DataFrame, cluster: Cluster, judge: Judge, schema: pa.Schem
     key = ["topic", "partition"]
     of_partitions = events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
     ways = ways or max(events.sparkSession.sparkContext.defaultParallelism, events.rdd.getNumPartitions() if ways == 0 else 0)
-    return of_partitions.repartition(ways, *key).sortWithinPartitions(*key).mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    return (
+        of_partitions.repartition(ways, *key)
+        .sortWithinPartitions(*key)
+        .mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    )
 
 
 def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -168,7 +168,7 @@ class _Walk:
             self.end, self.exact, self.end_event = offset, False, event
             self.settled = last_word
         elif offset == self.end or last_word:
-            self.settled = self.settled and not self.growing or last_word
+            self.settled = (self.settled and not self.growing) or last_word
 
     @property
     def knows_end(self) -> bool:
@@ -484,7 +484,16 @@ class Disk:
 
 
 DISK_EVENTS = frozenset(
-    {"hw-checkpoint", "recovery-point", "log-start-checkpoint", "epoch-entry", "epoch-file", "segment", "partition-metadata", "cleaner-checkpoint"}
+    {
+        "hw-checkpoint",
+        "recovery-point",
+        "log-start-checkpoint",
+        "epoch-entry",
+        "epoch-file",
+        "segment",
+        "partition-metadata",
+        "cleaner-checkpoint",
+    }
 )
 
 

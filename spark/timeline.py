@@ -161,7 +161,18 @@ def fold(events: Sequence[Event]) -> list[Event]:
             if twin in seen and e.collection != _first_collection(kept, twin):
                 continue
             seen.add(twin)
-        key = (e.event, e.leader, e.leader_epoch, e.partition_epoch, e.offset, e.log_end_offset, e.high_watermark, e.broker, e.reason, str(e.isr))
+        key = (
+            e.event,
+            e.leader,
+            e.leader_epoch,
+            e.partition_epoch,
+            e.offset,
+            e.log_end_offset,
+            e.high_watermark,
+            e.broker,
+            e.reason,
+            str(e.isr),
+        )
         previous = last.get(e.source)
         if previous is not None and previous[0] == key and e.event in _FOLDED:
             previous[1].repeats += 1
@@ -172,7 +183,9 @@ def fold(events: Sequence[Event]) -> list[Event]:
     return kept
 
 
-_FOLDED = frozenset({"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"})
+_FOLDED = frozenset(
+    {"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"}
+)
 
 
 def _first_collection(kept: Sequence[Event], twin: tuple[str, datetime | None]) -> str | None:
@@ -343,7 +356,20 @@ def _collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> li
         for update in replica.isr_updates:
             if update.epoch is not None:
                 found.append(
-                    State(update.epoch, update.event.partition_epoch, replica.broker, update.isr, None, (), (), None, (), update.event.at, "leader", update.event)
+                    State(
+                        update.epoch,
+                        update.event.partition_epoch,
+                        replica.broker,
+                        update.isr,
+                        None,
+                        (),
+                        (),
+                        None,
+                        (),
+                        update.event.at,
+                        "leader",
+                        update.event,
+                    )
                 )
     return found
 
@@ -422,11 +448,26 @@ def _carry(states: Sequence[State]) -> list[State]:
         if before is not None and s.replicas is None:
             s = replace(s, replicas=before.replicas)
         same = before is not None and (before.leader_epoch, before.leader, set(before.isr)) == (s.leader_epoch, s.leader, set(s.isr))
-        if same and before is not None and (s.replicas or ()) == (before.replicas or ()) and s.partition_epoch in (None, before.partition_epoch):
+        if (
+            same
+            and before is not None
+            and (s.replicas or ()) == (before.replicas or ())
+            and s.partition_epoch in (None, before.partition_epoch)
+        ):
             result[-1] = replace(before, also=(*before.also, s.event)[:8])
             continue
         result.append(s)
     return result
+
+
+def assigned_from(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+    """States whose assignment no state tells get it from the controller's creation line, else from --describe: a ZooKeeper
+    cluster at default log level (2.6 and later) says it nowhere else."""
+    if all(s.replicas for s in states):
+        return list(states)
+    told = [e.replicas for e in timeline.of("partition-transition", "topic-created") if e.replicas]
+    known = told[0] if told else next((list(s.replicas) for s in timeline.snapshots if s.replicas), None)
+    return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
 
 
 # terms
@@ -475,7 +516,12 @@ def _terms(states: Sequence[State], replicas: dict[int, Replica], disks: Sequenc
 
 
 def _reign(
-    key: tuple[int, int], state: State | None, before: State | None, own: Sequence[LeaderStart], disks: Sequence[Disk], states: Sequence[State]
+    key: tuple[int, int],
+    state: State | None,
+    before: State | None,
+    own: Sequence[LeaderStart],
+    disks: Sequence[Disk],
+    states: Sequence[State],
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
@@ -492,7 +538,9 @@ def _reign(
     reign = [Term(epoch, 0, leader, state, before, offset, exact, high_watermark, at, tuple(dict.fromkeys(evidence)))]
     for number, start in enumerate(own[1:], 1):
         standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
-        reign.append(Term(epoch, number, leader, standing, standing, start.offset, start.exact, start.high_watermark, start.at, (start.event,)))
+        reign.append(
+            Term(epoch, number, leader, standing, standing, start.offset, start.exact, start.high_watermark, start.at, (start.event,))
+        )
     return reign
 
 
@@ -526,7 +574,9 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
             if e.reason is None:
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
-            timeline.snapshots.append(Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e))
+            timeline.snapshots.append(
+                Snapshot(e.leader if e.leader is not None else -1, tuple(e.isr or ()), tuple(e.replicas or ()), e.at, e)
+            )
         else:
             streams[e.writer].append(e)
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
@@ -536,14 +586,23 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
-    timeline.states = chain(_collect_states(timeline.events, timeline.replicas))
+    timeline.states = assigned_from(chain(_collect_states(timeline.events, timeline.replicas)), timeline)
     timeline.terms = _terms(timeline.states, timeline.replicas, list(timeline.disks.values()))
     timeline.events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0))
     return timeline
 
 
 _CONTROLLER_ONLY = frozenset(
-    {"metadata-partition", "metadata-partition-change", "partition-transition", "election-failed", "election-requested", "preferred-election", "reassignment", "topic-deletion"}
+    {
+        "metadata-partition",
+        "metadata-partition-change",
+        "partition-transition",
+        "election-failed",
+        "election-requested",
+        "preferred-election",
+        "reassignment",
+        "topic-deletion",
+    }
 )
 
 

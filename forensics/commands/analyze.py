@@ -25,9 +25,23 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 @click.option("--topic", "topics", multiple=True, help="Only findings of this topic (may be repeated).")
 @click.option("--partition", "partitions", multiple=True, type=int, help="Only findings of this partition number (may be repeated).")
 @click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated).")
-@click.option("--since", type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]), help="Only findings that end after this time (UTC).")
-@click.option("--until", type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]), help="Only findings that begin before this time (UTC).")
-@click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help="Write the report as JSON; '-' is stdout, in place of the summary.")
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]),
+    help="Only findings that end after this time (UTC).",
+)
+@click.option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]),
+    help="Only findings that begin before this time (UTC).",
+)
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the report as JSON; '-' is stdout, in place of the summary.",
+)
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe.")
 def command(
     paths: tuple[str, ...],

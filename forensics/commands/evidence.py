@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 if TYPE_CHECKING:
-    from parsers.containers import Unit
     from pyspark.sql import DataFrame
+
+    from parsers.containers import Unit
     from spark.cluster import Cluster
     from spark.gather import Identifier, Options
 
@@ -42,7 +43,13 @@ def evidence_options(command: F) -> F:
     for decorate in (
         click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH..."),
         click.option("--timezone", metavar="ZONE", help="Zone of the lines' times, as Europe/Berlin or +02:00; estimated when not given."),
-        click.option("--clock-offset", "clock_offsets", multiple=True, metavar="BROKER=SECONDS", help="A broker's clock is fast (+) or slow (-) by so much."),
+        click.option(
+            "--clock-offset",
+            "clock_offsets",
+            multiple=True,
+            metavar="BROKER=SECONDS",
+            help="A broker's clock is fast (+) or slow (-) by so much.",
+        ),
         click.option("--master", metavar="URL", help="Spark master; default is a Spark inside this command."),
     ):
         command = decorate(command)

@@ -24,8 +24,16 @@ if TYPE_CHECKING:
 
 @click.command("inspect")
 @evidence_options
-@click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help="Write the inventory as JSON; '-' is stdout.")
-def command(paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None) -> None:
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the inventory as JSON; '-' is stdout.",
+)
+def command(
+    paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
+) -> None:
     """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
     from forensics.judge import conclude
     from forensics.report.document import Report
@@ -59,7 +67,11 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     for name in ("node", "role", "Kafka", "clock", "collections", "lives"):
         table.add_column(name, overflow="fold")
     for node in cluster.nodes.values():
-        clock = node.clock.zone + (f" {node.clock.skew_ms / 1000:+.1f} s" if node.clock.skew_ms else "") + ("" if node.clock.basis != "assumed" else " (assumed)")
+        clock = (
+            node.clock.zone
+            + (f" {node.clock.skew_ms / 1000:+.1f} s" if node.clock.skew_ms else "")
+            + ("" if node.clock.basis != "assumed" else " (assumed)")
+        )
         table.add_row(
             str(node.id),
             "broker" if node.broker else "controller",

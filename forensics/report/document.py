@@ -82,7 +82,20 @@ class Report:
             },
             "cluster": {"mode": self.cluster.mode, "brokers": [_node(n) for n in self.cluster.nodes.values()]},
             "partitions": [
-                {k: p[k] for k in ("topic", "partition", "topic_id", "replicas", "leader", "isr", "leader_epoch", "log_end_offset", "high_watermark")}
+                {
+                    k: p[k]
+                    for k in (
+                        "topic",
+                        "partition",
+                        "topic_id",
+                        "replicas",
+                        "leader",
+                        "isr",
+                        "leader_epoch",
+                        "log_end_offset",
+                        "high_watermark",
+                    )
+                }
                 for p in self.partitions
             ],
             "findings": [_finding(f) for f in self.findings],

@@ -72,7 +72,8 @@ def _head(report: Report) -> Text:
     size = sum(s.bytes or 0 for s in cluster.sources)
     controllers = len(cluster.nodes) - len(brokers)
     parts = [
-        f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}" + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
+        f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
+        + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else "Kafka version unknown",
         MODES[cluster.mode],
         f"{len(report.partitions)} partitions",
@@ -176,7 +177,9 @@ def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _story(finding: Finding) -> Iterator[RenderableType]:
-    yield Text(clean(f"  {finding.kind}  {finding.summary}"), style=COLOURS[finding.severity] if finding.severity != "critical" else "bold red")
+    yield Text(
+        clean(f"  {finding.kind}  {finding.summary}"), style=COLOURS[finding.severity] if finding.severity != "critical" else "bold red"
+    )
     yield Padding(Text(clean(finding.explanation)), (0, 0, 0, 4))
     for evidence in finding.evidence[:QUOTED]:
         yield Padding(_quote(evidence), (0, 0, 0, 4))
@@ -184,7 +187,9 @@ def _story(finding: Finding) -> Iterator[RenderableType]:
 
 
 def _quote(evidence: Evidence) -> Text:
-    place = evidence.source + (f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else "")
+    place = evidence.source + (
+        f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
+    )
     text = Text(clean(place), style="cyan")
     text.append("\n  " + clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim")
     return text

@@ -62,7 +62,12 @@ def _touched(broker: int, begin: datetime | None, end: datetime | None, partitio
     for p in partitions:
         for a in p["absences"] or ():
             start = a["start"]
-            if a["broker"] == broker and start is not None and (begin is None or start >= begin - NOTICED) and (end is None or start <= end + NOTICED):
+            if (
+                a["broker"] == broker
+                and start is not None
+                and (begin is None or start >= begin - NOTICED)
+                and (end is None or start <= end + NOTICED)
+            ):
                 names.append(f"{p['topic']}-{p['partition']}")
                 break
     return sorted(names)
@@ -95,12 +100,17 @@ def _finding(
         brokers=(node.id,),
         start=last,
         end=end,
-        summary=f"broker {node.id} ended without a shutdown" + (f", back at {moment(end)}" if end else "") + (f"; {len(touched)} partitions touched" if touched else ""),
+        summary=f"broker {node.id} ended without a shutdown"
+        + (f", back at {moment(end)}" if end else "")
+        + (f"; {len(touched)} partitions touched" if touched else ""),
         explanation=(
             f"Broker {node.id} last spoke of its own life at {moment(last)}. {back}{marker} Killed, out of memory, or the machine went down: Kafka prints nothing then."
             + (f" It dropped out of the ISR of {names}." if touched else "")
         ),
-        next_steps=("Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.", "hs_err_pid*.log in its working directory tells of a JVM crash."),
+        next_steps=(
+            "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
+            "hs_err_pid*.log in its working directory tells of a JVM crash.",
+        ),
         evidence=quote(life.end if certain else noticed, unclean, life.last_seen, life.begin),
     )
 

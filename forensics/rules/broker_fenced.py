@@ -90,7 +90,10 @@ RULE = Rule(
     kind="broker-fenced",
     level="medium",
     meaning="The controller fenced a broker, or its ZooKeeper session expired, while the process lived.",
-    benign=("A broker that is being shut down or was dead: reported as such.", "A broker that registers: it is fenced until it has caught up."),
+    benign=(
+        "A broker that is being shut down or was dead: reported as such.",
+        "A broker that registers: it is fenced until it has caught up.",
+    ),
     references=("KIP-631", "KIP-841"),
     cluster=judge,
 )

@@ -21,7 +21,11 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline) -> It
     end, segment = disk.log_end_offset, disk.end_event()
     if end is None or segment is None:
         return
-    for name, event in (("high watermark", disk.high_watermark), ("recovery point", disk.recovery_point), ("log start offset", disk.log_start)):
+    for name, event in (
+        ("high watermark", disk.high_watermark),
+        ("recovery point", disk.recovery_point),
+        ("log start offset", disk.log_start),
+    ):
         if event is None or event.offset is None or event.offset <= end or _older(segment, event):
             continue
         yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} lies beyond the log, which ends at {end}", event, segment)

@@ -19,7 +19,13 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 def _finding(broker: int, life: Incarnation) -> Finding:
     begin = life.stopping or life.controlled or life.end
     failed = life.controlled is not None and life.controlled.reason == "failed"
-    how = "but could not hand over all its leaderships first" if failed else "and handed over its leaderships" if life.controlled is not None else ""
+    how = (
+        "but could not hand over all its leaderships first"
+        if failed
+        else "and handed over its leaderships"
+        if life.controlled is not None
+        else ""
+    )
     return Finding(
         kind="controlled-shutdown",
         severity="low" if failed else "info",
@@ -28,7 +34,9 @@ def _finding(broker: int, life: Incarnation) -> Finding:
         start=begin.at if begin is not None else None,
         end=life.end_at,
         summary=f"broker {broker} was shut down in order" + (", without handing over all leaderships" if failed else ""),
-        explanation=f"Broker {broker} began to stop at {moment(begin.at if begin is not None else None)} {how} and had stopped at {moment(life.end_at)}.".replace("  ", " "),
+        explanation=f"Broker {broker} began to stop at {moment(begin.at if begin is not None else None)} {how} and had stopped at {moment(life.end_at)}.".replace(
+            "  ", " "
+        ),
         evidence=quote(life.stopping, life.controlled, life.end),
     )
 

@@ -116,7 +116,11 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
 
 def _removal_words(removal: Removal) -> str:
     when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
-    what = f"cut its log from {removal.end} to {removal.start}" if removal.cause not in ("left-behind", "restart", "empty", "overwritten") else ""
+    what = (
+        f"cut its log from {removal.end} to {removal.start}"
+        if removal.cause not in ("left-behind", "restart", "empty", "overwritten")
+        else ""
+    )
     return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had them')}{f' ({what})' if what else ''}."
 
 

@@ -22,7 +22,9 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
                 f"{conflict.surroundings}. The lines were believed. A bundle put together by hand, or a disk moved to another broker, looks like this."
             ),
             next_steps=("Check where the file was collected.",),
-            evidence=(Evidence(conflict.path, None, None, f"names broker {conflict.says}; surroundings name broker {conflict.surroundings}"),),
+            evidence=(
+                Evidence(conflict.path, None, None, f"names broker {conflict.says}; surroundings name broker {conflict.surroundings}"),
+            ),
         )
 
 

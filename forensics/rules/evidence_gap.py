@@ -55,9 +55,16 @@ def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterat
             f"{brokers_named(absent)[0].upper() + brokers_named(absent)[1:]} are named as replicas ({example}), but no file of theirs is here. How far their logs reached, and what they truncated, is unknown: "
             "a loss that only their logs show cannot be seen."
         ),
-        next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {brokers_named(absent)}.",),
+        next_steps=(
+            f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {brokers_named(absent)}.",
+        ),
         evidence=(Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(collected)} only"),),
     )
 
 
-RULE = Rule(kind="evidence-gap", level="low", meaning="Something was not collected or could not be read; the report cannot know what it held.", cluster=judge)
+RULE = Rule(
+    kind="evidence-gap",
+    level="low",
+    meaning="Something was not collected or could not be read; the report cannot know what it held.",
+    cluster=judge,
+)

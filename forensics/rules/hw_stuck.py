@@ -40,7 +40,9 @@ def _waited(disk: Disk, hw: int, checkpointed: datetime) -> timedelta | None:
     return None
 
 
-def _finding(timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached: dict[int, int], whole: bool, waited: timedelta) -> Finding:
+def _finding(
+    timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached: dict[int, int], whole: bool, waited: timedelta
+) -> Finding:
     assert disk.high_watermark is not None and timeline.final is not None
     isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
     return Finding(
@@ -64,7 +66,12 @@ def _finding(timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached
             "Move the leadership (preferred election) or restart the leader: the new leader computes the high watermark anew.",
             "Do not delete or reset anything: the records are on the disks.",
         ),
-        evidence=quote(disk.high_watermark, disk.end_event(), *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker), timeline.final.event),
+        evidence=quote(
+            disk.high_watermark,
+            disk.end_event(),
+            *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker),
+            timeline.final.event,
+        ),
     )
 
 

@@ -46,7 +46,10 @@ def _parted(one: Disk, other: Disk, in_sync: bool) -> tuple[int, int] | None:
     joined = [o for o in shared if o > differ[-1] and a[o]["crc"] == b[o]["crc"]]
     if not joined and not in_sync:
         return None
-    first = max((a[o]["last_offset"] + 1 for o in shared if o < differ[0] and a[o]["crc"] == b[o]["crc"]), default=min(differ[0], one.segments[0].offset or 0))
+    first = max(
+        (a[o]["last_offset"] + 1 for o in shared if o < differ[0] and a[o]["crc"] == b[o]["crc"]),
+        default=min(differ[0], one.segments[0].offset or 0),
+    )
     last = max(a[differ[-1]]["last_offset"], b[differ[-1]]["last_offset"]) + 1
     return min(first, differ[0]), joined[0] if joined else last
 
@@ -57,7 +60,11 @@ def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, D
     odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
     about = tuple(dict.fromkeys([*(odd if len(odd) == 1 else []), *brokers]))
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
-    who = f"broker {odd[0]} differs from the others" if len(odd) == 1 and len(brokers) > 2 else f"brokers {', '.join(map(str, brokers))} differ"
+    who = (
+        f"broker {odd[0]} differs from the others"
+        if len(odd) == 1 and len(brokers) > 2
+        else f"brokers {', '.join(map(str, brokers))} differ"
+    )
     return Finding(
         kind="log-divergence",
         severity="critical",
@@ -87,7 +94,10 @@ RULE = Rule(
     kind="log-divergence",
     level="critical",
     meaning="Replicas hold different records at the same offsets now, below offsets they agree on.",
-    benign=("A replica that has not rejoined yet: its tail is cut when it does.", "A compacted topic: the cleaner works on each replica by itself."),
+    benign=(
+        "A replica that has not rejoined yet: its tail is cut when it does.",
+        "A compacted topic: the cleaner works on each replica by itself.",
+    ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=judge,
 )

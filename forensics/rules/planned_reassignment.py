@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +14,9 @@ from spark.timeline import PartitionTimeline
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     assigned = [s for s in timeline.states if s.replicas]
-    changes = [(a, b) for a, b in zip(assigned, assigned[1:], strict=False) if set(a.replicas or ()) != set(b.replicas or ()) or _order(a.replicas, b.replicas)]
+    changes = [
+        (a, b) for a, b in itertools.pairwise(assigned) if set(a.replicas or ()) != set(b.replicas or ()) or _order(a.replicas, b.replicas)
+    ]
     marks = [s for s in timeline.states if s.adding or s.removing]
     lines = timeline.of("reassignment")
     if not changes and not marks and not lines:
@@ -70,7 +73,8 @@ def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
             end=end,
             summary=own[0].summary if len(own) == 1 else f"{topic}: {len(own)} partitions reassigned",
             explanation=f"Between {moment(begin)} and {moment(end)} replicas of {topic} were moved by a reassignment: leader changes, a growing "
-            "and shrinking ISR and deleted directories of these partitions at that time are its work. " + " ".join(f.explanation for f in own[:5]),
+            "and shrinking ISR and deleted directories of these partitions at that time are its work. "
+            + " ".join(f.explanation for f in own[:5]),
             evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     asked = [e for e in timeline.of("election-requested") if (e.reason or "").upper() == "PREFERRED"]
     done = timeline.of("preferred-election")
     terms = [t for t in timeline.terms if not t.restart]
-    for before, term in zip(terms, terms[1:], strict=False):
+    for before, term in itertools.pairwise(terms):
         if _preferred(before, term, timeline, cluster):
             said = [e for e in (*asked, *done) if _near(e, term.at)]
             yield _finding(before, term, said, timeline)

@@ -11,7 +11,11 @@ from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
 LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
-_MOVES = {"client delete records request": "DeleteRecords", "segment deletion": "retention", "leader offset increment": "the leader's log start offset"}
+_MOVES = {
+    "client delete records request": "DeleteRecords",
+    "segment deletion": "retention",
+    "leader offset increment": "the leader's log start offset",
+}
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -21,7 +25,10 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     events = sorted((*moved, *deleted), key=lambda e: (e.at is None, e.at))
     starts = [o for o in (e.log_start_offset if e.log_start_offset is not None else e.offset for e in moved) if o is not None]
-    why = sorted({_MOVES.get(e.reason or "", e.reason or "a request") for e in moved if e.reason != "leader offset increment"} | {LEGAL[e.reason or ""] for e in deleted})
+    why = sorted(
+        {_MOVES.get(e.reason or "", e.reason or "a request") for e in moved if e.reason != "leader offset increment"}
+        | {LEGAL[e.reason or ""] for e in deleted}
+    )
     reason = ", ".join(why) or "the leader's log start offset"
     yield Finding(
         kind="retention",
@@ -51,8 +58,12 @@ def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
             brokers=tuple(sorted({b for f in own for b in f.brokers})),
             start=min(starts, default=None),
             end=max(ends, default=None),
-            summary=own[0].summary if len(own) == 1 else f"{topic}: the heads of {len(own)} partitions were deleted by retention or on request",
-            explanation=f"From {moment(min(starts, default=None))} on: " + "; ".join(f.explanation for f in own[:8]) + ". Kafka was told to delete these records; that is no loss by failure.",
+            summary=own[0].summary
+            if len(own) == 1
+            else f"{topic}: the heads of {len(own)} partitions were deleted by retention or on request",
+            explanation=f"From {moment(min(starts, default=None))} on: "
+            + "; ".join(f.explanation for f in own[:8])
+            + ". Kafka was told to delete these records; that is no loss by failure.",
             evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
         )
 

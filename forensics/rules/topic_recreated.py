@@ -26,7 +26,11 @@ def made_again(topic: str, cluster: Cluster, partitions: Sequence[Mapping[str, A
     first = min((e.at for e in deleted if e.at is not None), default=datetime.max)
     ids = {e.topic_id for e in deleted if e.topic_id}
     for event in cluster.of("topic-created", "metadata-topic"):
-        if event.topic == topic and event.at is not None and (event.at > first or (ids and event.topic_id and event.topic_id not in ids and event.at >= first)):
+        if (
+            event.topic == topic
+            and event.at is not None
+            and (event.at > first or (ids and event.topic_id and event.topic_id not in ids and event.at >= first))
+        ):
             return event
     return None
 

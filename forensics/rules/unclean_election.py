@@ -68,7 +68,10 @@ def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> 
     start = election.term.start_offset
     if start is not None and ends and all(e is not None for e in ends):
         seen = max(e for e in ends if e is not None)
-        return f"No divergence was found: no log of the ISR is known to have reached past offset {min(start, seen)}; nothing was lost that the evidence shows.", True
+        return (
+            f"No divergence was found: no log of the ISR is known to have reached past offset {min(start, seen)}; nothing was lost that the evidence shows.",
+            True,
+        )
     return "Whether records were lost with it cannot be told from this evidence.", False
 
 

@@ -16,7 +16,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     required = max(required, *told) if told else required
 
     def below(state: State) -> bool:
-        return 0 <= state.leader and len(state.isr) < min(required, len(state.replicas or (0,) * required))
+        return state.leader >= 0 and len(state.isr) < min(required, len(state.replicas or (0,) * required))
 
     for window in windows(timeline, below):
         if window.seconds is None or window.seconds > 0:
@@ -39,13 +39,17 @@ def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster
         leader_epoch=fewest.leader_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window)}" + (f", {count} writes refused" if count else ""),
+        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window)}"
+        + (f", {count} writes refused" if count else ""),
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} the ISR of {timeline.name} was down to "
             f"{list(fewest.isr)} while min.insync.replicas is {required}: producers with acks=all are refused (NotEnoughReplicas), others are not. "
             f"{'; '.join(a.words for a in why)}."
         ),
-        next_steps=(f"Bring {brokers_named(out)} back in sync.", "Producers retry refused writes until delivery.timeout.ms; look there for records given up."),
+        next_steps=(
+            f"Bring {brokers_named(out)} back in sync.",
+            "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
+        ),
         evidence=quote(window.states[0].event, fewest.event, refused[:2], *(a.event for a in why)),
     )
 

@@ -10,7 +10,13 @@ from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
 
 BRIEF_S = 1.0
-_CAUSE = {"crash": "broker-crash", "stop": "controlled-shutdown", "log-dir": "log-dir-failure", "running": "not-in-sync", "unknown": "unknown"}
+_CAUSE = {
+    "crash": "broker-crash",
+    "stop": "controlled-shutdown",
+    "log-dir": "log-dir-failure",
+    "running": "not-in-sync",
+    "unknown": "unknown",
+}
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -47,7 +53,9 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name} (smallest ISR "
             f"{list(smallest)} of replicas {list(timeline.assigned)}): {'; '.join(a.words for a in why) or 'the evidence does not say why'}."
         ),
-        next_steps=() if window.end is not None else (f"Find out why {brokers_named(out)} did not rejoin; its server.log tells of fetching and truncating.",),
+        next_steps=()
+        if window.end is not None
+        else (f"Find out why {brokers_named(out)} did not rejoin; its server.log tells of fetching and truncating.",),
         evidence=quote(window.states[0].event, *(a.event for a in why), *(s.event for s in window.states[1:2])),
     )
 
@@ -61,6 +69,9 @@ RULE = Rule(
     kind="under-replicated",
     level="medium",
     meaning="Fewer replicas than assigned were in sync for a while; one more failure is nearer to a loss.",
-    benign=("A rolling restart: each broker's partitions are short of it until it is back (low).", "A reassignment that adds replicas (not counted until they are part of the assignment)."),
+    benign=(
+        "A rolling restart: each broker's partitions are short of it until it is back (low).",
+        "A reassignment that adds replicas (not counted until they are part of the assignment).",
+    ),
     partition=judge,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -18,7 +19,7 @@ GRACE = timedelta(seconds=1)
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     reigns = [t for t in timeline.terms if not t.restart]
-    for before, term in zip(reigns, reigns[1:], strict=False):
+    for before, term in itertools.pairwise(reigns):
         if before.leader == term.leader or term.at is None:
             continue
         old = timeline.replicas.get(before.leader)
@@ -36,7 +37,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _restarted(replica: Replica, before: Term, woke: FollowerStart) -> bool:
     """Its process was started anew between its reign and its submission: then it was dead, no zombie."""
     return any(
-        load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at) for load in replica.loads
+        load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at)
+        for load in replica.loads
     )
 
 

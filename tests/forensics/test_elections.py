@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from forensics.elections import Election, elections
 from spark.cluster import Cluster
 from spark.events import Event

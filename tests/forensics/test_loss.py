@@ -108,9 +108,6 @@ def test_sole_leader_that_restarts_shorter_than_its_saved_checkpoint() -> None:
     assert loss.brokers == (1,)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="identity._collection takes all evidence of one broker as one collection, so the saved copy does not count"
-)
 def test_saved_checkpoint_when_only_that_broker_was_collected() -> None:
     s = alone(unclean=True, end=240)
     s.forget("broker-2/data/meta.properties")

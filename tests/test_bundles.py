@@ -1,0 +1,132 @@
+"""Verdicts on evidence of real clusters, held against what the clients and an observer saw: fixtures/bundles."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.model import LEVELS, Finding
+from forensics.report.document import Report
+from tests import local
+
+BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
+NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
+
+
+def truth_of(name: str) -> dict[str, Any]:
+    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    return truth
+
+
+def told(report: Report, kind: str) -> list[Finding]:
+    return [f for f in report.findings if f.kind == kind and f.confidence != "possible"]
+
+
+def offsets(findings: list[Finding]) -> set[int]:
+    return {o for f in findings for r in f.offsets if r.end is not None for o in range(r.start, r.end)}
+
+
+def place(finding: Finding) -> str:
+    return f"{finding.topic}-{finding.partition}"
+
+
+def check_elections(report: Report, truth: dict[str, Any]) -> None:
+    assert {place(f) for f in told(report, "unclean-election")} == {f"{u['topic']}-{u['partition']}" for u in truth["unclean_elections"]}
+
+
+def check_losses(report: Report, truth: dict[str, Any]) -> None:
+    losses = told(report, "data-loss")
+    assert {place(f) for f in losses}.isdisjoint(truth["nothing_lost"])
+    for name, lost in truth["lost"].items():
+        really = {o for a, b in lost["offsets"] for o in range(a, b)}
+        said = offsets([f for f in losses if place(f) == name])
+        if lost.get("provable", True):
+            assert really <= said
+            assert min(said) == min(really)
+            assert len(said - really) <= max(50, len(really) // 2), "records that were never acknowledged may stretch the end, not more"
+        else:
+            assert not said, "no file tells how much was lost, so no number may be told"
+            possible = [r for f in report.findings if f.kind == "data-loss" and place(f) == name for r in f.offsets]
+            assert any(r.start == min(really) and r.end is None for r in possible)
+
+
+def check_findings(report: Report, truth: dict[str, Any], without: frozenset[str] = frozenset()) -> None:
+    sure = [f for f in report.findings if f.confidence != "possible"]
+    for want in truth["must_find"]:
+        if want["kind"] not in without:
+            fields = {k: v for k, v in want.items() if k != "broker"}
+            found = [f for f in sure if all(getattr(f, k) == v for k, v in fields.items()) and want.get("broker", -1) in (*f.brokers, -1)]
+            assert found, want
+    highest = LEVELS.index(truth["worst_allowed"])
+    assert [f.summary for f in report.findings if LEVELS.index(f.severity) > highest] == []
+    assert [f.summary for f in report.findings if not f.evidence] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts(name: str) -> None:
+    report, truth = local.report(local.events_of(BUNDLES / f"{name}.tar.gz")), truth_of(name)
+    check_elections(report, truth)
+    check_losses(report, truth)
+    check_findings(report, truth)
+
+
+def without_segments(name: str, directory: Path) -> Path:
+    """The bundle as it is when nobody may hand over records: checkpoints, epochs and logs only."""
+    target = directory / f"{name}.tar"
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole, tarfile.open(target, "w") as part:
+        for member in whole:
+            if not re.search(r"/\d{20}\.log$", member.name):
+                content = whole.extractfile(member)
+                part.addfile(member, BytesIO(content.read()) if content is not None else None)
+    return target
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts_without_segments(name: str, tmp_path: Path) -> None:
+    report, truth = local.report(local.events_of(without_segments(name, tmp_path))), truth_of(name)
+    check_elections(report, truth)
+    check_losses(report, truth)
+    check_findings(report, truth, without=frozenset({"log-divergence", "hw-stuck"}))
+
+
+def _shifted(name: str, minutes: int) -> Iterator[tuple[str, bytes]]:
+    """Files of a bundle whose brokers printed another zone's time."""
+    from datetime import datetime, timedelta
+
+    def later(match: re.Match[bytes]) -> bytes:
+        at = datetime.strptime(match[1].decode(), "%Y-%m-%d %H:%M:%S") + timedelta(minutes=minutes)
+        return b"[" + at.strftime("%Y-%m-%d %H:%M:%S").encode() + b","
+
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole:
+        for member in whole:
+            content = whole.extractfile(member)
+            if content is not None:
+                data = content.read()
+                yield (
+                    member.name,
+                    re.sub(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),", later, data, flags=re.MULTILINE) if "/logs/" in member.name else data,
+                )
+
+
+@pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "zombie-leader-2.8.2-zk", "unclean-election-3.9.1-kraft"])
+def test_verdicts_from_another_zone(name: str, tmp_path: Path) -> None:
+    """Lines carry no zone; modification times show it."""
+    target = tmp_path / "zone.tar"
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole, tarfile.open(target, "w") as moved:
+        files = dict(_shifted(name, 330))
+        for member in whole:
+            if member.isfile():
+                member.size = len(files[member.name])
+                moved.addfile(member, BytesIO(files[member.name]))
+    report = local.report(local.events_of(target))
+    assert {n.clock.zone for n in report.cluster.nodes.values() if n.broker} == {"UTC+05:30"}
+    check_elections(report, truth_of(name))
+    check_losses(report, truth_of(name))
+    check_findings(report, truth_of(name))

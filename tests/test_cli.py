@@ -1,0 +1,96 @@
+"""The command as a user meets it: exit codes, what goes where, bad input. One real run of each sort, on Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
+BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
+
+
+def run(*args: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from forensics.cli import main; main()", *map(str, args)]
+    environment = {**os.environ, "COLUMNS": "120", "KAFKA_FORENSICS_CLASS_ARCHIVE": "off"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=300)
+
+
+def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:
+    done = run("analyze", BUNDLE, "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["schema"] == "kafka-forensics/report/1"
+    assert {(f["topic"], f["partition"]) for f in report["findings"] if f["kind"] == "unclean-election"} == {("orders", 0), ("orders", 1)}
+    assert list(tmp_path.iterdir()) == [], "nothing is left where the command was run"
+
+
+def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    with tarfile.open(BUNDLE) as whole:
+        whole.extractall(bundle, filter="data")
+    top = bundle / "unclean-election-2.8.2-zk"
+    (top / "broker-3" / "logs" / "server.log").write_bytes(os.urandom(4096))
+    (top / "broker-3" / "data" / "replication-offset-checkpoint").write_text("0\n7\norders 0 x\norders 1 233\n")
+    (top / "broker-3" / "half.tar.gz").write_bytes(BUNDLE.read_bytes()[:40_000])
+    (top / "broker-3" / "empty.log").write_bytes(b"")
+    (top / "broker-3" / "secret").mkdir(mode=0)
+    before = {p: p.stat().st_mtime_ns for p in bundle.rglob("*")}
+    done = run("analyze", bundle, "--json", "-", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    problems = {s["path"].rsplit("/", 1)[-1] for s in report["evidence"]["sources"] if s["problem"]}
+    assert {"server.log", "replication-offset-checkpoint", "half.tar.gz"} <= problems
+    kinds = {f["kind"] for f in report["findings"]}
+    assert {"checkpoint-corrupt", "evidence-gap", "unclean-election"} <= kinds
+    assert {p: p.stat().st_mtime_ns for p in bundle.rglob("*")} == before, "evidence is read-only"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("notes.txt", b"we saw errors at three", "Nothing of Kafka's"),
+        ("empty.tar.gz", b"", "Nothing of Kafka's"),
+        ("bundle.tar.gz", b"\x1f\x8b\x08half", "bundle.tar.gz"),
+    ],
+)
+def test_nothing_usable_is_one_line_and_exit_2(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = run("analyze", name, cwd=tmp_path)
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if not line.endswith("...")]
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert done.stdout == ""
+
+
+def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+    done = run("analyze", "nowhere.tar.gz", cwd=tmp_path)
+    assert (done.returncode, done.stderr.strip()) == (2, "Error: nowhere.tar.gz: no such file or directory")
+
+
+def test_fail_on_and_filters(tmp_path: Path) -> None:
+    done = run("analyze", BUNDLE, "--fail-on", "critical", "--topic", "orders", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "orders-0" in done.stdout
+    assert "ledger-0" not in done.stdout
+
+
+def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:
+    done = run("inspect", BUNDLES / "last-replica-standing-2.8.2-zk.tar.gz", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "before-restart" in done.stdout
+    assert "2.8.2" in done.stdout
+
+
+def test_rules_and_patterns_need_no_spark(tmp_path: Path) -> None:
+    rules = run("rules", "unclean-election", cwd=tmp_path)
+    assert "unclean-election  critical" in rules.stdout
+    patterns = json.loads(run("patterns", "--json", cwd=tmp_path).stdout)
+    assert all(p["samples"] for p in patterns)
+    assert run("rules", "no-such-kind", cwd=tmp_path).returncode == 2
