@@ -56,14 +56,13 @@ def cli() -> None:
 def main() -> None:
     """Entry point: errors a user can mend are one line and exit code 2."""
     try:
-        cli(standalone_mode=False)
+        code = cli(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)

@@ -208,8 +208,13 @@ def _without_twins(events: Iterable[Event]) -> list[Event]:
 
 
 def _controller_only(events: Iterable[Event]) -> bool:
-    roles = {e.value for e in events if e.event == "config" and e.key == "process.roles"}
+    roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
     return roles == {"controller"}
+
+
+def _roles(value: str | None) -> str:
+    """process.roles as server.properties has it; the dump of a broker's settings prints a list, '[]' in ZooKeeper mode."""
+    return (value or "").strip("[] ")
 
 
 def _settings(cluster: Cluster) -> None:
@@ -226,7 +231,7 @@ _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
 def _mode(cluster: Cluster) -> str:
-    if any(s.kind in _KRAFT for s in cluster.sources) or any(s.get("process.roles") for s in cluster.broker_settings.values()):
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in cluster.broker_settings.values()):
         return "kraft"
     if any("zookeeper.connect" in s for s in cluster.broker_settings.values()):
         return "zookeeper"

@@ -390,14 +390,22 @@ def chain(found: Sequence[State]) -> list[State]:
 
 
 def _within(states: Sequence[State], before: State | None) -> list[State]:
+    """The states of one leader epoch. Before 2.4 the leader's intents carry no partition epoch, but they are all the ISR changes
+    there are: a ZooKeeper controller's own changes begin another leader epoch. So they are the spine then, and what others
+    cached or were sent is hung on it."""
     numbered: dict[int, list[State]] = defaultdict(list)
     bare: list[State] = []
+    spine: list[State] = []
     for s in states:
         if s.partition_epoch is not None and s.partition_epoch >= 0:
             numbered[s.partition_epoch].append(s)
+        elif s.event.event in ("isr-shrink", "isr-expand"):
+            spine.append(s)
         else:
             bare.append(s)
     result = [_best(numbered[n]) for n in sorted(numbered)]
+    if spine:
+        result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, _AUTHORITY[s.source])):
         twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr) and not _apart(r, s)), None)
         if twin is not None:
@@ -405,6 +413,23 @@ def _within(states: Sequence[State], before: State | None) -> list[State]:
         else:
             place = next((i for i, r in enumerate(result) if r.at is not None and s.at is not None and r.at > s.at), len(result))
             result.insert(place, s)
+    return result
+
+
+def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
+    """The leader's own changes after the state the epoch began with, in its order; each later state of others joins the first
+    of them that tells the same, and one that none tells is put where its time is."""
+    result = [*others[:1], *spine]
+    reached = 0
+    for other in others[1:]:
+        same = next((i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))), None)
+        if same is not None:
+            reached = same
+            result[same] = replace(_merged(result[same], other), at=result[same].at)
+        elif other.source != "cached":
+            place = next((i for i, r in enumerate(result) if i > reached and r.at is not None and other.at is not None and r.at > other.at), len(result))
+            result.insert(place, other)
+            reached = place
     return result
 
 

@@ -27,6 +27,7 @@ LISTED = 20
 TOLD = 6
 """Findings whose explanation is printed."""
 QUOTED = 4
+STEPS = 8
 
 
 def clean(text: str) -> str:
@@ -212,8 +213,17 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
-    steps = list(dict.fromkeys(s for f in report.findings if f.severity in ALWAYS_LISTED or f.kind == "data-loss" for s in f.next_steps))
-    if steps:
+    """Steps of the worst findings first; what is to be done in many partitions is said once."""
+    told: dict[str, list[str]] = {}
+    for finding in report.findings:
+        if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
+            for step in finding.next_steps:
+                name = f"{finding.topic}-{finding.partition}"
+                general = step.replace(name, "{}").replace(f"{finding.topic} for what they sent to partition {finding.partition}", "{} for what they sent")
+                told.setdefault(general, []).append(name)
+    if told:
         yield Text("What to do next", style="bold")
-        for step in steps[:8]:
-            yield Padding(Text(clean(f"- {step}")), (0, 0, 0, 2))
+    for general, names in list(told.items())[:STEPS]:
+        places = list(dict.fromkeys(names))
+        shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
+        yield Padding(Text(clean(f"- {general.replace('{}', shown)}")), (0, 0, 0, 2))

@@ -39,11 +39,7 @@ def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline) 
         end=term.at,
         summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR {isr}",
         explanation=explanation.strip(),
-        next_steps=(
-            "Read the data-loss findings of this partition for the offsets that went with it.",
-            f"If the records matter and {brokers_named(isr)} still hold them (see still-on-disk notes), copy that directory before the broker rejoins.",
-            "Check unclean.leader.election.enable on the topic and the brokers.",
-        ),
+        next_steps=("Check unclean.leader.election.enable on the topic and the brokers (before 0.11 it was true by default).",),
         evidence=quote(*election.evidence, *term.evidence),
     )
 
