@@ -312,8 +312,13 @@ def _recovered(broker: int, term: Term, timeline: PartitionTimeline) -> bool:
     replica = timeline.replicas.get(broker)
     if replica is None:
         return False
-    shorter = any(r.cause in ("restart", "empty") and r.broker == broker and _up_to(r.epoch, term) for r in replica.removals)
+    shorter = any(r.cause in ("restart", "empty") and r.broker == broker and _earlier(r.epoch, term) for r in replica.removals)
     return shorter or any((load.unclean or load.cut) and _near(load.epoch, term, timeline) for load in replica.loads)
+
+
+def _earlier(epoch: int | None, term: Term) -> bool:
+    """What happened under this epoch lies before the term."""
+    return epoch is None or epoch < term.epoch or (term.restart > 0 and epoch == term.epoch)
 
 
 def _up_to(epoch: int | None, term: Term) -> bool:
@@ -430,6 +435,8 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
         if before is None or not before.isr or term.start_offset is None or term.order in told:
             continue
         if any(other.start_offset == term.start_offset and other.leader == term.leader and other.order in told for other in timeline.terms):
+            continue
+        if found and (found[-1].start, found[-1].term.leader) == (term.start_offset, term.leader):
             continue
         if term.leader not in before.isr or not all(_recovered(b, term, timeline) for b in before.isr):
             continue

@@ -422,12 +422,17 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
-        same = next((i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))), None)
+        same = next(
+            (i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))), None
+        )
         if same is not None:
             reached = same
             result[same] = replace(_merged(result[same], other), at=result[same].at)
         elif other.source != "cached":
-            place = next((i for i, r in enumerate(result) if i > reached and r.at is not None and other.at is not None and r.at > other.at), len(result))
+            place = next(
+                (i for i, r in enumerate(result) if i > reached and r.at is not None and other.at is not None and r.at > other.at),
+                len(result),
+            )
             result.insert(place, other)
             reached = place
     return result

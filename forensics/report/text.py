@@ -112,6 +112,11 @@ def verdict(report: Report) -> Text:
         committed = sum(r.length or 0 for f in sure if f.committed for r in f.offsets)
         text.append(f"DATA WAS LOST: {count} offsets in {_partitions(len(places))}", style="bold red")
         text.append(f", {committed} of them committed." if committed else ", none of them known to be committed.", style="bold red")
+    elif unmeasured := {(f.topic, f.partition) for f in losses if f.confidence == "possible" and f.severity in ALWAYS_LISTED}:
+        text.append(f"DATA WAS LOST in {_partitions(len(unmeasured))}; how much, no collected file tells.", style="bold red")
+        doubtful -= unmeasured
+        if doubtful:
+            text.append(f" In {_partitions(len(doubtful))} more a loss cannot be excluded.")
     elif doubtful:
         text.append(f"A loss cannot be excluded in {_partitions(len(doubtful))}; none is proven.", style="bold yellow")
     else:
@@ -219,7 +224,9 @@ def _next(report: Report) -> Iterator[RenderableType]:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
             for step in finding.next_steps:
                 name = f"{finding.topic}-{finding.partition}"
-                general = step.replace(name, "{}").replace(f"{finding.topic} for what they sent to partition {finding.partition}", "{} for what they sent")
+                general = step.replace(name, "{}").replace(
+                    f"{finding.topic} for what they sent to partition {finding.partition}", "{} for what they sent"
+                )
                 told.setdefault(general, []).append(name)
     if told:
         yield Text("What to do next", style="bold")

@@ -1,0 +1,136 @@
+"""Lives of broker processes: crashes, orderly stops, KRaft's starting lines, markers; and effective settings."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark.cluster import Cluster, Incarnation, lives, recreated_topics
+from spark.events import Event
+from tests import local
+
+BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
+NOON = datetime(2026, 11, 21, 12)
+
+
+def lived(*kinds: str | tuple[str, dict[str, Any]]) -> list[Incarnation]:
+    """Lives from kinds of events a second apart."""
+    told = [k if isinstance(k, tuple) else (k, {}) for k in kinds]
+    events = [
+        Event(event=k, line=i + 1, at=NOON + timedelta(seconds=i), writer=1, source="server.log", **f) for i, (k, f) in enumerate(told)
+    ]
+    return lives(1, events)
+
+
+def outcomes(found: list[Incarnation]) -> list[str]:
+    return [life.outcome for life in found]
+
+
+STARTING = ("broker-state", {"reason": "STARTING"})
+
+
+def test_start_after_no_stop_is_a_crash_that_the_start_tells() -> None:
+    crashed, running = lived("broker-starting", "broker-started", "broker-starting", "broker-started")
+    assert outcomes([crashed, running]) == ["crashed", "running"]
+    assert crashed.end is running.begin
+    assert crashed.last_seen is not None and crashed.last_seen.event == "broker-started"
+
+
+def test_orderly_stop_ends_at_its_own_line() -> None:
+    stopped, running = lived("broker-starting", "broker-started", "broker-stopping", "broker-stopped", "broker-starting")
+    assert outcomes([stopped, running]) == ["stopped", "running"]
+    assert stopped.end_at == NOON + timedelta(seconds=3)
+    assert stopped.stopping is not None and stopped.stopping.at == NOON + timedelta(seconds=2)
+
+
+def test_stop_that_did_not_complete_is_a_crash() -> None:
+    assert outcomes(lived("broker-starting", "broker-started", "broker-stopping", "broker-starting")) == ["crashed", "running"]
+
+
+def test_log_that_begins_in_the_middle_has_a_life_without_beginning() -> None:
+    first, second = lived("broker-stopping", "broker-stopped", "broker-starting")
+    assert (first.begin, first.begin_at, first.outcome) == (None, None, "stopped")
+    assert second.begin_at == NOON + timedelta(seconds=2)
+
+
+def test_kraft_announces_its_start_twice_and_lives_once() -> None:
+    (life,) = lived(STARTING, "broker-starting", STARTING, "broker-started")
+    assert life.outcome == "running"
+    assert life.begin_at == NOON
+    assert len([e for e in life.evidence if e.event in ("broker-starting", "broker-state")]) == 2
+
+
+def test_kraft_life_cycle_after_the_starting_line_is_no_new_life() -> None:
+    assert len(lived("broker-starting", STARTING, "broker-started")) == 1
+
+
+def test_kraft_crash_is_one_crash() -> None:
+    start = (STARTING, "broker-starting", STARTING, "broker-started")
+    assert outcomes(lived(*start, *start)) == ["crashed", "running"]
+
+
+def test_crash_during_the_start_is_a_life() -> None:
+    assert outcomes(lived("broker-starting", "broker-starting", "broker-started")) == ["crashed", "running"]
+
+
+def test_marker_of_a_clean_stop_overrules() -> None:
+    stopped, running = lived("broker-starting", "broker-started", "broker-starting", "clean-start", "broker-started")
+    assert outcomes([stopped, running]) == ["stopped", "running"]
+    assert stopped.end is not None and stopped.end.event == "clean-start"
+
+
+def test_marker_of_a_directory_with_no_logs_tells_nothing() -> None:
+    assert outcomes(lived("broker-starting", "broker-started", "broker-starting", ("clean-start", {"count": 0}))) == ["crashed", "running"]
+
+
+def test_missing_marker_is_evidence_of_the_crash() -> None:
+    crashed, _ = lived("broker-starting", "broker-started", "broker-starting", ("unclean-start", {"count": 3}))
+    assert crashed.outcome == "crashed"
+    assert crashed.evidence[-1].event == "unclean-start"
+
+
+def test_metadata_a_broker_copied_is_no_sign_of_life() -> None:
+    started = Event(event="broker-started", line=1, at=NOON, writer=1)
+    copied = Event(event="metadata-broker-change", at=NOON + timedelta(hours=1), writer=1)
+    (life,) = lives(1, [started, copied])
+    assert life.last_seen is started
+
+
+def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
+    told = [("controlled-shutdown", {"reason": r}) for r in ("start", "retry", "done")]
+    (life,) = lived("broker-started", *told, "broker-stopped")
+    assert life.controlled is not None and life.controlled.reason == "done"
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("rolling-restart-2.8.2-zk", "stopped"),
+        ("rolling-restart-3.9.1-kraft", "stopped"),
+        ("unclean-election-0.10.2.2-zk", "crashed"),
+        ("last-replica-standing-3.9.1-kraft", "crashed"),
+    ],
+)
+def test_lives_of_real_brokers(name: str, outcome: str) -> None:
+    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    assert {n.id: outcomes(n.lives) for n in cluster.nodes.values() if n.broker} == {b: [outcome, "running"] for b in (1, 2, 3)}
+
+
+def test_settings_of_the_topic_count_before_those_of_brokers() -> None:
+    cluster = Cluster(broker_settings={1: {"min.insync.replicas": "2"}}, topic_settings={"t": {"min.insync.replicas": "3"}})
+    assert (cluster.min_isr("t"), cluster.min_isr("u"), Cluster().min_isr("t")) == (3, 2, 1)
+    assert Cluster(topic_settings={"t": {"min.insync.replicas": "many"}}).min_isr("t") == 1
+
+
+def test_lag_time_is_the_longest_a_broker_has() -> None:
+    assert Cluster().lag_time_ms() == 30_000
+    told = {1: {"replica.lag.time.max.ms": "10000"}, 2: {"replica.lag.time.max.ms": "5000"}}
+    assert Cluster(broker_settings=told).lag_time_ms() == 10_000
+
+
+def test_deletions_of_topics_with_their_times() -> None:
+    told = [Event(event=k, topic="t", at=NOON) for k in ("topic-deletion", "metadata-topic-removed", "topic-created")]
+    assert recreated_topics(told) == {"t": [NOON, NOON]}

@@ -1,0 +1,137 @@
+"""The cluster put together from events of no partition, and what identification writes into every event."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from parsers.schemas import EVENTS
+from spark.events import IDENTIFIED
+from spark.gather import Identifier, Options, gather
+from tests import local
+from tests.forensics.staged import START, Story, table
+
+BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
+
+
+def batch(*rows: dict[str, object]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(list(rows), schema=EVENTS)
+
+
+def test_time_of_lines_is_corrected_and_that_of_files_is_not() -> None:
+    known = Identifier(nodes={"a": 1}, collections={"a": "top"}, offsets_ms={"a": 3_600_000}, topics={})
+    told = known.apply(batch(*({"source": "a", "time": START, "clock": c, "event": "segment"} for c in ("line", "mtime", None))))
+    assert told.schema.equals(IDENTIFIED)
+    assert told.column("at").to_pylist() == [START - timedelta(hours=1), START, START]
+    assert told.column("writer").to_pylist() == [1, 1, 1]
+    assert told.column("collection").to_pylist() == ["top"] * 3
+
+
+def test_source_of_nobody_is_that_of_the_node_its_line_names() -> None:
+    known = Identifier(nodes={"a": None}, collections={}, offsets_ms={}, topics={})
+    told = known.apply(batch({"source": "a", "node": 5, "event": "segment"}, {"source": "unheard", "event": "segment"}))
+    assert told.column("writer").to_pylist() == [5, None]
+
+
+def test_topic_ids_become_names_and_the_shared_root_is_left_out() -> None:
+    known = Identifier(nodes={}, collections={}, offsets_ms={}, topics={"id1": "clicks"}, root="dump/")
+    ids: list[dict[str, object]] = [{"topic_id": "id1"}, {"topic_id": "id2"}, {"topic_id": None}, {"topic": "named", "topic_id": "id1"}]
+    told = known.apply(batch(*({"source": "dump/a", "event": "segment", **i} for i in ids)))
+    assert told.column("topic").to_pylist() == ["clicks", None, None, "named"]
+    assert set(told.column("source").to_pylist()) == {"a"}
+
+
+def test_empty_evidence_is_an_empty_cluster() -> None:
+    cluster, known = gather(EVENTS.empty_table())
+    assert (cluster.nodes, cluster.sources, cluster.mode, known.root) == ({}, [], "unknown", "")
+
+
+def story() -> Story:
+    s = Story()
+    for broker in (1, 2):
+        s.leads(broker, 0, broker, 0, 0, [1, 2])
+    return s
+
+
+def test_clock_of_each_broker_by_its_own_files() -> None:
+    files = story().files
+    one, two = sorted(files)
+    cluster, known = local.gathered(table(files, {one: START, two: START - timedelta(hours=2)}))
+    assert {n: c.clock.zone for n, c in cluster.nodes.items()} == {1: "UTC", 2: "UTC+02:00"}
+    assert known.offsets_ms == {one: 0, two: 7_200_000}
+    assert {s.node: s.last for s in cluster.sources} == {1: START, 2: START - timedelta(hours=2)}
+
+
+def test_what_the_user_says_of_clocks_overrules() -> None:
+    files = story().files
+    options = Options(zone_offset_ms=3_600_000, clock_offsets_ms={2: 1_500})
+    cluster, known = local.gathered(table(files, dict.fromkeys(files, START)), options)
+    assert known.offsets_ms == {p: 3_600_000 + (1_500 if "broker-2" in p else 0) for p in files}
+    assert {n.clock.basis for n in cluster.nodes.values()} == {"given"}
+    assert cluster.nodes[2].clock.skew_ms == 1_500
+
+
+def test_clock_error_alone_comes_on_top_of_the_estimated_zone() -> None:
+    files = story().files
+    _, known = local.gathered(table(files, dict.fromkeys(files, START - timedelta(hours=1))), Options(clock_offsets_ms={1: -500}))
+    assert sorted(known.offsets_ms.values()) == [3_599_500, 3_600_000]
+
+
+def test_line_that_two_copies_hold_counts_once() -> None:
+    line = "[2026-11-21 01:53:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
+    later = "[2026-11-21 01:54:00,000] INFO [KafkaServer id=1] shutting down (kafka.server.KafkaServer)\n"
+    files = {
+        "before/broker-1/logs/server.log": line,
+        "broker-1/logs/server.log": line + later,
+        "broker-2/logs/server.log": line.replace("id=1", "id=2"),
+    }
+    cluster, _ = local.gathered(table(files))
+    assert [(e.writer, e.event) for e in cluster.of("broker-started", "broker-stopping")] == [
+        (1, "broker-started"),
+        (2, "broker-started"),
+        (1, "broker-stopping"),
+    ]
+    assert len(cluster.nodes[1].lives) == 1
+
+
+def test_collections_are_ordered_by_their_newest_file() -> None:
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1])
+    ((path, text),) = s.files.items()
+    files = {f"{top}/logs/state-change.log": text for top in ("a-later", "z-before")}
+    when = {f"a-later/{path[9:]}": START + timedelta(hours=1), f"z-before/{path[9:]}": START}
+    cluster, _ = local.gathered(table(files, when))
+    assert cluster.nodes[1].collections == ["z-before", "a-later"]
+
+
+def test_real_bundle_names_nodes_roles_versions_and_settings() -> None:
+    cluster, known = local.gathered(local.events_of(BUNDLES / "acks1-failover-3.9.1-kraft.tar.gz"))
+    assert {n.id for n in cluster.nodes.values() if n.broker} >= {1, 2}
+    assert {n.id for n in cluster.nodes.values() if not n.broker} == {100}
+    assert {n.version for n in cluster.nodes.values()} == {"3.9.1"}
+    assert known.root == "acks1-failover-3.9.1-kraft/"
+    assert set(known.topics.values()) >= {"clicks"}
+    assert not any(s.path.startswith(known.root) for s in cluster.sources)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unclean-election-0.10.2.2-zk",
+        "acks1-failover-1.1.1-zk",
+        "acks1-failover-3.9.1-kraft",
+        "acks1-failover-2.8.2-zk",
+        "mixed-fleet-3.5.2-zk",
+    ],
+)
+def test_mode(name: str) -> None:
+    cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    assert cluster.mode == ("kraft" if name.endswith("kraft") else "zookeeper")
+
+
+def test_time_of_an_event_is_null_when_the_fact_has_none() -> None:
+    known = Identifier(nodes={}, collections={}, offsets_ms={"a": 5}, topics={})
+    assert known.apply(batch({"source": "a", "clock": "line", "event": "config"})).column("at").to_pylist() == [None]
