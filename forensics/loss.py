@@ -429,7 +429,7 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
     record; if the machines lost power, what was not flushed is gone, and the recovered log looks the same in both cases.
     """
     told = {loss.term.order for loss in losses(timeline, cluster)}
-    found = []
+    found: list[Doubt] = []
     for term in timeline.terms:
         before = _before(term, timeline)
         if before is None or not before.isr or term.start_offset is None or term.order in told:

@@ -58,7 +58,7 @@ def test_directories_of_any_name_are_collections() -> None:
     told = identify(
         [Clues(f"dump/{name}/{f}", (n,)) for n, name in ((1, "iris"), (2, "rose")) for f in ("logs/server.log", "d/meta.properties")]
     )
-    assert {o for o in told.owners.values()} == {Owner(1, "dump/iris"), Owner(2, "dump/rose")}
+    assert set(told.owners.values()) == {Owner(1, "dump/iris"), Owner(2, "dump/rose")}
 
 
 def test_log_among_another_nodes_files_is_a_conflict() -> None:
@@ -118,7 +118,7 @@ def test_twenty_thousand_sources_take_a_few_looks_each(monkeypatch: pytest.Monke
     monkeypatch.setattr(identity, "_parents", counted)
     clues = [Clues(f"{top}/data/t-{p}/leader-epoch-checkpoint") for top in ("old/iris", "new/iris") for p in range(10_000)]
     told = identify([*clues, Clues("old/iris/data/meta.properties", (1,), True), Clues("new/iris/data/meta.properties", (1,), True)])
-    assert {o for o in told.owners.values()} == {Owner(1, "old"), Owner(1, "new")}
+    assert set(told.owners.values()) == {Owner(1, "old"), Owner(1, "new")}
     assert looks < 40 * len(clues)
 
 
