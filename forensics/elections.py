@@ -66,10 +66,13 @@ def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
 
 
 def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
-    """The mark stands in the leader's own log just before its start line, which follows within the same second."""
+    """The mark stands in the leader's own log right before its start line (Partition#makeLeader)."""
     replica = timeline.replicas.get(term.leader)
-    starts = [s for s in replica.leader_starts if s.epoch == term.epoch] if replica is not None else []
-    return any(s.at is not None and event.at is not None and abs((s.at - event.at).total_seconds()) < 1 for s in starts)
+    if replica is None or event not in replica.events:
+        return False
+    after = replica.events[replica.events.index(event) :]
+    start = next((e for e in after if e.event == "leader-start"), None)
+    return start is not None and start.leader_epoch == term.epoch
 
 
 def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:

@@ -82,8 +82,8 @@ def test_marker_of_a_clean_stop_overrules() -> None:
     assert stopped.end is not None and stopped.end.event == "clean-start"
 
 
-def test_marker_of_a_directory_with_no_logs_tells_nothing() -> None:
-    assert outcomes(lived("broker-starting", "broker-started", "broker-starting", ("clean-start", {"count": 0}))) == ["crashed", "running"]
+def test_marker_counts_in_a_directory_that_holds_no_logs() -> None:
+    assert outcomes(lived("broker-starting", "broker-started", "broker-starting", ("clean-start", {"count": 0}))) == ["stopped", "running"]
 
 
 def test_missing_marker_is_evidence_of_the_crash() -> None:

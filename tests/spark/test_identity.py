@@ -93,7 +93,7 @@ def test_two_log_directories_of_one_broker_are_one_collection() -> None:
         "b/d2/meta.properties",
         "b/server.log",
     ]
-    told = identify(Clues(p, (1,)) for p in [*paths, "c/server.log"][:5])
+    told = identify(Clues(p, (1,)) for p in paths)
     assert len({o.collection for o in told.owners.values()}) == 1
 
 
