@@ -16,6 +16,8 @@ from spark.timeline import PartitionTimeline, State
 
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""
+MANY = 20
+"""Windows of one kind in one partition that are told one by one."""
 DETECTION = timedelta(seconds=60)
 """No session or heartbeat time-out in use is longer; a crash is noticed within it."""
 
@@ -27,6 +29,8 @@ class Window:
     start: datetime | None
     end: datetime | None
     states: tuple[State, ...]
+    times: int = 1
+    """More than one: so many windows told as one, with the states of the first and the last."""
 
     @property
     def seconds(self) -> float | None:
@@ -46,7 +50,18 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
         yield Window(run[0].at, None, tuple(run))
 
 
+def condensed(found: Sequence[Window]) -> Sequence[Window]:
+    """The windows, or one for all of them when they are too many to be told one by one."""
+    if len(found) <= MANY:
+        return found
+    first, last = found[0], found[-1]
+    smallest = min((s for w in found for s in w.states), key=lambda s: len(s.isr))
+    return [Window(first.start, last.end, tuple(dict.fromkeys((first.states[0], smallest, last.states[-1]))), len(found))]
+
+
 def lasted(window: Window) -> str:
+    if window.times > 1:
+        return f"{window.times} times"
     seconds = window.seconds
     if seconds is None:
         return "until the evidence ends"

@@ -95,13 +95,22 @@ class PartitionTimeline:
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
+    _by_kind: dict[str, list[Event]] | None = None
 
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
 
     def of(self, *kinds: str) -> list[Event]:
-        return [e for e in self.events if e.event in kinds]
+        """Events of these kinds, in order. The first call indexes the events, which do not change any more then."""
+        if self._by_kind is None:
+            self._by_kind = defaultdict(list)
+            for e in self.events:
+                self._by_kind[e.event].append(e)
+        if len(kinds) == 1:
+            return self._by_kind.get(kinds[0], [])
+        found = [e for kind in kinds for e in self._by_kind.get(kind, [])]
+        return sorted(found, key=_in_time) if len(kinds) > 1 else found
 
     @property
     def final(self) -> State | None:
@@ -132,6 +141,10 @@ class PartitionTimeline:
 # order
 
 
+def _in_time(e: Event) -> tuple[datetime, str, int]:
+    return (e.at or datetime.min, e.source, e.line or 0)
+
+
 def file_order(events: Iterable[Event]) -> list[Event]:
     """One broker's events: each file in its own order, files merged by time. A clock that jumps back inside a file does not
     reorder the file."""
@@ -151,16 +164,15 @@ def file_order(events: Iterable[Event]) -> list[Event]:
 
 def fold(events: Sequence[Event]) -> list[Event]:
     """Drops what an earlier collection of the same broker repeats, and folds runs of one and the same fact of one file."""
-    seen: set[tuple[str, datetime | None]] = set()
+    seen: dict[tuple[str, datetime | None], str | None] = {}
     collections = {e.collection for e in events if e.line is not None}
     kept: list[Event] = []
     last: dict[str, tuple[tuple[object, ...], Event]] = {}
     for e in events:
         if e.line is not None and e.text and len(collections) > 1 and e.event not in DISK_EVENTS:
             twin = (e.text, e.at)
-            if twin in seen and e.collection != _first_collection(kept, twin):
+            if seen.setdefault(twin, e.collection) != e.collection:
                 continue
-            seen.add(twin)
         key = (
             e.event,
             e.leader,
@@ -186,10 +198,6 @@ def fold(events: Sequence[Event]) -> list[Event]:
 _FOLDED = frozenset(
     {"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"}
 )
-
-
-def _first_collection(kept: Sequence[Event], twin: tuple[str, datetime | None]) -> str | None:
-    return next((e.collection for e in kept if (e.text, e.at) == twin), None)
 
 
 # generations of a topic
@@ -616,9 +624,9 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
+    timeline.events.sort(key=_in_time)
     timeline.states = assigned_from(chain(_collect_states(timeline.events, timeline.replicas)), timeline)
     timeline.terms = _terms(timeline.states, timeline.replicas, list(timeline.disks.values()))
-    timeline.events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0))
     return timeline
 
 

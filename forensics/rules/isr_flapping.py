@@ -40,7 +40,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 end=running[-1].at,
                 summary=f"{timeline.name}: broker {broker} left the ISR {len(running)} times",
                 explanation=f"{timeline.name}: {len(running)} times between {moment(running[0].at)} and {moment(running[-1].at)}.",
-                evidence=quote(*(s.event for s in running)),
+                evidence=quote(*(s.event for s in running[:MAX_EVIDENCE])),
             )
 
 

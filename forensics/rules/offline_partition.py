@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import SLACK, Window, absence, lasted, windows
+from forensics.windows import SLACK, Window, absence, condensed, lasted, windows
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
 
@@ -14,9 +14,9 @@ BRIEF_S = 1.0
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for window in windows(timeline, _leaderless):
-        if (window.seconds is None or window.seconds >= BRIEF_S) and not _deleted(window, timeline, cluster):
-            yield _finding(window, timeline, cluster)
+    found = [w for w in windows(timeline, _leaderless) if w.seconds is None or w.seconds >= BRIEF_S]
+    for window in condensed([w for w in found if not _deleted(w, timeline, cluster)]):
+        yield _finding(window, timeline, cluster)
 
 
 def _leaderless(state: State) -> bool:

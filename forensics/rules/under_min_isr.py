@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, lasted, missing, windows
+from forensics.windows import Window, absence, condensed, lasted, missing, windows
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
 
@@ -18,9 +18,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def below(state: State) -> bool:
         return state.leader >= 0 and len(state.isr) < min(required, len(state.replicas or (0,) * required))
 
-    for window in windows(timeline, below):
-        if window.seconds is None or window.seconds > 0:
-            yield _finding(window, required, timeline, cluster)
+    for window in condensed([w for w in windows(timeline, below) if w.seconds is None or w.seconds > 0]):
+        yield _finding(window, required, timeline, cluster)
 
 
 def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster: Cluster) -> Finding:

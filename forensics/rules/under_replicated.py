@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Absence, Window, absence, lasted, missing, reassigning, windows
+from forensics.windows import Absence, Window, absence, condensed, lasted, missing, reassigning, windows
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
 
@@ -20,9 +20,9 @@ _CAUSE = {
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for window in windows(timeline, _short):
-        if window.seconds is None or window.seconds >= BRIEF_S:
-            yield _finding(window, timeline, cluster)
+    short = [w for w in windows(timeline, _short) if w.seconds is None or w.seconds >= BRIEF_S]
+    for window in condensed(short):
+        yield _finding(window, timeline, cluster)
 
 
 def _short(state: State) -> bool:
