@@ -6,7 +6,7 @@ Here: which rules run where, how their findings travel (model.VERDICTS) and in w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from forensics.model import LEVELS, Finding
@@ -95,7 +95,3 @@ def _order(finding: Finding) -> tuple[Any, ...]:
         finding.brokers,
         finding.id,
     )
-
-
-def worst(findings: Sequence[Finding]) -> str | None:
-    return max((f.severity for f in findings), key=LEVELS.index, default=None)

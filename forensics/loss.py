@@ -19,7 +19,7 @@ from forensics.model import Range
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Removal, Replica
-from spark.timeline import PartitionTimeline, State, Term
+from spark.timeline import PartitionTimeline, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,17 +264,13 @@ def _more(removals: Iterable[Removal]) -> list[Event]:
     return [e for r in list(removals)[1:] for e in r.evidence]
 
 
-def _before(term: Term, timeline: PartitionTimeline) -> State | None:
-    return term.before
-
-
 def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
     """The only in-sync replica when the term before this one ended, if it led on alone.
 
     A controller that finds all replicas of an ISR dead takes them out one after the other: the last one left in it need not
     have written anything alone. So the leader's own log must know that it was alone, where there is such a log.
     """
-    before = _before(term, timeline)
+    before = term.before
     if before is None or len(before.isr) != 1:
         return None
     broker = before.isr[0]
@@ -431,7 +427,7 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
     told = {loss.term.order for loss in losses(timeline, cluster)}
     found: list[Doubt] = []
     for term in timeline.terms:
-        before = _before(term, timeline)
+        before = term.before
         if before is None or not before.isr or term.start_offset is None or term.order in told:
             continue
         if any(other.start_offset == term.start_offset and other.leader == term.leader and other.order in told for other in timeline.terms):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -147,10 +147,6 @@ class Finding:
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
-
-    def softened(self, confidence: str) -> Finding:
-        """The same finding with at most this confidence."""
-        return replace(self, confidence=min(self.confidence, confidence, key=CONFIDENCES.index))
 
 
 _RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])

@@ -211,7 +211,7 @@ def _alive(life: Incarnation) -> bool:
 def _settle_by_marker(found: list[Incarnation], current: Incarnation, marker: Event) -> None:
     current.evidence.append(marker)
     before = found[-2] if len(found) > 1 else None
-    if marker.event == "clean-start" and before is not None and before.outcome == "crashed" and (marker.count or 1) > 0:
+    if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
         before.outcome, before.end = "stopped", marker
     elif before is not None and before.outcome == "crashed" and marker.event == "unclean-start":
         before.evidence.append(marker)

@@ -65,7 +65,7 @@ def verdicts(events: DataFrame, cluster: Cluster, judge: Judge, schema: pa.Schem
 
     key = ["topic", "partition"]
     of_partitions = events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
-    ways = ways or max(events.sparkSession.sparkContext.defaultParallelism, events.rdd.getNumPartitions() if ways == 0 else 0)
+    ways = ways or events.sparkSession.sparkContext.defaultParallelism
     return (
         of_partitions.repartition(ways, *key)
         .sortWithinPartitions(*key)

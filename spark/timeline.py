@@ -8,7 +8,7 @@ epoch, partition epoch and the order inside each file before any clock is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -393,11 +393,11 @@ def chain(found: Sequence[State]) -> list[State]:
         by_epoch[state.leader_epoch].append(state)
     ordered: list[State] = []
     for epoch in sorted(by_epoch):
-        ordered.extend(_within(by_epoch[epoch], ordered[-1] if ordered else None))
+        ordered.extend(_within(by_epoch[epoch]))
     return _carry(ordered)
 
 
-def _within(states: Sequence[State], before: State | None) -> list[State]:
+def _within(states: Sequence[State]) -> list[State]:
     """The states of one leader epoch. Before 2.4 the leader's intents carry no partition epoch, but they are all the ISR changes
     there are: a ZooKeeper controller's own changes begin another leader epoch. So they are the spine then, and what others
     cached or were sent is hung on it."""
@@ -647,6 +647,3 @@ _CONTROLLER_ONLY = frozenset(
 def _latest(cluster: Cluster, node: int) -> str | None:
     known = cluster.nodes.get(node)
     return known.collections[-1] if known is not None and known.collections else None
-
-
-Judge = Callable[[PartitionTimeline, Cluster], Iterable[object]]

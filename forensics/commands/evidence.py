@@ -79,7 +79,7 @@ class Progress:
 
 @dataclass
 class Opened:
-    """Evidence read into Spark. `release` frees what the session keeps of it."""
+    """Evidence read into Spark."""
 
     cluster: Cluster
     identifier: Identifier
