@@ -6,7 +6,10 @@ Here: the group and the exit codes. Not here: what a command does (forensics.com
 from __future__ import annotations
 
 import importlib
+import os
+import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -53,13 +56,22 @@ def cli() -> None:
     """
 
 
+def interrupted(*_: object) -> NoReturn:
+    """Ctrl-C ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
+    about the others' end; the JVM and its files go when this process does (spark.java)."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h\n")  # the progress line hides the cursor
+    sys.stderr.write("Interrupted.\n")
+    sys.stderr.flush()
+    os._exit(130)
+
+
 def main() -> None:
     """Entry point: errors a user can mend are one line and exit code 2."""
+    signal.signal(signal.SIGINT, interrupted)
     try:
         code = cli(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
-        sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(2)

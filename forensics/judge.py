@@ -51,7 +51,7 @@ def _state(timeline: PartitionTimeline) -> dict[str, Any]:
         "replicas": list(timeline.assigned),
         "leader": leader,
         "isr": list(isr),
-        "leader_epoch": final.leader_epoch if final is not None else None,
+        "leader_epoch": final.known_epoch if final is not None else None,
         "log_end_offset": end,
         "high_watermark": hw,
         "absences": [

@@ -15,6 +15,8 @@ from datetime import datetime
 
 QUARTER_MS = 15 * 60 * 1000
 """Zones differ by multiples of a quarter of an hour."""
+ZONES = range(-12 * 60, 14 * 60 + 1)
+"""Minutes from UTC of the zones there are."""
 AGREE_MS = 2_000
 """Some archives and file systems keep whole seconds only."""
 NEAR_ZONE_MS = 30_000
@@ -30,8 +32,9 @@ class Clock:
 
     @property
     def zone_minutes(self) -> int:
-        """The zone's share of the offset, to the nearest quarter of an hour."""
-        return round(self.offset_ms / QUARTER_MS) * 15
+        """The zone's share of the offset, to the nearest quarter of an hour; 0 if no zone is so far from UTC."""
+        nearest = round(self.offset_ms / QUARTER_MS) * 15
+        return nearest if nearest in ZONES else 0
 
     @property
     def skew_ms(self) -> int:
@@ -67,10 +70,11 @@ def estimate(witnesses: Iterable[Witness]) -> Clock:
     agreeing = [w for w in found if best - w.offset_ms <= AGREE_MS]
     spread = max(w.modified for w in agreeing) - min(w.modified for w in agreeing)
     zone = round(best / QUARTER_MS) * QUARTER_MS
-    if abs(best - zone) <= AGREE_MS:
+    is_zone = zone // 60_000 in ZONES
+    if is_zone and abs(best - zone) <= AGREE_MS:
         return Clock(zone, AGREE_MS, "mtime")
     if spread.total_seconds() * 1000 > AGREE_MS:
         return Clock(best, AGREE_MS, "mtime")
-    if abs(best - zone) <= NEAR_ZONE_MS:
+    if is_zone and abs(best - zone) <= NEAR_ZONE_MS:
         return Clock(zone, NEAR_ZONE_MS, "mtime")
     return Clock()

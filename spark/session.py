@@ -146,6 +146,9 @@ def _driver_memory() -> int:
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Under any limit Spark weighs the whole batch anew at each row: quadratic, and minutes for a hundred thousand wide rows.
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
     "spark.python.worker.reuse": "true",
     "spark.ui.showConsoleProgress": "false",
 }

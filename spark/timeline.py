@@ -14,10 +14,13 @@ from datetime import datetime, timedelta
 
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.replicas import DISK_EVENTS, Disk, LeaderStart, Replica, disk, history
+from spark.replicas import DISK_EVENTS, Disk, IsrUpdate, LeaderStart, Replica, disk, history
 
 LEADER_RECOVERY_LEVEL = 3
 """metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
+
+UNKNOWN_EPOCH = -1
+"""Stands before every known one: logs often begin long after the last election."""
 
 SAME_CHANGE = timedelta(seconds=1)
 """A leader prints a change of its ISR and what follows from it within milliseconds."""
@@ -30,6 +33,7 @@ class State:
     """Leader, ISR and assignment of a partition between two changes."""
 
     leader_epoch: int
+    """UNKNOWN_EPOCH: of an epoch that began before the evidence does."""
     partition_epoch: int | None
     leader: int
     """-1: none."""
@@ -46,6 +50,10 @@ class State:
     event: Event
     also: tuple[Event, ...] = ()
     """Other events that say the same."""
+
+    @property
+    def known_epoch(self) -> int | None:
+        return self.leader_epoch if self.leader_epoch != UNKNOWN_EPOCH else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,26 +368,47 @@ def _collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> li
             state = _leader_state(e)
         if state is not None:
             found.append(state)
+    told = list(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
-            if update.epoch is not None:
-                found.append(
-                    State(
-                        update.epoch,
-                        update.event.partition_epoch,
-                        replica.broker,
-                        update.isr,
-                        None,
-                        (),
-                        (),
-                        None,
-                        (),
-                        update.event.at,
-                        "leader",
-                        update.event,
-                    )
-                )
+            epoch = update.epoch if update.epoch is not None else _epoch_of(update, told)
+            if epoch is not None:
+                found.append(_updated(update, epoch))
     return found
+
+
+def _updated(update: IsrUpdate, epoch: int) -> State:
+    return State(
+        leader_epoch=epoch,
+        partition_epoch=update.event.partition_epoch,
+        leader=update.broker,
+        isr=update.isr,
+        replicas=None,
+        adding=(),
+        removing=(),
+        recovering=None,
+        eligible=(),
+        at=update.event.at,
+        source="leader",
+        event=update.event,
+    )
+
+
+def _epoch_of(update: IsrUpdate, told: Sequence[State]) -> int | None:
+    """Leader epoch of an ISR change whose leader's own log begins after it became leader: that of the state that stood then, by
+    partition epoch, else by clock. None if another broker led then."""
+    version, at = update.event.partition_epoch, update.event.at
+    before = [
+        s for s in told if (s.partition_epoch < version if s.partition_epoch is not None and version is not None else _not_after(s.at, at))
+    ]
+    if not before:
+        return UNKNOWN_EPOCH
+    last = max(before, key=lambda s: (s.leader_epoch, s.partition_epoch or 0))
+    return last.leader_epoch if last.leader == update.broker else None
+
+
+def _not_after(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and one <= other
 
 
 def chain(found: Sequence[State]) -> list[State]:
@@ -542,7 +571,7 @@ def _terms(states: Sequence[State], replicas: dict[int, Replica], disks: Sequenc
     known: set[tuple[int, int]] = set()
     for index, state in enumerate(states):
         key = (state.leader_epoch, state.leader)
-        if state.leader < 0 or key in known:
+        if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
             continue
         known.add(key)
         terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks, states))

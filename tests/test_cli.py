@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,34 @@ BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
 
 
+COMMAND = [sys.executable, "-c", "from forensics.cli import main; main()"]
+ENVIRONMENT = {**os.environ, "COLUMNS": "120", "KAFKA_FORENSICS_CLASS_ARCHIVE": "off"}
+
+
 def run(*args: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from forensics.cli import main; main()", *map(str, args)]
-    environment = {**os.environ, "COLUMNS": "120", "KAFKA_FORENSICS_CLASS_ARCHIVE": "off"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=300)
+    command = [*COMMAND, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=ENVIRONMENT, timeout=300)
+
+
+def test_ctrl_c_in_the_middle_of_a_job_says_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    environment = ENVIRONMENT | {"TMPDIR": str(tmp_path / "tmp")}
+    command = [*COMMAND, "analyze", str(BUNDLE)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True) as running:
+        assert running.stderr is not None
+        said = ""
+        while "Reading" not in said:
+            line = running.stderr.readline()
+            assert line, said
+            said += line
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to everything it started
+        rest = running.stderr.read()
+    assert (running.returncode, rest) == (130, "Interrupted.\n")
+    for _ in range(200):
+        if not list((tmp_path / "tmp").iterdir()):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the session's files are still there")
 
 
 def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:

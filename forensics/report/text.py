@@ -77,7 +77,7 @@ def _head(report: Report) -> Text:
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else "Kafka version unknown",
         MODES[cluster.mode],
-        f"{len(report.partitions)} partitions",
+        _partitions(len(report.partitions)),
         f"{len(cluster.sources)} sources, {_size(size)}",
     ]
     text = Text(" · ".join(clean(p) for p in parts))

@@ -52,7 +52,7 @@ def _finding(
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(disk.broker,),
-        leader_epoch=timeline.final.leader_epoch,
+        leader_epoch=timeline.final.known_epoch,
         end=disk.high_watermark.at,
         offsets=(Range(hw, end),),
         summary=f"{timeline.name}: offsets {Range(hw, end)} are in the log but above the high watermark {hw}: kept, not readable",

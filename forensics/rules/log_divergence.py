@@ -72,7 +72,7 @@ def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, D
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=about,
-        leader_epoch=timeline.final.leader_epoch if timeline.final else None,
+        leader_epoch=timeline.final.known_epoch if timeline.final else None,
         offsets=(span,),
         summary=f"{timeline.name}: {who} at offsets {span}",
         explanation=(

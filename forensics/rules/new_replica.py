@@ -31,7 +31,7 @@ def _finding(broker: int, added: State, joined: State | None, timeline: Partitio
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(broker,),
-        leader_epoch=added.leader_epoch,
+        leader_epoch=added.known_epoch,
         start=added.at,
         end=joined.at if joined is not None else None,
         summary=f"{timeline.name}: broker {broker} was added as a replica"

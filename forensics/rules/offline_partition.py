@@ -44,7 +44,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=gone,
-        leader_epoch=last.leader_epoch,
+        leader_epoch=last.known_epoch,
         start=window.start,
         end=window.end,
         summary=f"{timeline.name}: no leader {lasted(window)}",

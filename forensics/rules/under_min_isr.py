@@ -35,7 +35,7 @@ def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
-        leader_epoch=fewest.leader_epoch,
+        leader_epoch=fewest.known_epoch,
         start=window.start,
         end=window.end,
         summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window)}"

@@ -43,7 +43,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
-        leader_epoch=window.states[0].leader_epoch,
+        leader_epoch=window.states[0].known_epoch,
         start=window.start,
         end=window.end,
         cause=_cause(why),

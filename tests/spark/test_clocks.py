@@ -74,7 +74,13 @@ def test_near_a_zone_is_the_zone_less_surely() -> None:
     assert (clock.offset_ms, clock.uncertainty_ms) == (60 * MINUTE, 30_000)
 
 
-@given(st.integers(-(10**9), 10**9))
+def test_file_written_months_after_its_last_line_is_in_no_zone() -> None:
+    late = Witness(NOON, NOON + timedelta(days=90))
+    assert estimate([late]) == Clock()
+    assert Clock(late.offset_ms).zone == "UTC"
+
+
+@given(st.integers(-12 * 60 * MINUTE, 14 * 60 * MINUTE))
 @settings(max_examples=100)
 def test_zone_and_skew_are_the_offset(offset: int) -> None:
     clock = Clock(offset)

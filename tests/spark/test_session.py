@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -122,8 +121,7 @@ def test_a_whole_run(java: Java, place: dict[str, Any]) -> None:
     assert list(place["cwd"].iterdir()) == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_is_left_of_a_run_cut_short(how: signal.Signals, place: dict[str, Any]) -> None:
+def test_nothing_is_left_of_a_run_that_is_killed(place: dict[str, Any]) -> None:
     """In the middle of a job, with Python workers at it."""
     python = [sys.executable, "-c", WORK + WAIT_FOREVER]
     with subprocess.Popen(python, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **place) as running:
@@ -131,18 +129,15 @@ def test_nothing_is_left_of_a_run_cut_short(how: signal.Signals, place: dict[str
         assert running.stderr
         pid = json.loads(running.stdout.readline())["pid"]
         said = running.stderr.readline()
-        running.send_signal(how)
-        time.sleep(1)
         running.kill()
         said += running.stderr.read()
-    assert said.startswith("working\n")
     assert gone(pid, place)
-    assert "ERROR" not in said
-    assert said.count("Traceback") <= (1 if how == signal.SIGINT else 0)
+    assert said == "working\n"
     assert list(place["cwd"].iterdir()) == []
 
 
 def test_settings_of_the_embedded_session(session: SparkSession) -> None:
+    assert session.conf.get("spark.sql.execution.arrow.maxBytesPerBatch") == str(2**31 - 1), "any less is quadratic in the rows of a batch"
     assert session.conf.get("spark.sql.session.timeZone") == "UTC"
     assert session.sparkContext.uiWebUrl is None
     assert session.sparkContext.defaultParallelism == 2

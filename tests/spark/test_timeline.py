@@ -109,6 +109,26 @@ def test_witness_without_the_version_tells_the_same_state() -> None:
     ]
 
 
+LEADING = {"source": "server.log", "writer": 1}
+
+
+def test_isr_changes_of_a_leader_elected_before_the_evidence_begins() -> None:
+    told = [event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)]
+    later = event("partition-state", 9, reason="decided", leader_epoch=4, partition_epoch=8, leader=2, isr=[2])
+    states = build("t", 0, [*told, later], Cluster())[0].states
+    assert shape(states) == [(-1, 7, 1, (1, 2)), (4, 8, 2, (2,))]
+    assert [s.known_epoch for s in states] == [None, 4]
+
+
+def test_isr_change_is_of_the_epoch_its_version_stands_in() -> None:
+    before = event("partition-state", 9, reason="decided", leader_epoch=3, partition_epoch=6, leader=1, isr=[1, 2, 3])
+    update = event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)
+    of_another = event("isr-update", 20, line=2, partition_epoch=9, isr=[1, 3], **LEADING)
+    between = event("partition-state", 12, reason="decided", leader_epoch=4, partition_epoch=8, leader=2, isr=[2])
+    states = build("t", 0, [before, update, between, of_another], Cluster())[0].states
+    assert shape(states) == [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2)), (4, 8, 2, (2,))]
+
+
 def test_assignment_is_carried_on_and_back_to_the_beginning() -> None:
     told = chain([state(0, 1, [1], 0), state(1, 2, [2], 1, replicas=[1, 2]), state(2, 1, [1], 2)])
     assert [s.replicas for s in told] == [(1, 2)] * 3
