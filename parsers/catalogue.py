@@ -22,6 +22,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from parsers.layouts import LOG4J, Layout, Record, prefix, sniff
 from parsers.patterns import PATTERNS
+from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern, check, column
 from parsers.schemas import MAX_TEXT, Member, Row, problem
 
@@ -35,80 +36,6 @@ LONG_MESSAGE = 2048
 _PATIENCE = 5.0
 _LAST_LINES = 10_000
 _IDENTITY_BYTES = 64 << 10
-
-RELEVANT_LOGGERS = (
-    "state.change.logger",
-    "kafka.cluster.Partition",
-    "kafka.cluster.Replica",
-    "kafka.server.ReplicaFetcherThread",
-    "kafka.server.ReplicaAlterLogDirsThread",
-    "kafka.server.ReplicaFetcherManager",
-    "kafka.server.ReplicaAlterLogDirsManager",
-    "kafka.server.ReplicaManager",
-    "kafka.server.RemoteLeaderEndPoint",
-    "kafka.server.ZkIsrManager",
-    "kafka.server.DefaultAlterIsrManager",
-    "kafka.server.AlterIsrManagerImpl",
-    "kafka.server.ZkAlterPartitionManager",
-    "kafka.server.DefaultAlterPartitionManager",
-    "org.apache.kafka.server.partition.DefaultAlterPartitionManager",
-    "kafka.log.Log",
-    "kafka.log.Log$",
-    "kafka.log.UnifiedLog",
-    "kafka.log.UnifiedLog$",
-    "kafka.log.LocalLog",
-    "kafka.log.LocalLog$",
-    "kafka.log.LogLoader",
-    "kafka.log.LogLoader$",
-    "kafka.log.LogSegment",
-    "kafka.log.LogSegment$",
-    "kafka.log.LogManager",
-    "kafka.log.LogManager$",
-    "kafka.log.ProducerStateManager",
-    "kafka.log.ProducerStateManager$",
-    "org.apache.kafka.storage.internals.log.UnifiedLog",
-    "org.apache.kafka.storage.internals.log.LocalLog",
-    "org.apache.kafka.storage.internals.log.LogLoader",
-    "org.apache.kafka.storage.internals.log.LogSegment",
-    "org.apache.kafka.storage.internals.log.LogManager",
-    "org.apache.kafka.storage.internals.log.ProducerStateManager",
-    "org.apache.kafka.storage.internals.log.SnapshotFile",
-    "org.apache.kafka.storage.internals.log.LogDirFailureChannel",
-    "kafka.server.LogDirFailureChannel",
-    "kafka.server.epoch.LeaderEpochFileCache",
-    "org.apache.kafka.storage.internals.epoch.LeaderEpochFileCache",
-    "kafka.controller.KafkaController",
-    "kafka.controller.PartitionStateMachine",
-    "kafka.controller.ZkPartitionStateMachine",
-    "kafka.controller.ReplicaStateMachine",
-    "kafka.controller.ZkReplicaStateMachine",
-    "kafka.controller.ReplicaStateMachine$BrokerChangeListener",
-    "kafka.controller.PartitionStateMachine$TopicChangeListener",
-    "kafka.controller.PartitionStateMachine$DeleteTopicsListener",
-    "kafka.controller.OfflinePartitionLeaderSelector",
-    "kafka.controller.PreferredReplicaPartitionLeaderSelector",
-    "kafka.controller.ReassignedPartitionLeaderSelector",
-    "kafka.controller.ControlledShutdownLeaderSelector",
-    "kafka.controller.ControllerBrokerRequestBatch",
-    "kafka.controller.ControllerChannelManager",
-    "kafka.controller.RequestSendThread",
-    "kafka.controller.TopicDeletionManager",
-    "kafka.controller.TopicDeletionManager$DeleteTopicsThread",
-    "kafka.controller.IsrChangeNotificationListener",
-    "kafka.controller.ControllerEventManager$ControllerEventThread",
-    "kafka.server.ZookeeperLeaderElector",
-    "kafka.server.ZookeeperLeaderElector$LeaderChangeListener",
-    "org.apache.kafka.controller.QuorumController",
-    "org.apache.kafka.controller.ReplicationControlManager",
-    "org.apache.kafka.controller.ClusterControlManager",
-    "org.apache.kafka.controller.PartitionChangeBuilder",
-    "org.apache.kafka.controller.BrokerHeartbeatManager",
-    "org.apache.kafka.controller.FeatureControlManager",
-    "org.apache.kafka.controller.OffsetControlManager",
-)
-"""Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.2 to 4.3)."""
-_TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
-"""Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
 
 _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
@@ -501,7 +428,7 @@ class _Reading:
             logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)
         if logger is None or logger not in _LITERALS.logger_names:
             return
-        if level in ("TRACE", "DEBUG") and not logger.startswith(_TRACED_BY_DEFAULT):
+        if level in ("TRACE", "DEBUG") and not logger.startswith(TRACED_BY_DEFAULT):
             return
         self.unrecognised += 1
         if len(self.samples) < MAX_SAMPLES:
