@@ -271,7 +271,9 @@ def test_findings_follow_from_what_was_measured() -> None:
         {"kind": "data-loss", "topic": "t", "partition": 1, "cause": "unclean-election", "committed": True},
         {"kind": "log-divergence", "topic": "a-b", "partition": 0},
     ]
-    assert findings(SCENARIOS["last-replica-standing-unprovable"], [], {"t-1": {}}, {}, {}) == []
+    zombie = SCENARIOS["zombie-leader"]
+    assert [zombie.provable(KafkaVersion(v)) for v in ("1.0.2", "1.1.1", "2.5.1", "2.6.3")] == [True, False, False, True]
+    assert not SCENARIOS["last-replica-standing-unprovable"].provable(KafkaVersion("3.9.1"))
 
 
 def test_the_command_that_makes_it_again_is_told() -> None:
