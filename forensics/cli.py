@@ -18,6 +18,10 @@ from forensics.report.version import version
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
     "inspect": "Say what was collected, and what is missing.",
+    "timeline": "Tell one partition's story, a lane for each broker.",
+    "merge": "Print the log lines of all brokers in one order of time.",
+    "checkpoints": "Put checkpoint and epoch files of all brokers side by side.",
+    "plan": "Write the election and reassignment files that would repair what was found.",
     "patterns": "List the log lines that are understood.",
     "rules": "List the findings that are looked for.",
 }

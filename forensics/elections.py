@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import LEADER_RECOVERY_LEVEL, PartitionTimeline, State, Term
@@ -91,7 +92,7 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     if excuse := _excuse(term, state, before, timeline, cluster):
         return Election(term, False, "probable", excuse, witnesses)
     why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
-    return Election(term, True, _certainty(state, before), why, witnesses)
+    return Election(term, True, _certainty(state, before, timeline, cluster), why, witnesses)
 
 
 def _follows(state: State | None, before: State | None) -> bool:
@@ -115,7 +116,8 @@ def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline
     return None
 
 
-def _certainty(state: State, before: State) -> str:
+def _certainty(state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str:
+    """Without partition epochs a leader may have changed its ISR in between, and only its own log would tell."""
     if state.partition_epoch is None or before.partition_epoch is None:
-        return "probable"
+        return "probable" if before.leader < 0 or tells_isr(before.leader, timeline, cluster) else "possible"
     return "certain" if state.partition_epoch == before.partition_epoch + 1 else "possible"

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from forensics import balance, durability
+from forensics.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
 from forensics.model import LEVELS, Finding
 from forensics.rules import RULES
-from forensics.rules.isr_flapping import exits
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
 INTERNAL = "__cluster_metadata"
+OF_METADATA = frozenset({"raft-truncation"})
+"""Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
-    if timeline.topic == INTERNAL:
-        return
+    internal = timeline.topic == INTERNAL
     for rule in RULES:
-        if rule.partition is not None:
+        if rule.partition is not None and (rule.kind in OF_METADATA) == internal:
             for finding in rule.partition(timeline, cluster):
                 yield {"finding": finding.row(), "partition_state": None}
-    if timeline.generation == 0:
-        yield {"finding": None, "partition_state": _state(timeline)}
+    if timeline.generation == 0 and not internal:
+        yield {"finding": None, "partition_state": _state(timeline, cluster)}
 
 
-def _state(timeline: PartitionTimeline) -> dict[str, Any]:
+def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
     final = timeline.final
     leader = final.leader if final is not None else timeline.snapshots[-1].leader if timeline.snapshots else None
     isr = final.isr if final is not None else timeline.snapshots[-1].isr if timeline.snapshots else ()
@@ -44,6 +47,7 @@ def _state(timeline: PartitionTimeline) -> dict[str, Any]:
         else None
     )
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
+    short = shorts(timeline, cluster)
     return {
         "topic": timeline.topic,
         "partition": timeline.partition,
@@ -54,18 +58,25 @@ def _state(timeline: PartitionTimeline) -> dict[str, Any]:
         "leader_epoch": final.known_epoch if final is not None else None,
         "log_end_offset": end,
         "high_watermark": hw,
-        "absences": [
-            {"broker": broker, "removals": len(states), "start": states[0].at, "end": states[-1].at}
-            for broker, states in sorted(exits(timeline).items())
-        ],
+        "low_watermark": timeline.low_watermark,
+        "since": timeline.states[0].at if timeline.states else None,
+        "absences": rows(intervals(timeline, cluster)),
+        "shorts": short_rows(short),
+        "shorts_untold": max(len(short) - MAX_INTERVALS, 0),
+        "factor": balance.factor(timeline),
+        "told": balance.told(timeline),
+        "exposure": asdict(durability.exposure(timeline, cluster)),
+        "steps": balance.steps(timeline),
+        "sizes": balance.sizes(timeline),
+        "traffic": balance.traffic(timeline, cluster),
     }
 
 
-def conclude(rows: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[Finding], list[Mapping[str, Any]]]:
+def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[Finding], list[Mapping[str, Any]]]:
     """All findings in their final order, and the partitions' states by name, from the rows of VERDICTS."""
     by_kind: dict[str, list[Finding]] = defaultdict(list)
     partitions: list[Mapping[str, Any]] = []
-    for row in rows:
+    for row in verdicts:
         if row["finding"] is not None:
             finding = Finding.of(row["finding"])
             by_kind[finding.kind].append(finding)
@@ -78,6 +89,9 @@ def conclude(rows: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[
         findings.extend(rule.merge(own) if rule.merge is not None else own)
         if rule.cluster is not None:
             findings.extend(rule.cluster(cluster, partitions))
+    for rule in RULES:
+        if rule.hindsight is not None:
+            findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
     return sorted(dict.fromkeys(findings), key=_order), partitions
 
 

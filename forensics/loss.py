@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timezone
+from datetime import datetime, timezone
 
 from forensics.elections import Election, elections
 from forensics.model import Range
@@ -221,7 +221,11 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
 def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """The leader went on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: only
     its own disk could say how far it had come."""
-    if _sole(term, timeline) != term.leader or not _recovered(term.leader, term, timeline):
+    if _sole(term, timeline) != term.leader:
+        return False
+    if term.leader not in timeline.replicas:
+        return True  # its own log was not collected
+    if not _recovered(term.leader, term, timeline):
         return False
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
 
@@ -231,12 +235,17 @@ def _excuse(part: Range, term: Term, timeline: PartitionTimeline, cluster: Clust
     around = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
     if around and all(b["producer_id"] >= 0 for b in around):
         return "all producers of this partition are idempotent or transactional, which implies acks=all"
-    required = cluster.min_isr(timeline.topic)
+    required = cluster.min_isr(timeline.topic, _written(term))
     if required > 1:
         return f"min.insync.replicas is {required}, which is set for producers with acks=all"
     if _handed_over(term, timeline) and _sent_again(term, timeline):
         return "the new leader's first records were created before it led, so producers were waiting and sent again"
     return None
+
+
+def _written(term: Term) -> datetime | None:
+    """A time at which what a term cut off was still written: an operator may change settings for the sake of the election."""
+    return term.before.at if term.before is not None else term.at
 
 
 def _handed_over(term: Term, timeline: PartitionTimeline) -> bool:
@@ -364,7 +373,7 @@ def _by_commitment(
     sole = _sole(term, timeline)
     if (
         sole is not None
-        and cluster.min_isr(timeline.topic) <= 1
+        and cluster.min_isr(timeline.topic, _written(term)) <= 1
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
         return [(whole, True, hw)]

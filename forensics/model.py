@@ -173,7 +173,42 @@ FINDING = pa.struct(
     ]
 )
 
-ABSENCE = pa.struct([("broker", pa.int32()), ("removals", pa.int32()), ("start", pa.timestamp("us")), ("end", pa.timestamp("us"))])
+ABSENCE = pa.struct(
+    [
+        ("broker", pa.int32()),
+        ("leader", pa.int32()),
+        ("start", pa.timestamp("us")),
+        ("end", pa.timestamp("us")),
+        ("cause", pa.string()),
+        ("confidence", pa.string()),
+        ("back", pa.timestamp("us")),
+        ("told", pa.bool_()),
+        ("times", pa.int32()),
+        ("words", pa.string()),
+        ("evidence", pa.list_(_EVIDENCE)),
+    ]
+)
+"""An assigned replica outside the ISR (forensics.absences.Interval); `times` of them folded into one."""
+SHORT = pa.struct(
+    [
+        ("leader", pa.int32()),
+        ("start", pa.timestamp("us")),
+        ("end", pa.timestamp("us")),
+        ("planned", pa.bool_()),
+        ("missing", pa.list_(pa.int32())),
+    ]
+)
+"""The partition was under-replicated under this leader (forensics.absences.Short)."""
+
+EXPOSURE = pa.struct(
+    [(name, pa.int64()) for name in ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")]
+    + [("alone_from", pa.timestamp("us"))]
+)
+"""How long the partition had too few replicas in sync (forensics.durability.Exposure)."""
+STEP = pa.struct([("at", pa.timestamp("us")), ("leader", pa.int32()), ("preferred", pa.int32())])
+SIZE = pa.struct([("broker", pa.int32()), ("directory", pa.string()), ("bytes", pa.int64())])
+TRAFFIC = pa.struct([("broker", pa.int32()), ("at", pa.timestamp("us")), ("seconds", pa.int64()), ("bytes", pa.int64())])
+"""Changes of leader or preferred leader, sizes of replicas, bytes written to a leader (forensics.balance)."""
 
 PARTITION = pa.struct(
     [
@@ -186,7 +221,17 @@ PARTITION = pa.struct(
         ("leader_epoch", pa.int32()),
         ("log_end_offset", pa.int64()),
         ("high_watermark", pa.int64()),
+        ("low_watermark", pa.int64()),
+        ("since", pa.timestamp("us")),
         ("absences", pa.list_(ABSENCE)),
+        ("shorts", pa.list_(SHORT)),
+        ("shorts_untold", pa.int32()),
+        ("factor", pa.int32()),
+        ("told", _EVIDENCE),
+        ("exposure", EXPOSURE),
+        ("steps", pa.list_(STEP)),
+        ("sizes", pa.list_(SIZE)),
+        ("traffic", pa.list_(TRAFFIC)),
     ]
 )
 
@@ -218,6 +263,7 @@ class Exemplar:
 
 PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
 ClusterJudge = Callable[[Cluster, Sequence[Mapping[str, Any]]], Iterable[Finding]]
+Hindsight = Callable[[Cluster, Sequence[Mapping[str, Any]], Sequence[Finding]], Iterable[Finding]]
 
 
 @dataclass(frozen=True)
@@ -236,6 +282,8 @@ class Rule:
     cluster: ClusterJudge | None = None
     merge: Callable[[Sequence[Finding]], Iterable[Finding]] | None = None
     """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
+    hindsight: Hindsight | None = None
+    """Judges what only the findings of the other rules show the weight of; runs after them."""
 
     @property
     def exemplars(self) -> tuple[Exemplar, ...]:

@@ -1,15 +1,19 @@
 """Windows of a partition's life: how long a condition on leader and ISR held, and why a replica was missing.
 
-Here: the windows over the chain of states and the causes of an absence as the brokers' lives tell them. Not here: which
-conditions are worth a finding (rules).
+Here: the windows over the chain of states and the causes of an absence as the brokers' lives tell them. Not here: how a broker
+that lived fell behind (absences), or which conditions are worth a finding (rules).
 """
 
 from __future__ import annotations
 
+import weakref
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from forensics.model import moment
 from spark.cluster import Cluster, Incarnation
 from spark.events import Event
 from spark.timeline import PartitionTimeline, State
@@ -80,29 +84,106 @@ class Absence:
     event: Event | None
 
 
+class Words:
+    """What the events of no partition say of each broker's absence, in time order; events without a time are left out."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._by_broker: dict[tuple[str, int], list[Event]] = defaultdict(list)
+        for event in cluster.events:
+            if event.at is not None and (word := _WORDS.get(event.event)) is not None:
+                self._note(word, event)
+        for own in self._by_broker.values():
+            own.sort(key=_when)
+
+    def _note(self, word: str, event: Event) -> None:
+        named: Sequence[int | None]
+        if event.event == "brokers-changed":
+            named, word = event.brokers or (), "lost" if event.reason == "deleted" else "back" if event.reason == "added" else ""
+        elif event.event == "metadata-broker-change":
+            named, word = (event.broker,), _CHANGES.get(event.reason or "", "")
+        elif event.event in ("session-expired", "jvm-pause"):
+            named = (event.writer,)
+        else:
+            named = (event.broker if event.broker is not None else event.writer,)
+        for broker in named:
+            if broker is not None and word:
+                self._by_broker[word, broker].append(event)
+
+    def of(self, word: str, broker: int) -> Sequence[Event]:
+        """'log-dir', 'lost' (its session), 'back', 'stop' (its controlled shutdown, as the controller saw it) or 'pause'."""
+        return self._by_broker.get((word, broker), ())
+
+    def between(self, word: str, broker: int, start: datetime, end: datetime) -> Sequence[Event]:
+        own = self.of(word, broker)
+        return own[bisect_left(own, start, key=_when) : bisect_right(own, end, key=_when)]
+
+
+_WORDS = {
+    "log-dir-offline": "log-dir",
+    "broker-fenced": "lost",
+    "session-expired": "lost",
+    "broker-unfenced": "back",
+    "brokers-changed": "changed",
+    "metadata-broker-change": "changed",
+    "shutdown-seen": "stop",
+    "jvm-pause": "pause",
+}
+_CHANGES = {"fenced": "lost", "unfenced": "back", "shutdown": "stop"}
+
+_latest: list[tuple[weakref.ref[Cluster], Words]] = []
+
+
+def words_of(cluster: Cluster) -> Words:
+    """The index of a cluster's events, made once for all partitions that are judged with it."""
+    if not _latest or _latest[0][0]() is not cluster:
+        _latest[:] = [(weakref.ref(cluster), Words(cluster))]
+    return _latest[0][1]
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min
+
+
 def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> Absence:
-    """The reason a broker left the ISR at a time, from its own life."""
+    """The reason a broker left the ISR at a time, from its own life and what controllers said of it."""
     node = cluster.nodes.get(broker)
     if at is not None and node is not None:
-        for life in node.lives:
-            if (found := _ended_near(broker, life, at)) is not None:
+        for index, life in enumerate(node.lives):
+            following = node.lives[index + 1].begin_at if index + 1 < len(node.lives) else None
+            if (found := _ended_near(broker, life, at, following)) is not None:
                 return found
-    for e in cluster.of("log-dir-offline"):
-        if e.writer == broker and (e.at is None or at is None or abs(e.at - at) <= DETECTION):
-            return Absence(broker, "log-dir", f"a log directory of broker {broker} had failed", e)
-    for e in timeline.of("log-dir-partitions"):
-        if e.writer == broker:
-            return Absence(broker, "log-dir", f"a log directory of broker {broker} had failed", e)
+    if (failed := _log_dir(broker, at, timeline, cluster)) is not None:
+        return Absence(broker, "log-dir", f"a log directory of broker {broker} had failed", failed)
+    if at is not None and (seen := words_of(cluster).between("stop", broker, at - DETECTION, at + SLACK)):
+        return Absence(broker, "stop", f"broker {broker} was being shut down in order", seen[-1])
     if node is None or not node.lives:
         return Absence(broker, "unknown", f"nothing was collected from broker {broker} to say why", None)
+    begin = node.lives[0].begin_at
+    if at is not None and begin is not None and at < begin - SLACK:
+        return Absence(
+            broker, "unknown", f"the log of broker {broker} begins with its start at {moment(begin)}, after that", node.lives[0].begin
+        )
     return Absence(broker, "running", f"broker {broker} was running but not in sync", None)
 
 
-def _ended_near(broker: int, life: Incarnation, at: datetime) -> Absence | None:
+def _log_dir(broker: int, at: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> Event | None:
+    """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
+    for e in timeline.of("log-dir-partitions"):
+        if e.writer == broker and (e.at is None or at is None or e.at <= at + DETECTION):
+            return e
+    if at is None:
+        return next(iter(words_of(cluster).of("log-dir", broker)), None)
+    return next(iter(words_of(cluster).between("log-dir", broker, at - DETECTION, at + DETECTION)), None)
+
+
+def _ended_near(broker: int, life: Incarnation, at: datetime, following: datetime | None) -> Absence | None:
+    """The end of this life, if a replica that left at that time can have left for it. `following`: when the next life began."""
     last = life.last_seen.at if life.last_seen is not None else None
     if life.outcome == "stopped" and life.end is not None:
         begin = life.stopping.at if life.stopping is not None else life.end.at
-        if begin is not None and begin - SLACK <= at and (life.end_at is None or at <= life.end_at + DETECTION):
+        noticed = max(following + SLACK, life.end_at + SLACK) if following is not None and life.end_at is not None else None
+        until = noticed if noticed is not None else life.end_at + DETECTION if life.end_at is not None else None
+        if begin is not None and begin - SLACK <= at and (until is None or at <= until):
             return Absence(broker, "stop", f"broker {broker} was being shut down in order", life.stopping or life.end)
     died = life.outcome == "crashed" and life.end is not None and life.end.at is not None and at <= life.end.at + SLACK
     if died and (last is None or last <= at + DETECTION):

@@ -13,6 +13,7 @@ import bz2
 import io
 import lzma
 import os
+import re
 import stat
 import struct
 import tarfile
@@ -213,7 +214,7 @@ def _leaves(root: str) -> Iterator[str]:
             continue
         try:
             with os.scandir(os.path.join(root, name)) as entries:
-                found = sorted((entry.name for entry in entries if not _is_junk(entry.name)), reverse=True)
+                found = sorted((entry.name for entry in entries if not _is_junk(_clean(entry.name))), reverse=True)
         except OSError:
             yield name
             continue
@@ -227,14 +228,17 @@ def _is_directory(path: str) -> bool:
         return False
 
 
+_JUNK = re.compile(r"(?:^|/)(?:\._[^/]*|__MACOSX|\.DS_Store|Thumbs\.db|desktop\.ini|@PaxHeader|PaxHeaders?(?:\.\d+)?|@LongLink)(?:/|$)")
+
+
 def _is_junk(name: str) -> bool:
-    """What macOS adds to archives and shares."""
-    return name.startswith("._") or name in ("__MACOSX", ".DS_Store")
+    """What file managers add to archives and shares, and headers that a tar program without pax wrote out as files."""
+    return _JUNK.search(name) is not None
 
 
 def _leaf(root: str, name: str, prefix: str) -> Iterator[Found]:
     full = os.path.join(root, name)
-    label = _join(prefix, _printable(name)) or _printable(os.path.basename(os.path.normpath(root)))
+    label = _join(prefix, _clean(name)) or _printable(os.path.basename(os.path.normpath(root)))
     try:
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):
@@ -626,7 +630,7 @@ def _tar(stream: IO[bytes], nest: _Nest, *, partial: bool) -> _Walk:
 
 def _tar_member(tar: _Tar, ahead: _Forward, info: tarfile.TarInfo, nest: _Nest) -> Iterator[Found]:
     name = _clean(info.name)
-    if info.isdir() or any(map(_is_junk, name.split("/"))):
+    if info.isdir() or _is_junk(name):
         return
     member = Member(_join(nest.inside, name), info.size, _moment(info.mtime))
     if not info.isreg():
@@ -705,8 +709,8 @@ def _zip(member: Member, file: IO[bytes], nest: _Nest, select: tuple[str, ...] |
 
 
 def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, nest: _Nest) -> Iterator[Found]:
-    name = _clean(info.filename.replace("\\", "/") if info.create_system == 0 else info.filename)
-    if info.is_dir() or any(map(_is_junk, name.split("/"))):
+    name = _clean(info.filename)
+    if info.is_dir() or info.filename.endswith("\\") or _is_junk(name):
         return
     member = Member(_join(nest.inside, name), info.file_size, _zip_time(info))
     try:
@@ -723,7 +727,8 @@ def _zip_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, nest: _Nest) ->
 
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
-    """Info-ZIP's extended timestamp is UTC; the plain one is local time of an unknown zone, taken as UTC."""
+    """Info-ZIP's extended timestamp is UTC; the plain one is local time of an unknown zone, taken as UTC. Its first moment is
+    what archivers write when they keep no time."""
     extra = info.extra
     while len(extra) >= 4:
         tag, size = struct.unpack_from("<HH", extra)
@@ -731,7 +736,7 @@ def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
             return _moment(struct.unpack_from("<i", extra, 5)[0])
         extra = extra[4 + size :]
     try:
-        return datetime(*info.date_time)
+        return datetime(*info.date_time) if info.date_time > (1980, 1, 1, 0, 0, 0) else None
     except ValueError:
         return None
 
@@ -755,7 +760,7 @@ def _headless_zip(file: IO[bytes], nest: _Nest, why: str) -> _Walk:
             return f"zip: {why}; its directory is lost and {name} cannot be read without it"
         part = _Part(stream, packed)
         read = _Inflated(part).read if method else part.read
-        if not raw.endswith("/") and not any(map(_is_junk, name.split("/"))):
+        if not raw.endswith(("/", "\\")) and not _is_junk(name):
             yield from _nested(member, _Guarded(read, nest.allowance), nest)
         part.skip()
     return f"zip: {why}; read from its start as far as it goes"
@@ -786,8 +791,9 @@ def _join(inside: str, name: str) -> str:
 
 
 def _clean(name: str) -> str:
-    """An archive's name for a member without './' and doubled slashes."""
-    return "/".join(part for part in _printable(name).split("/") if part not in ("", "."))
+    """A member's name without './' and doubled slashes. A backslash, which no file of Kafka's has in its name, is Windows'
+    separator: in its archives, and in what a program that knows no better took out of them."""
+    return "/".join(part for part in _printable(name).replace("\\", "/").split("/") if part not in ("", "."))
 
 
 def _printable(name: str) -> str:

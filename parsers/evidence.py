@@ -8,16 +8,34 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from parsers import (
+    assignments,
+    catalogue,
+    checkpoints,
+    cluster_tools,
+    describe,
+    epochs,
+    gc,
+    load_metrics,
+    metadata_log,
+    properties,
+    schemas,
+)
 from parsers import batches as segments
-from parsers import catalogue, checkpoints, describe, epochs, metadata_log, properties, schemas
 from parsers.containers import Unit, read_unit
+from parsers.layouts import Layout
+from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row
-from parsers.sniff import sniff
+from parsers.sniff import log_kind, sniff
+from parsers.wrappers import holds_log
 
 HEAD = 64 * 1024
 """Bytes looked at to tell what a file is."""
@@ -37,6 +55,7 @@ LOG_KINDS = frozenset(
         "other-log",
     }
 )
+UNCLAIMED = frozenset({"text", "json", "binary"})
 CHECKPOINT_KINDS = frozenset({"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint"})
 
 _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
@@ -47,6 +66,19 @@ _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
     "server-properties": properties.read_server_properties,
     "quorum-state": properties.read_quorum_state,
     "describe": describe.read,
+    "reassignment-json": assignments.read_plan,
+    "election-json": assignments.read_plan,
+    "znode": assignments.read_znodes,
+    "reassignment-output": cluster_tools.read,
+    "election-output": cluster_tools.read,
+    "log-dirs": cluster_tools.read,
+    "metadata-quorum": cluster_tools.read,
+    "config-output": cluster_tools.read,
+    "offsets-output": cluster_tools.read,
+    "features-output": cluster_tools.read,
+    "cluster-id": cluster_tools.read,
+    "gc-log": gc.read,
+    "load-metrics": load_metrics.read,
     "segment": segments.read_segment,
     "metadata-segment": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=False),
     "metadata-snapshot": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=True),
@@ -81,10 +113,10 @@ class Counted(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-def parse(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
+def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
     """Events of one source of a known kind; kinds that state nothing (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
-        yield from catalogue.read_log(stream, member, kind)
+        yield from catalogue.read_log(stream, member, kind, layouts)
     elif kind in CHECKPOINT_KINDS:
         yield from checkpoints.read(stream, member, kind)
     elif reader := _READERS.get(kind):
@@ -97,35 +129,70 @@ def _expected_binary(path: str) -> bool:
     return not path.lower().rsplit("/", 1)[-1].endswith((".log", ".txt", ".properties", ".json", "checkpoint"))
 
 
-def read_source(member: Member, stream: BinaryIO) -> Iterator[Row]:
-    """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays."""
-    collected: Row = {}
-    trouble: str | None = None
+class Jumps:
+    """Where a log's wall clock goes back by minutes, or over an hour: at most MAX_JUMPS places, the latest."""
+
+    MAX_JUMPS = 64
+    BACK = timedelta(minutes=1)
+    FORWARD = timedelta(hours=1)
+
+    def __init__(self) -> None:
+        self._last: datetime | None = None
+        self.found: deque[Row] = deque(maxlen=self.MAX_JUMPS)
+
+    def pass_by(self, row: Row) -> None:
+        at = row.get("time")
+        if at is None or row.get("clock") != "line":
+            return
+        last = self._last
+        if last is not None and (at - last >= self.FORWARD or last - at >= self.BACK):
+            self.found.append({"line": row.get("line"), "before": last, "after": at})
+        self._last = at
+
+
+def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
+    """The kind of a source; what nobody else claims is a log if log records are in it, in whatever wrapping."""
+    kind = sniff(member, head)
+    if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and catalogue.mentions(head))):
+        return log_kind(member.path) or "other-log"
+    return kind
+
+
+def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
+    """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays. A log
+    of several writers has a `source` event for each (catalogue.read_log)."""
+    collected: dict[str, Row] = {}
+    troubles: dict[str, str] = {}
     kind = "unreadable"
     counted = Counted(stream)
     problems = 0
+    jumps: dict[str, Jumps] = defaultdict(Jumps)
     try:
         whole = io.BufferedReader(counted, HEAD)
-        kind = sniff(member, whole.peek(HEAD))
-        for row in parse(whole, member, kind):
+        kind = _kind(member, whole.peek(HEAD), layouts)
+        for row in parse(whole, member, kind, layouts):
+            source = row.get("source") or member.path
             if row["event"] == "source":
-                collected = row["collected"]
+                collected[source] = row["collected"]
                 continue
             if row["event"] == "problem":
-                trouble = trouble or row.get("text")
+                troubles.setdefault(source, row.get("text") or "")
                 problems += 1
                 if problems > MAX_PROBLEMS:
                     continue
-            row["source"] = member.path
+            row["source"] = source
+            jumps[source].pass_by(row)
             yield row
         while whole.read(CHUNK):
             pass
     except (OSError, EOFError, ValueError, RuntimeError) as error:
-        trouble = f"{member.path}: {error or type(error).__name__}"
-        yield {**schemas.problem("unreadable", trouble), "source": member.path}
+        troubles[member.path] = f"{member.path}: {error or type(error).__name__}"
+        yield {**schemas.problem("unreadable", troubles[member.path]), "source": member.path}
     if problems > MAX_PROBLEMS:
         yield {**schemas.problem("more", f"{problems - MAX_PROBLEMS} more problems of this kind"), "source": member.path}
-    yield _source(member, kind, counted, collected, trouble)
+    for path in dict.fromkeys((*collected, member.path)):
+        facts = {"kind": kind, **collected.get(path, {}), "jumps": list(jumps[path].found)}
+        yield _source(replace(member, path=path), facts["kind"], counted if path == member.path else None, facts, troubles.get(path))
 
 
 def _source(member: Member, kind: str, counted: Counted | None, collected: Row, trouble: str | None) -> Row:
@@ -140,16 +207,18 @@ def _source(member: Member, kind: str, counted: Counted | None, collected: Row, 
     return {"event": "source", "source": member.path, "time": member.modified, "clock": "mtime", "collected": facts}
 
 
-def _rows(unit: Unit) -> Iterator[Row]:
+def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Row]:
+    layouts = [compiled(pattern) for pattern in log_patterns]
     for member, stream, trouble in read_unit(unit):
         if stream is not None:
-            yield from read_source(member, stream)
+            yield from read_source(member, stream, layouts)
         if trouble is not None:
             yield {**schemas.problem("unreadable", trouble), "source": member.path}
             if stream is None:
                 yield _source(member, "unreadable", None, {}, trouble)
 
 
-def events(unit: Unit) -> Iterator[pa.RecordBatch]:
-    """Every event of a unit, as record batches of schemas.EVENTS."""
-    yield from schemas.batches(_rows(unit))
+def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: log4j conversion patterns the user gives;
+    raises ValueError when one cannot be compiled."""
+    yield from schemas.batches(_rows(unit, log_patterns))

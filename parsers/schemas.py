@@ -39,6 +39,9 @@ BATCH = pa.struct(
         ("control", pa.bool_()),
     ]
 )
+JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
+"""Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
+# `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -50,7 +53,10 @@ COLLECTED = pa.struct(
         ("samples", pa.list_(pa.string())),
         ("first", pa.timestamp("us")),
         ("last", pa.timestamp("us")),
+        ("jumps", pa.list_(JUMP)),
         ("nodes", pa.list_(pa.int32())),
+        ("clock", pa.string()),
+        ("wall_minus_utc_ms", pa.int64()),
         ("problem", pa.string()),
     ]
 )
@@ -64,11 +70,15 @@ _ids = pa.list_(pa.int32())
 
 EVENTS = pa.schema(
     [
-        _field("source", pa.string(), "path of the source inside the evidence; containers joined with '/'"),
+        _field("source", pa.string(), "path of the source inside the evidence; containers joined with '/', the writer in a log of several after '#'"),
         _field("line", pa.int64(), "1-based line of a text source, null for binary ones"),
         _field("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
         _field("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),
-        _field("clock", pa.string(), "line: broker's local wall clock; mtime: file's modification time, UTC; batch: record timestamp, UTC"),
+        _field(
+            "clock",
+            pa.string(),
+            "line: broker's local wall clock; mtime: file's modification time, UTC; batch: record timestamp, UTC; stamp: time in the text itself, UTC; utc: a log line's time that names its zone, or its container's, UTC",
+        ),
         _field("event", pa.string(), "kind of fact, one of EVENT_KINDS"),
         _field("pattern", pa.string(), "line pattern or file parser that read it"),
         _field("level", pa.string(), "log level of the line"),
@@ -100,6 +110,8 @@ EVENTS = pa.schema(
         _field("log_start_offset", pa.int64(), "log start offset"),
         _field("metadata_offset", pa.int64(), "offset in __cluster_metadata"),
         _field("count", pa.int64(), "a count the fact gives: logs, segments, required min ISR, metadata version"),
+        _field("bytes", pa.int64(), "a size in bytes"),
+        _field("duration_ms", pa.int64(), "how long the fact lasted, milliseconds; `time` is its beginning"),
         _field("reason", pa.string(), "short word for why or between which states"),
         _field("directory", pa.string(), "log directory, or directory id"),
         _field("key", pa.string(), "name of a setting"),
@@ -114,7 +126,7 @@ EVENT_KINDS: dict[str, str] = {
     # leadership
     "leader-start": "`node` begins to lead at leader_epoch; log_end_offset is its LEO then",
     "follower-start": "`node` begins to follow at leader_epoch; log_end_offset is its LEO then",
-    "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'received' or 'cached'",
+    "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'received', 'cached', or 'stored': read from its znode",
     "partition-transition": "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New'",
     "unclean-election-said": "Kafka itself says that a leader was elected outside the ISR",
     "recovering-mark": "the new leader was told that its election was unclean (leaderRecoveryState)",
@@ -178,12 +190,15 @@ EVENT_KINDS: dict[str, str] = {
     # controllers
     "controller-elected": "`controller` became the active controller at controller_epoch",
     "controller-resigned": "a controller stopped being active",
+    "quorum-role": "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known",
     "controller-refused": "a request from an old controller was ignored",
     "shutdown-seen": "the controller handles the controlled shutdown of `broker`",
     # topics
     "topic-created": "a topic was created",
     "topic-deletion": "a topic's deletion started",
     "topic-deleted": "a topic's deletion completed",
+    "client-reset": "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation",
+    "group-coordinated": "a group coordinator names a consumer group (value) whose offsets the partition of __consumer_offsets keeps",
     "reassignment": "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'",
     # KRaft metadata records
     "metadata-topic": "TopicRecord",
@@ -207,9 +222,21 @@ EVENT_KINDS: dict[str, str] = {
     "partition-metadata": "partition.metadata: the topic id of a replica",
     "clean-shutdown-file": ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly",
     "quorum-state": "quorum-state: who leads the metadata quorum",
-    "config": "a setting: topic null is the broker's",
+    "config": "a setting: topic null is the broker's, broker null too the cluster's; value null or 'null' takes it away; reason is Kafka's ConfigSource where it is told; a row without key says that all dynamic settings there are are the `count` ones whose names value lists",
+    "assignment": "a partition's replicas as a file has them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs",
+    "election-plan": "a partition a leader election is asked for by a file",
+    "isr-change-notified": "a leader's notification in ZooKeeper that the ISR of a partition changed",
+    "reassignment-told": "what kafka-reassign-partitions said; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory for a move between log directories",
+    "election-told": "what an election tool said of a partition; reason is PREFERRED or UNCLEAN, value is completed, started, not-needed, failed or skipped",
+    "replica-size": "kafka-log-dirs: bytes of a replica of `broker` in a directory, count its offset lag; reason 'future' for the copy of a move",
+    "log-dir-told": "a log directory of `broker` as kafka-log-dirs or a notification in ZooKeeper tells it; value is its error, null for none",
+    "quorum-replica": "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count its lag; reason is leader, follower or observer",
+    "offset-told": "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset",
+    "load-metric": "a metric of `broker` from a file of load metrics: key its name, value the number",
     "describe-partition": "partition line of kafka-topics --describe",
     "describe-topic": "topic line of kafka-topics --describe",
+    # the JVM
+    "jvm-pause": "all threads of a process stood still from `time` for duration_ms; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other, value what the JVM called it",
     # about the evidence
     "source": "what a source is; one per source",
     "problem": "something that could not be read; reason is a short word, text says what",

@@ -38,6 +38,17 @@ KINDS: dict[str, str] = {
     "index": "offset, time or transaction index of a segment",
     "describe": "output of kafka-topics --describe",
     "reassignment-json": "partition assignments as kafka-reassign-partitions reads and prints them",
+    "election-json": "partitions for kafka-leader-election or kafka-preferred-replica-election",
+    "znode": "what ZooKeeper holds of a Kafka cluster, as files or as its shell prints it",
+    "reassignment-output": "output of kafka-reassign-partitions",
+    "election-output": "output of kafka-leader-election or kafka-preferred-replica-election",
+    "log-dirs": "output of kafka-log-dirs",
+    "metadata-quorum": "output of kafka-metadata-quorum",
+    "config-output": "output of kafka-configs --describe",
+    "offsets-output": "output of kafka-get-offsets",
+    "features-output": "output of kafka-features",
+    "cluster-id": "output of kafka-cluster cluster-id",
+    "load-metrics": "load of brokers, CSV",
     "json": "other JSON",
     "empty": "no bytes, under a name that gives that no meaning",
     "binary": "bytes that are no text, under no name that explains them; a log that is all NUL, for one",
@@ -95,7 +106,8 @@ _LOGGERS = (
     ("authorizer-log", "(kafka.authorizer.logger)"),
 )
 _GC_LINE = re.compile(
-    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^Java HotSpot\(TM\)|^OpenJDK 64-Bit Server VM", re.M
+    r"^(?:\[[^\]\n]*\])*\[gc[\],\s]|: \[(?:Full )?GC[ (]|^\S* ?\d+\.\d+: \[(?:Full )?GC|^Java HotSpot\(TM\)|^OpenJDK 64-Bit Server VM|^(?:\[[^\]\n]*\])+ ?GC\(\d+\) ",
+    re.M,
 )
 _DESCRIBE = re.compile(
     r"^\s*Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount: ?\d+\s+ReplicationFactor:"
@@ -107,6 +119,35 @@ _SETTING = re.compile(rf"^[ \t]*(?:broker\.id|node\.id|{_BROKER_SETTING})[ \t]*[
 _SETTING_OF_SERVER = re.compile(rf"^[ \t]*(?:{_BROKER_SETTING})[ \t]*[=:]", re.M)
 _PROPERTIES_NAME = re.compile(r"\.(?:properties|conf|cfg)(?:[^a-z].*)?$", re.IGNORECASE)
 _ASSIGNMENTS = re.compile(r'"partitions"\s*:\s*\[.*"replicas"\s*:\s*\[', re.S)
+_ELECTIONS = re.compile(r'\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"partitions"\s*:\s*\[\s*\{[^{}\[]*"(?:topic|partition)"\s*:[^{}\[]*\}')
+_TOOLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(expression, re.M))
+    for kind, expression in (
+        ("znode", r"^WATCHER::$|^cZxid = 0x|^(?:/[\w./<>-]+[ :=]*)?\{(?=[^\n]*\"leader_epoch\"\s*:)"
+         r"(?=[^\n]*\"controller_epoch\"\s*:)[^\n]*\"isr\"\s*:\s*\["),
+        ("reassignment-output", r"^(?:Current partition replica assignment|Proposed partition reassignment|Status of partition reassignment:"
+         r"|Current partition reassignments:|No partition reassignments found|Successfully (?:started|cancelled) (?:partition )?reassignment"
+         r"|Failed to reassign partitions |Error reassigning partition|Error cancelling partition reassignment)"),
+        ("election-output", r"^(?:(?:Successfully completed|Error completing) (?:leader election \(|preferred replica election)"
+         r"|Valid replica already elected for |Successfully started preferred replica election)"),
+        ("log-dirs", r"^(?:Querying brokers for log directories information|\{[^\n]*\"brokers\"\s*:\s*\[\s*\{[^\n]{0,99}\"logDirs\"\s*:)"),
+        ("metadata-quorum", r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
+        ("config-output", r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
+        ("features-output", r"^Feature: \S+\s+SupportedMinVersion: "),
+        ("cluster-id", r"^Cluster ID: \S{22}\s*$"),
+    )
+)  # fmt: skip
+"""Lines by which the output of Kafka's tools, or of ZooKeeper's shell, is known under any name."""
+_OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
+_METRICS = re.compile(
+    r'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?[ ]*"?(?:broker|node)[ _.]?(?:id)?"?[ ]*(?:[,;\t][^\n]*)?\r?\n[^\n]*\d', re.IGNORECASE
+)
+_ZNODE_PATH = re.compile(
+    r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|isr_change_notification\b.*"
+    r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
+)
+_ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
+                            r'|features|jmx_port|host|brokerid|id|topic_id)"\s*:|\d{1,10}\s*$)')  # fmt: skip
 _IDENTITY = re.compile(r"^(?:cluster\.id|directory\.id)\s*=", re.M)
 
 _PARTITION = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10})(?:\.[0-9a-f]{32}-(?P<state>delete|future|stray))?")
@@ -122,11 +163,18 @@ def sniff(member: Member, head: bytes) -> str:
     text = _decoded(head)
     if _DESCRIBE.search(text):
         return "describe"
+    if kind := _told_by_tool(member.path, text):
+        return kind
     if _LOG_LINE.search(text) and not text.lstrip().startswith(('{"version"', '{"partitions"')):
         return _log_kind(name, text)
     if _is_binary(head):
         return "binary"
     return _gc(name, text) or _structured(name, text) or _first(_LOG_NAMES, name) or "text"
+
+
+def log_kind(path: str) -> str | None:
+    """The kind of a log by its name alone; None where the name tells nothing."""
+    return _first(_LOG_NAMES, _name(path))
 
 
 def partition_of(path: str) -> tuple[str, int, str] | None:
@@ -186,6 +234,17 @@ def _log_kind(name: str, text: str) -> str:
     return next((kind for kind, logger in _LOGGERS if text.count(logger) * 2 > lines), "other-log")
 
 
+def _told_by_tool(path: str, text: str) -> str | None:
+    if kind := next((kind for kind, expression in _TOOLS if expression.search(text)), None):
+        return kind
+    rows = (text[: text.rfind("\n") + 1] or text).strip().splitlines()
+    if rows and all(_OFFSETS.fullmatch(row) for row in rows):
+        return "offsets-output"
+    if _ZNODE_PATH.search(path) and _ZNODE_CONTENT.match(text):
+        return "znode"
+    return None
+
+
 def _gc(name: str, text: str) -> str | None:
     return "gc-log" if _GC_LINE.search(text) and _first(_LOG_NAMES, name) in ("gc-log", None) else None
 
@@ -194,7 +253,11 @@ def _structured(name: str, text: str) -> str | None:
     if text.lstrip()[:1] in ("{", "["):
         if '"leaderEpoch"' in text and '"votedId"' in text:
             return "quorum-state"
-        return "reassignment-json" if _ASSIGNMENTS.search(text) else "json"
+        if _ASSIGNMENTS.search(text):
+            return "reassignment-json"
+        return "election-json" if _ELECTIONS.match(text.lstrip()) else "json"
+    if name.lower().endswith((".csv", ".tsv")) or _METRICS.match(text):
+        return "load-metrics"
     if _PROPERTIES_NAME.search(name):
         if _IDENTITY.search(text) and "version=" in text and not _SETTING_OF_SERVER.search(text):
             return "meta-properties"

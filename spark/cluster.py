@@ -7,13 +7,15 @@ are few (restarts, elections of controllers, settings) and fit the driver. Not h
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from spark.clocks import Clock
 from spark.events import Event
 from spark.identity import Conflict
+from spark.settings import Settings
 
 CLUSTER_EVENTS = frozenset(
     {
@@ -36,6 +38,8 @@ CLUSTER_EVENTS = frozenset(
         "fatal-error",
         "controller-elected",
         "controller-resigned",
+        "controller-refused",
+        "truncation-refused",
         "shutdown-seen",
         "topic-created",
         "topic-deletion",
@@ -52,6 +56,7 @@ CLUSTER_EVENTS = frozenset(
         "quorum-state",
         "config",
         "describe-topic",
+        "jvm-pause",
         "problem",
     }
 )
@@ -114,6 +119,21 @@ class Source:
     problem: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a file of load metrics says of one metric of one broker: the mean of its values."""
+
+    broker: int
+    metric: str
+    mean: float
+    count: int
+    source: str
+    line: int | None
+    byte: int | None
+    text: str | None
+    """`source`, `line`, `byte` and `text`: the first of the values."""
+
+
 @dataclass
 class Cluster:
     mode: str = "unknown"
@@ -123,31 +143,53 @@ class Cluster:
     conflicts: list[Conflict] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """Events of no single partition, in time order."""
-    broker_settings: dict[int, dict[str, str]] = field(default_factory=dict)
-    topic_settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+    """What was set, and since when."""
     recreated: dict[str, list[datetime | None]] = field(default_factory=dict)
     """Topics whose deletion is in evidence, with the times of it."""
+    copies: frozenset[str] = frozenset()
+    """Sources that may hold lines of another one: logs of one kind, one broker and the same hours."""
     topic_ids: dict[str, str] = field(default_factory=dict)
+
+    measures: Sequence[Measure] = ()
+    """Load of brokers as the user measured it."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """How much a metric of load counts, where the user said so; 1 otherwise."""
 
     def of(self, *kinds: str) -> list[Event]:
         return [e for e in self.events if e.event in kinds]
 
-    def setting(self, topic: str, key: str, default: str, *, node: int | None = None) -> str:
-        """Effective value of a topic setting: the topic's, else the broker's (any broker's when `node` is None)."""
-        if (value := self.topic_settings.get(topic, {}).get(key)) is not None:
-            return value
-        brokers = [self.broker_settings[node]] if node in self.broker_settings else self.broker_settings.values()
-        return next((s[key] for s in brokers if key in s), default)
+    @cached_property
+    def until(self) -> datetime | None:
+        """Where the evidence ends: the last line of any log, else the last event of no partition."""
+        lines = (s.last for s in self.sources if s.last is not None)
+        return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
 
-    def min_isr(self, topic: str) -> int:
+    @cached_property
+    def version_lines(self) -> Mapping[int | None, Event]:
+        """The last line of each node that tells its Kafka version."""
+        return {e.writer: e for e in self.of("kafka-version") if e.value}
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of each segment file, by source."""
+        return {s.path: s.bytes for s in self.sources if s.kind == "segment" and s.bytes is not None}
+
+    def setting(self, topic: str, key: str, default: str, *, node: int | None = None, at: datetime | None = None) -> str:
+        """Effective value of a topic's setting: the topic's, else the broker's (any broker's when `node` is None); the last one when
+        `at` is None."""
+        value = self.settings.value(key, topic=topic, broker=node, at=at)
+        return value if value is not None else default
+
+    def min_isr(self, topic: str, at: datetime | None = None) -> int:
         """Effective min.insync.replicas, Kafka's default 1."""
-        value = self.setting(topic, "min.insync.replicas", "1")
+        value = self.setting(topic, "min.insync.replicas", "1", at=at)
         return int(value) if value.isdigit() else 1
 
-    def lag_time_ms(self) -> int:
-        """replica.lag.time.max.ms: 30 s since 2.5 (KIP-537), where no broker says otherwise."""
-        values = [s["replica.lag.time.max.ms"] for s in self.broker_settings.values() if "replica.lag.time.max.ms" in s]
-        return max((int(v) for v in values if v.isdigit()), default=30_000)
+    def lag_time_ms(self, at: datetime | None = None) -> int:
+        """replica.lag.time.max.ms: 30 s since 2.5 (KIP-537), where no broker says otherwise; the longest where they differ."""
+        values = [self.settings.value("replica.lag.time.max.ms", broker=b, at=at) for b in self.settings.brokers()]
+        return max((int(v) for v in values if v is not None and v.isdigit()), default=30_000)
 
 
 def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:

@@ -71,6 +71,8 @@ class Event:
     log_start_offset: int | None
     metadata_offset: int | None
     count: int | None
+    bytes: int | None
+    duration_ms: int | None
     reason: str | None
     directory: str | None
     key: str | None

@@ -8,20 +8,47 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark.clocks import Clock, Witness, estimate
+from spark.clocks import (
+    RELATING,
+    Anchor,
+    Clock,
+    Jump,
+    Step,
+    Witness,
+    anchor,
+    changes,
+    changes_in,
+    estimate,
+    floor,
+    in_zone,
+    nearest_zone,
+    relations,
+    steps,
+)
 from spark.cluster import Cluster, Node, Source, lives, recreated_topics
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
+from spark.settings import DELETIONS, Settings
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
+SHARED = frozenset({"znode"})
+"""Kinds whose paths hold numbers that are no broker's: partitions/0/state."""
 LOG_SUFFIX = "-log"
+DISK_KINDS = frozenset(
+    {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
+    | {"partition-metadata", "meta-properties"}
+)
+COPIED = timedelta(seconds=2)
+"""Some archives and file systems keep whole seconds only."""
+CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
+"""Times outside are none, and are left as they are."""
 BROKER_EVENTS = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
 
 
@@ -30,7 +57,9 @@ class Options:
     """What the user tells about clocks; it overrides every estimate."""
 
     zone_offset_ms: int | None = None
-    """--timezone: wall clock of all brokers minus UTC."""
+    """--timezone as an offset: wall clock of all brokers minus UTC."""
+    zone_name: str | None = None
+    """--timezone as a name of the time zone database, whose offset changes with the seasons."""
     clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
     """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
 
@@ -44,12 +73,29 @@ class Identifier:
     offsets_ms: Mapping[str, int]
     topics: Mapping[str, str]
     """Topic names by topic id, for facts that know only the id."""
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
+    """Sources in which the zone's offset changes; `offsets_ms` is that of their last lines."""
+    files_ms: Mapping[str, int] = field(default_factory=dict)
+    """Error of the modification times of sources whose machine's clock was wrong."""
+    skews_ms: Mapping[str, int] = field(default_factory=dict)
+    """Error of the clock behind sources whose lines tell UTC."""
+    stamps_ms: Mapping[int, int] = field(default_factory=dict)
+    """Error of the times in the metadata log, by the epoch of the controller that wrote them."""
     root: str = ""
     """Directory that all sources share; evidence names its sources without it."""
+    saved: Mapping[str, datetime] = field(default_factory=dict)
+    """When files of an earlier collection were saved at the latest (UTC), where their modification times do not tell."""
 
     def shown(self, path: str | None) -> str:
         """A source's path as the report names it."""
         return (path or "").removeprefix(self.root)
+
+    def utc(self, path: str, wall: datetime, line: int) -> datetime:
+        """What UTC it was when a source's clock showed this at this line."""
+        if not CALENDAR[0] <= wall < CALENDAR[1]:
+            return wall
+        earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
+        return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch of EVENTS as a batch of IDENTIFIED."""
@@ -63,7 +109,16 @@ class Identifier:
         shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
         time = batch.column("time")
         local = pc.equal(batch.column("clock"), "line")
-        at = pc.if_else(pc.fill_null(local, False), pc.add(time, shift), time).cast(pa.timestamp("us"))
+        for name in names:
+            for step in reversed(self.steps.get(name, ())):
+                before = pc.and_(pc.equal(sources, name), _before(batch, step))
+                shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
+        shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
+        at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
+        if self.saved:
+            saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
+            of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
+            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(batch.column("clock"))), pc.is_valid(saved)), saved, at)
         topic = batch.column("topic")
         if topic.null_count and self.topics:
             ids = batch.column("topic_id")
@@ -74,6 +129,36 @@ class Identifier:
         replaced = {"topic": topic, "source": shown}
         columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
         return pa.RecordBatch.from_arrays([*columns, writer, collection, at], schema=IDENTIFIED)
+
+    def _of_machines(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """What to add to times in UTC: nothing, unless the machine's clock was wrong that stamped a file or a record."""
+        none = pa.scalar(timedelta(0), pa.duration("us"))
+        shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
+        clock = batch.column("clock")
+        for told, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
+            if any(errors_ms.get(s) for s in names):
+                error = pc.take(pa.array([-1000 * errors_ms.get(s, 0) for s in names], pa.duration("us")), index)
+                shift = pc.if_else(pc.fill_null(pc.equal(clock, told), False), error, shift)
+        if self.stamps_ms:
+            epochs = pa.array(sorted(self.stamps_ms), pa.int32())
+            errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
+            stamped = pc.and_(pc.equal(clock, "batch"), pc.starts_with(batch.column("event"), "metadata-"))
+            of_records = pc.fill_null(pc.take(errors, pc.index_in(batch.column("controller_epoch"), value_set=epochs)), none)
+            shift = pc.if_else(pc.fill_null(stamped, False), of_records, shift)
+        return shift
+
+
+def _correctable(time: pa.Array) -> pa.Array:
+    """Times that a correction leaves within the calendar."""
+    first, last = (pa.scalar(at, pa.timestamp("us")) for at in CALENDAR)
+    return pc.fill_null(pc.and_(pc.greater_equal(time, first), pc.less(time, last)), False)
+
+
+def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
+    """Which rows stand before the change."""
+    if step.line is not None:
+        return pc.fill_null(pc.less(batch.column("line"), step.line), False)
+    return pc.fill_null(pc.less(batch.column("time"), pa.scalar(step.wall, pa.timestamp("us"))), False)
 
 
 def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
@@ -111,19 +196,79 @@ def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
     return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
 
 
-def _clocks(sources: Sequence[Source], options: Options) -> dict[int | None, Clock]:
-    witnesses: dict[int | None, list[Witness]] = defaultdict(list)
-    for s in sources:
-        if s.kind.endswith(LOG_SUFFIX) and s.last is not None and s.modified is not None:
-            witnesses[s.node].append(Witness(s.last, s.modified))
-    clocks = {node: estimate(found) for node, found in witnesses.items()}
-    for node in {s.node for s in sources}:
-        zone = options.zone_offset_ms
-        error = options.clock_offsets_ms.get(node, 0) if node is not None else 0
-        if zone is not None or error:
-            base = zone if zone is not None else clocks.get(node, Clock()).zone_minutes * 60_000
-            clocks[node] = Clock(base + error, 0, "given")
-    return clocks
+def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, int | None]) -> dict[int | None, list[Witness]]:
+    """What each node's log files tell of its clock, from the rows about sources; logs in UTC only where it has no others."""
+    found: dict[int | None, list[Witness]] = defaultdict(list)
+    absolute: dict[int | None, list[Witness]] = defaultdict(list)
+    for row in table:
+        c = row["collected"] or {}
+        if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
+            jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
+            utc = c.get("clock") == "utc"
+            told = 0 if utc else c.get("wall_minus_utc_ms")
+            witness = Witness(c["last"], c.get("modified"), told, row["source"], jumps, c.get("first"))
+            (absolute if utc else found)[nodes[row["source"]]].append(witness)
+    return {**absolute, **found}
+
+
+def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Logs whose lines are UTC by their own word."""
+    return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
+
+
+def _clocks(witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options) -> dict[int | None, Clock]:
+    nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
+    anchors = {n: a for n, found in witnesses.items() if (a := _anchor(found, options)) is not None}
+    wrong = options.clock_offsets_ms
+    own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
+    floors = {n: low for n in nodes if (low := floor(witnesses.get(n, ()))) is not None}
+    clocks: dict[int | None, Clock] = dict(estimate(own, relations(events, own), sorted(nodes), floors).items())
+    if (nobody := anchors.get(None)) is not None:
+        clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
+    for node, error in wrong.items():
+        known = clocks.get(node, Clock())
+        zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
+        clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
+    return {n: _changing(c, witnesses.get(n, ()), options) for n, c in clocks.items()}
+
+
+def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
+    last = max((w.last for w in found if w.last is not None), default=None)
+    if options.zone_name is not None and last is not None:
+        return Anchor(in_zone(options.zone_name, last), 0, "given")
+    if options.zone_offset_ms is not None:
+        return Anchor(options.zone_offset_ms, 0, "given")
+    return anchor(found)
+
+
+def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock:
+    """The clock with the changes of its zone's offset; a zone the user gives as an offset has none."""
+    if options.zone_name is not None:
+        return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
+    if options.zone_offset_ms is not None:
+        return clock
+    return replace(clock, changes=changes(found, clock.offset_ms))
+
+
+def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> list[Event]:
+    """Events that tell of clocks, with the times the clocks themselves told, each file's in its own order. A snapshot's records
+    have the time of the snapshot; lines in UTC are of use where a node has no others."""
+    snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
+    relating = pc.is_in(table["event"], pa.array(sorted(RELATING)))
+    told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
+    local = pc.fill_null(pc.equal(told["clock"], "line"), False)
+    nodes = {identifier.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
+    mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
+    utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
+    found = [e for batch in told.filter(pc.invert(utc)).to_batches() for e in rows(identifier.apply(batch))]
+    return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+
+
+def _stamps(events: Iterable[Event], clocks: Mapping[int | None, Clock]) -> dict[int, int]:
+    """By controller epoch, the error of the clock of the controller that led then."""
+    led = {e.controller_epoch: e.controller for e in events if e.event == "metadata-leader"}
+    wrong = {epoch: clocks.get(node, Clock()).stamps_ms for epoch, node in led.items() if epoch is not None and node is not None}
+    return {epoch: error for epoch, error in wrong.items() if error}
 
 
 def _root(sources: Sequence[Source]) -> str:
@@ -132,17 +277,67 @@ def _root(sources: Sequence[Source]) -> str:
     return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
 
 
-def _order_collections(sources: Sequence[Source]) -> dict[int, list[str]]:
-    """Collections of each node, oldest first, by the newest file in each."""
-    newest: dict[tuple[int, str], datetime] = {}
+def _order_collections(sources: Sequence[Source], offsets_ms: Mapping[str, int]) -> dict[int, list[str]]:
+    """Collections of each node, oldest first: by the last line of the logs in each, else by its newest file. One without disks
+    is never the latest, for the latest is where the disks as they are now lie."""
+    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
     for s in sources:
         if s.node is not None:
-            key = (s.node, s.collection)
-            newest[key] = max(newest.get(key, datetime.min), s.modified or s.last or datetime.min)
+            members[(s.node, s.collection)].append(s)
+
+    def age(key: tuple[int, str]) -> tuple[bool, datetime, datetime, str]:
+        own = members[key]
+        newest = max((s.modified for s in own if s.modified is not None), default=datetime.min)
+        return any(s.kind in DISK_KINDS for s in own), _last_line(own, offsets_ms) or newest, newest, key[1]
+
     found: dict[int, list[str]] = defaultdict(list)
-    for (node, collection), _ in sorted(newest.items(), key=lambda item: (item[1], item[0][1])):
+    for node, collection in sorted(members, key=age):
         found[node].append(collection)
     return found
+
+
+def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
+    """UTC of the last log line in a collection's own directory."""
+    own = (s for s in sources if s.last is not None and s.path.startswith(f"{s.collection}/" if s.collection else ""))
+    return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
+
+
+def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
+    """Files of earlier collections whose modification times are those of a copy, or lost: all are later than the last line of
+    the logs beside them, which the log itself cannot be. They were saved with that line at the latest."""
+    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        if s.node is not None and s.collection in ordered[s.node][:-1]:
+            members[(s.node, s.collection)].append(s)
+    found: dict[str, datetime] = {}
+    for own in members.values():
+        end = _last_line(own, offsets_ms)
+        kept = min((s.modified for s in own if s.modified is not None), default=None)
+        if end is not None and (kept is None or kept > end + COPIED):
+            found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
+    return found
+
+
+def _copies(sources: Iterable[Source]) -> frozenset[str]:
+    """Sources that may hold lines of another: logs of one node and kind whose hours overlap. Standard output holds those of any."""
+    groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
+    kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
+    for s in sources:
+        if s.node is None or s.kind not in kinds:
+            continue
+        timed = s.first is not None and s.last is not None and s.first <= s.last
+        first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
+        for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
+            groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+    found: set[str] = set()
+    for spans in groups.values():
+        end, longest = datetime.min, ""
+        for first, last, path in sorted(spans):
+            if longest and first < end:
+                found |= {path, longest}
+            if last > end or not longest:
+                end, longest = last, path
+    return frozenset(found)
 
 
 def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
@@ -153,35 +348,50 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     identity = identify(_clues(table, sources))
     for s in sources:
         owner = identity.owners[s.path]
-        s.node, s.collection = owner.node, owner.collection
-    clocks = _clocks(sources, options)
+        s.node, s.collection = None if s.kind in SHARED else owner.node, owner.collection
+    owners = {s.path: s.node for s in sources}
+    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources))
+    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), owners)
+    raw = _raw(table, known, sources)
+    clocks = _clocks(witnesses, raw, options)
+    jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
+    absolute = _absolute(told.select(["source", "collected"]).to_pylist())
     topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
-    identifier = Identifier(
-        nodes={s.path: s.node for s in sources},
-        collections={s.path: s.collection for s in sources},
-        offsets_ms={s.path: clocks.get(s.node, Clock()).offset_ms for s in sources},
+    identifier = replace(
+        known,
+        offsets_ms={s.path: (c.skew_ms if s.path in absolute else c.offset_ms) for s in sources for c in [clocks.get(s.node, Clock())]},
         topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
-        root=_root(sources),
+        steps={
+            s.path: found
+            for s in sources
+            if s.path not in absolute and (found := steps(clocks.get(s.node, Clock()), s.first, jumps.get(s.path, ())))
+        },
+        skews_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).skew_ms)},
+        files_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).files_ms)},
+        stamps_ms=_stamps(raw, clocks),
     )
-    events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
-    cluster = Cluster(sources=sources, conflicts=identity.conflicts, topic_ids=dict(identifier.topics))
-    _fill(cluster, events, clocks)
     for s in sources:
-        shift = timedelta(milliseconds=identifier.offsets_ms[s.path])
-        s.first = s.first - shift if s.first is not None else None
-        s.last = s.last - shift if s.last is not None else None
+        s.modified = s.modified - timedelta(milliseconds=identifier.files_ms.get(s.path, 0)) if s.modified is not None else None
+    ordered = _order_collections(sources, identifier.offsets_ms)
+    identifier = replace(identifier, saved=_saved(sources, ordered, identifier.offsets_ms))
+    copies = frozenset(map(identifier.shown, _copies(sources)))
+    events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
+    cluster = Cluster(sources=sources, conflicts=identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
+    _fill(cluster, events, clocks, ordered)
+    for s in sources:
+        s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
+        s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
         s.path = identifier.shown(s.path)
     return cluster, identifier
 
 
-def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clock]) -> None:
+def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clock], ordered: Mapping[int, list[str]]) -> None:
     streams: dict[int, list[Event]] = defaultdict(list)
     for e in sorted(events, key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0)):
         cluster.events.append(e)
         if e.writer is not None:
             streams[e.writer].append(e)
     cluster.events = _without_twins(cluster.events)
-    ordered = _order_collections(cluster.sources)
     for node in sorted({s.node for s in cluster.sources if s.node is not None} | set(streams)):
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
@@ -189,21 +399,19 @@ def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clo
         known.lives = lives(node, own)
         known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(own)
         cluster.nodes[node] = known
-    _settings(cluster)
+    cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
     cluster.recreated = recreated_topics(cluster.events)
     cluster.mode = _mode(cluster)
 
 
 def _without_twins(events: Iterable[Event]) -> list[Event]:
-    """An earlier collection of a broker holds the beginning of the same logs; each line counts once."""
-    seen: dict[tuple[str, datetime | None, int | None], str | None] = {}
+    """Another copy of a broker's log, or an earlier collection of it, holds the same lines; each counts once."""
+    seen: dict[tuple[str | None, datetime | None, int | None], str] = {}
     kept = []
     for e in events:
-        if e.line is not None and e.text:
-            key = (e.text, e.at, e.writer)
-            if seen.setdefault(key, e.collection) != e.collection:
-                continue
-        kept.append(e)
+        known = e.line is not None and e.text and e.writer is not None and e.at is not None
+        if not known or seen.setdefault((e.text, e.at, e.writer), e.source) == e.source:
+            kept.append(e)
     return kept
 
 
@@ -217,23 +425,14 @@ def _roles(value: str | None) -> str:
     return (value or "").strip("[] ")
 
 
-def _settings(cluster: Cluster) -> None:
-    for e in cluster.of("config", "metadata-config"):
-        if e.key is None or e.value is None:
-            continue
-        if e.topic is not None:
-            cluster.topic_settings.setdefault(e.topic, {})[e.key] = e.value
-        elif e.event == "config" and e.writer is not None:
-            cluster.broker_settings.setdefault(e.writer, {})[e.key] = e.value
-
-
 _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
 def _mode(cluster: Cluster) -> str:
-    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in cluster.broker_settings.values()):
+    started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
         return "kraft"
-    if any("zookeeper.connect" in s for s in cluster.broker_settings.values()):
+    if any("zookeeper.connect" in s for s in started):
         return "zookeeper"
     for e in cluster.events:
         if e.event == "controller-elected":

@@ -1,21 +1,25 @@
 """Which broker each source belongs to, and which sources are one collection of one broker.
 
 Here: the votes (ids that log lines name, meta.properties, server.properties, the path) and how they settle. Content comes
-first; the path speaks only where content is silent. Not here: clocks, or anything a source says about partitions.
+first, and what it says of one file named kafka-0 holds for all that are named so; the number in a name speaks only where all
+content is silent. Not here: clocks, or anything a source says about partitions.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|state-change\.log|controller\.log|\d{20}\.log)$")
 """Files of which a broker has one of that name in a directory of that name: a second one is another collection's."""
 _ONCE_A_DISK = re.compile(r"(?:meta\.properties|replication-offset-checkpoint)$")
 """Files of which each log directory has one, so that their path must agree one step further."""
-_PATH_ID = re.compile(r"(?:broker|kafka|node|controller|server)[-_=]?(\d+)$|-kafka-(\d+)$|^(\d+)$", re.IGNORECASE)
+_PARTITION_DIR = re.compile(r"([^/]+-\d+)/(?:leader-epoch-checkpoint|partition\.metadata|\d{20}\.\w+)$")
+_DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10})$|^()(\d{1,10})$", re.IGNORECASE)
+_FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
+"""A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also hold a version or a date."""
 MAX_NODE_ID = 2**31 - 1
 
 
@@ -71,13 +75,49 @@ def _votes(clues: Iterable[Clues]) -> dict[str, set[int]]:
     return votes
 
 
-def _by_path(path: str) -> int | None:
-    for part in reversed(path.split("/")[:-1]):
-        if match := _PATH_ID.search(part):
-            number = int(next(g for g in match.groups() if g is not None))
-            if number <= MAX_NODE_ID:
-                return number
-    return None
+def _name(step: str, expression: re.Pattern[str]) -> tuple[str, int] | None:
+    """A broker's name in one step of a path: its word and number."""
+    match = expression.search(step)
+    if match is None:
+        return None
+    word, number = (group for group in match.groups() if group is not None)
+    return (word.lower(), int(number)) if int(number) <= MAX_NODE_ID else None
+
+
+def _names(path: str) -> Iterable[tuple[str, int]]:
+    """Brokers' names in a path, nearest first."""
+    *directories, file = path.split("/")
+    if _PARTITION_DIR.search(path):
+        directories.pop()  # a topic may be called kafka
+    named = [_name(file, _FILE_ID), *(_name(step, _DIRECTORY_ID) for step in reversed(directories))]
+    return [name for name in named if name is not None]
+
+
+class _Signs:
+    """What content says, and what it makes of the names in paths: directories, names such as kafka-0, and the names on the
+    level where the brokers part."""
+
+    def __init__(self, clues: Iterable[Clues]) -> None:
+        telling = [clue for clue in clues if clue.nodes]
+        self.votes = _votes(telling)
+        self._named: dict[tuple[str, int], set[int]] = defaultdict(set)
+        for clue in telling:
+            for name in _names(clue.path):
+                self._named[name].add(clue.nodes[0])
+        self._ordinals = {word for (word, number), nodes in self._named.items() if nodes and number not in nodes}
+        self._steps: dict[str, set[int]] = defaultdict(set)
+        for directory, nodes in self.votes.items():
+            parent, _, step = directory.rpartition("/")
+            if directory and len(nodes) == 1 and len(self.votes[parent]) > 1:
+                self._steps[step] |= nodes
+
+    def called(self, step: str, *, file: bool = False) -> int | None:
+        """The node that a step of a path names. Where one such name is not its node's id (the ordinal of a pod), none is."""
+        name = _name(step, _FILE_ID if file else _DIRECTORY_ID)
+        known = self._named.get(name, set()) if name is not None else set() if file else self._steps.get(step, set())
+        if len(known) == 1:
+            return next(iter(known))
+        return name[1] if name is not None and not known and name[0] not in self._ordinals else None
 
 
 def _nearest(path: str, votes: Mapping[str, set[int]]) -> set[int]:
@@ -85,19 +125,23 @@ def _nearest(path: str, votes: Mapping[str, set[int]]) -> set[int]:
     return next((votes[parent] for parent in _parents(path) if parent and parent in votes), set())
 
 
-def _owner(clue: Clues, votes: Mapping[str, set[int]]) -> int | None:
+def _owner(clue: Clues, signs: _Signs) -> int | None:
     if clue.nodes:
         return clue.nodes[0]
-    around = _nearest(clue.path, votes)
-    if len(around) == 1:
-        return next(iter(around))
-    if (named := _by_path(clue.path)) is not None:
-        return named
-    whole = votes.get("", set())
+    if (called := signs.called(clue.path.rpartition("/")[2], file=True)) is not None:
+        return called
+    replica = clue.path.rpartition("/")[0] if _PARTITION_DIR.search(clue.path) else None
+    for parent in _parents(clue.path):
+        around = signs.votes.get(parent, set())
+        if parent and len(around) == 1:
+            return next(iter(around))
+        if parent and parent != replica and (called := signs.called(parent.rpartition("/")[2])) is not None:
+            return called
+    whole = signs.votes.get("", set())
     return next(iter(whole)) if len(whole) == 1 and "/" in clue.path else None
 
 
-def _collection(path: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
+def _directory(path: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
     """The topmost directory above `path` that is this node's alone, and holds it once."""
     best = path.rsplit("/", 1)[0] if "/" in path else ""
     for parent in _parents(path):
@@ -107,13 +151,18 @@ def _collection(path: str, node: int, below: Mapping[str, set[int]], twice: set[
     return best
 
 
+def _once(path: str) -> str | None:
+    """The end of a path that one collection of a broker holds once."""
+    steps = 2 if _ONCE.search(path) else 3 if _ONCE_A_DISK.search(path) else 0
+    return "/".join(path.split("/")[-steps:]) if steps else None
+
+
 def _held_twice(nodes: Mapping[str, int | None]) -> set[tuple[str, int]]:
     """Directories that hold more than one collection of a node: the same file in directories of the same name."""
     places: dict[tuple[int, str], list[str]] = defaultdict(list)
     for path, node in nodes.items():
-        steps = 2 if _ONCE.search(path) else 3 if _ONCE_A_DISK.search(path) else 0
-        if node is not None and steps:
-            places[(node, "/".join(path.split("/")[-steps:]))].append(path)
+        if node is not None and (once := _once(path)):
+            places[(node, once)].append(path)
     found: set[tuple[str, int]] = set()
     for (node, _), paths in places.items():
         seen: set[str] = set()
@@ -124,23 +173,93 @@ def _held_twice(nodes: Mapping[str, int | None]) -> set[tuple[str, int]]:
     return found
 
 
-def identify(clues: Iterable[Clues]) -> Identity:
-    """Owners of all sources. A source that names a node is that node's; one that names none is its neighbours'. Where
-    meta.properties or server.properties in the same tree say otherwise, the conflict is reported."""
-    clues = sorted(clues, key=lambda c: c.path)
-    votes = _votes(clues)
-    keepers = _votes(c for c in clues if c.authoritative)
-    nodes = {clue.path: _owner(clue, votes) for clue in clues}
-    conflicts = []
-    for clue in clues:
-        around = _nearest(clue.path, keepers)
-        if clue.nodes and not clue.authoritative and around and not around & set(clue.nodes):
-            conflicts.append(Conflict(clue.path, clue.nodes[0], min(around)))
+@dataclass
+class _Part:
+    """Files of one node below one directory."""
+
+    directory: str
+    once: set[str] = field(default_factory=set)
+    partitions: set[str] = field(default_factory=set)
+    disk: bool = False
+
+    def add(self, path: str) -> None:
+        if (once := _once(path)) is not None:
+            self.once.add(once)
+        if (found := _PARTITION_DIR.search(path)) is not None:
+            self.partitions.add(found[1])
+        self.disk = self.disk or bool(_ONCE_A_DISK.search(path))
+
+    def repeats(self, other: _Part) -> bool:
+        """They are copies of the same. Two log directories of one broker share no partition."""
+        if self.once & other.once or self.partitions & other.partitions:
+            return True
+        return self.disk and other.disk and not (self.partitions and other.partitions)
+
+    def join(self, other: _Part) -> None:
+        self.once |= other.once
+        self.partitions |= other.partitions
+        self.disk = self.disk or other.disk
+
+
+def _collections(nodes: Mapping[str, int | None]) -> dict[str, str]:
+    """Collection of each path that is somebody's. A broker's logs and its disks may lie in different trees (logs/kafka-0,
+    data/kafka-0): directories that repeat nothing of each other are one collection, called by the first of them."""
     below: dict[str, set[int]] = defaultdict(set)
     for path, node in nodes.items():
         if node is not None:
             for parent in _parents(path):
                 below[parent].add(node)
     twice = _held_twice(nodes)
-    owners = {p: Owner(n, _collection(p, n, below, twice) if n is not None else "") for p, n in nodes.items()}
-    return Identity(owners, conflicts)
+    places = {path: (node, _directory(path, node, below, twice)) for path, node in nodes.items() if node is not None}
+    parts: dict[int, dict[str, _Part]] = defaultdict(dict)
+    for path, (node, directory) in places.items():
+        parts[node].setdefault(directory, _Part(directory)).add(path)
+    called = {(node, directory): name for node, own in parts.items() for directory, name in _joined(list(own.values())).items()}
+    return {path: called[place] for path, place in places.items()}
+
+
+MAX_PARTS = 64
+"""Directories of one node that are compared with each other; a hive of hours holds thousands, of logs only."""
+
+
+def _joined(parts: Sequence[_Part]) -> dict[str, str]:
+    """The collection that each directory is part of. Those with disks found collections; the others join the nearest."""
+    telling = sorted((p for p in parts if p.disk or p.partitions), key=lambda p: p.directory)
+    found: list[_Part] = []
+    names: dict[str, str] = {}
+    for part in telling[:MAX_PARTS] or parts[:1]:
+        home = next((f for f in sorted(found, key=lambda f: -_shared(f.directory, part.directory)) if not f.repeats(part)), None)
+        if home is None:
+            found.append(_Part(part.directory, set(part.once), set(part.partitions), part.disk))
+        else:
+            home.join(part)
+        names[part.directory] = (home or part).directory
+    for part in parts:
+        if part.directory not in names:
+            near = max(found, key=lambda f: _shared(f.directory, part.directory))
+            names[part.directory] = part.directory if part.disk or part.partitions else near.directory
+    return names
+
+
+def _shared(one: str, other: str) -> int:
+    """Steps two directories have in common, at their beginning and at their end."""
+    a, b = one.split("/"), other.split("/")
+    ahead = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    behind = next((i for i, (x, y) in enumerate(zip(a[::-1], b[::-1], strict=False)) if x != y), min(len(a), len(b)))
+    return ahead + behind
+
+
+def identify(clues: Iterable[Clues]) -> Identity:
+    """Owners of all sources. A source that names a node is that node's; one that names none is its neighbours'. Where
+    meta.properties or server.properties in the same tree say otherwise, the conflict is reported."""
+    clues = sorted(clues, key=lambda c: c.path)
+    signs = _Signs(clues)
+    keepers = _votes(c for c in clues if c.authoritative)
+    nodes = {clue.path: _owner(clue, signs) for clue in clues}
+    conflicts = []
+    for clue in clues:
+        around = _nearest(clue.path, keepers)
+        if clue.nodes and not clue.authoritative and around and not around & set(clue.nodes):
+            conflicts.append(Conflict(clue.path, clue.nodes[0], min(around)))
+    collections = _collections(nodes)
+    return Identity({p: Owner(n, collections.get(p, "")) for p, n in nodes.items()}, conflicts)

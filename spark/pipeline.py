@@ -6,7 +6,8 @@ that shuffles the rest by partition and judges it. Not here: what is read, and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -27,13 +28,14 @@ SPLIT_BYTES = 64 << 20
 """Evidence a task reads or judges, about; small bundles make as many tasks as there are cores."""
 
 
-def read(session: SparkSession, units: list[Unit]) -> DataFrame:
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = ()) -> DataFrame:
     """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow."""
     from spark.source import NAME, EvidenceSource, balance, encode
 
     session.dataSource.register(EvidenceSource)
     ways = max(session.sparkContext.defaultParallelism, sum(u.size for u in units) // SPLIT_BYTES)
-    return session.read.format(NAME).option("units", encode(balance(units, ways))).load().persist()
+    reader = session.read.format(NAME).option("units", encode(balance(units, ways)))
+    return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
 
 
 def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster, Identifier]:

@@ -466,6 +466,8 @@ class Disk:
     epochs: list[tuple[int, int]] = field(default_factory=list)
     """(leader epoch, start offset) rows of leader-epoch-checkpoint."""
     epoch_events: list[Event] = field(default_factory=list)
+    epoch_file: Event | None = None
+    """That a leader-epoch-checkpoint is there at all, and with how many entries."""
     high_watermark: Event | None = None
     recovery_point: Event | None = None
     log_start: Event | None = None
@@ -508,6 +510,8 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
         elif e.event == "epoch-entry" and e.leader_epoch is not None and e.offset is not None:
             found.epochs.append((e.leader_epoch, e.offset))
             found.epoch_events.append(e)
+        elif e.event == "epoch-file":
+            found.epoch_file = e
         elif e.event == "hw-checkpoint":
             found.high_watermark = e
         elif e.event == "recovery-point":

@@ -33,8 +33,9 @@ class Split(InputPartition):
 class EvidenceReader(DataSourceReader):
     """Reads the units handed to it; a unit never fails, what it could not read is a row."""
 
-    def __init__(self, splits: tuple[Split, ...]) -> None:
+    def __init__(self, splits: tuple[Split, ...], log_patterns: tuple[str, ...] = ()) -> None:
         self._splits = splits
+        self._log_patterns = log_patterns
 
     def partitions(self) -> list[InputPartition]:
         return list(self._splits)
@@ -42,14 +43,15 @@ class EvidenceReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Split)
         for unit in partition.units:
-            yield from events(unit)
+            yield from events(unit, self._log_patterns)
 
 
 class EvidenceSource(DataSource):
     """`spark.read.format("kafka-evidence").option("units", …)`: events of schema parsers.schemas.EVENTS.
 
     Options: `units`, JSON of the list of splits, each a list of units as parsers.containers.units plans them. They are
-    planned once, where the paths are named, so that the plan and the list of what was collected cannot differ.
+    planned once, where the paths are named, so that the plan and the list of what was collected cannot differ. `log_patterns`,
+    JSON list of log4j conversion patterns that logs may be in.
     """
 
     @classmethod
@@ -60,7 +62,7 @@ class EvidenceSource(DataSource):
         return from_arrow_schema(EVENTS, prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> EvidenceReader:
-        return EvidenceReader(decode(self.options["units"]))
+        return EvidenceReader(decode(self.options["units"]), tuple(json.loads(self.options.get("log_patterns", "[]"))))
 
 
 def balance(units: list[Unit], ways: int) -> list[list[Unit]]:

@@ -8,12 +8,13 @@ epoch, partition epoch and the order inside each file before any clock is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.order import file_order
 from spark.replicas import DISK_EVENTS, Disk, IsrUpdate, LeaderStart, Replica, disk, history
 
 LEADER_RECOVERY_LEVEL = 3
@@ -25,7 +26,7 @@ UNKNOWN_EPOCH = -1
 SAME_CHANGE = timedelta(seconds=1)
 """A leader prints a change of its ISR and what follows from it within milliseconds."""
 
-_AUTHORITY = {"metadata": 0, "decided": 1, "replayed": 2, "sent": 3, "leader": 4, "received": 5, "cached": 6}
+_AUTHORITY = {"metadata": 0, "decided": 1, "replayed": 2, "sent": 3, "leader": 4, "received": 5, "cached": 6, "stored": 7}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class State:
     """Eligible leader replicas (KIP-966)."""
     at: datetime | None
     source: str
-    """'metadata', 'decided', 'replayed', 'sent', 'leader', 'received', 'cached': who says so, best first."""
+    """'metadata', 'decided', 'replayed', 'sent', 'leader', 'received', 'cached', 'stored': who says so, best first: what a znode holds is right,
+    but its time is often that of a file."""
     event: Event
     also: tuple[Event, ...] = ()
     """Other events that say the same."""
@@ -134,6 +136,24 @@ class PartitionTimeline:
             return self.snapshots[-1].replicas
         return tuple(sorted({b for s in self.states for b in s.isr}))
 
+    def log_start(self, broker: int) -> int | None:
+        """Where a replica's log began when it was last seen: by its files, else by its broker's lines. Kafka checkpoints it only where it
+        is not the base of the first segment."""
+        disk, replica = self.disks.get(broker), self.replicas.get(broker)
+        if disk is not None and disk.log_start is not None and disk.log_start.offset is not None:
+            return disk.log_start.offset
+        if disk is not None and disk.segments:
+            return disk.segments[0].offset
+        seen = [o.offset for o in replica.observations if o.quantity == "log-start-offset"] if replica is not None else []
+        return seen[-1] if seen else None
+
+    @property
+    def low_watermark(self) -> int | None:
+        """The smallest log start offset over the assigned replicas; None where one of them is not known."""
+        starts = [self.log_start(broker) for broker in self.assigned]
+        known = [start for start in starts if start is not None]
+        return min(known) if known and len(known) == len(starts) else None
+
     @property
     def has_epochs(self) -> bool:
         """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
@@ -153,34 +173,16 @@ def _in_time(e: Event) -> tuple[datetime, str, int]:
     return (e.at or datetime.min, e.source, e.line or 0)
 
 
-def file_order(events: Iterable[Event]) -> list[Event]:
-    """One broker's events: each file in its own order, files merged by time. A clock that jumps back inside a file does not
-    reorder the file."""
-    by_source: dict[str, list[Event]] = defaultdict(list)
-    for event in events:
-        by_source[event.source].append(event)
-    keyed: list[tuple[datetime, str, int, int, Event]] = []
-    for source, own in by_source.items():
-        own.sort(key=lambda e: (e.line or 0, e.byte or 0, e.metadata_offset or 0))
-        latest = datetime.min
-        for index, event in enumerate(own):
-            latest = max(latest, event.at) if event.at is not None else latest
-            keyed.append((latest, source, event.line or 0, index, event))
-    keyed.sort(key=lambda k: k[:4])
-    return [k[4] for k in keyed]
-
-
-def fold(events: Sequence[Event]) -> list[Event]:
-    """Drops what an earlier collection of the same broker repeats, and folds runs of one and the same fact of one file."""
-    seen: dict[tuple[str, datetime | None], str | None] = {}
-    collections = {e.collection for e in events if e.line is not None}
+def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
+    """Drops what another copy of the same log repeats (`copies`: sources that may hold lines of others), and folds runs of one
+    and the same fact of one file."""
+    seen: dict[tuple[str | None, datetime | None], str] = {}
     kept: list[Event] = []
     last: dict[str, tuple[tuple[object, ...], Event]] = {}
     for e in events:
-        if e.line is not None and e.text and len(collections) > 1 and e.event not in DISK_EVENTS:
-            twin = (e.text, e.at)
-            if seen.setdefault(twin, e.collection) != e.collection:
-                continue
+        copied = e.line is not None and e.text and e.source in copies and e.event not in DISK_EVENTS
+        if copied and seen.setdefault((e.text, e.at), e.source) != e.source:
+            continue
         key = (
             e.event,
             e.leader,
@@ -423,7 +425,31 @@ def chain(found: Sequence[State]) -> list[State]:
     ordered: list[State] = []
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))
-    return _carry(ordered)
+    return _carry(_in_effect(ordered))
+
+
+def _in_effect(states: Sequence[State]) -> list[State]:
+    """Without the intents of a leader that never took effect: what a leader cut off from ZooKeeper printed when it tried to change
+    the ISR. Each write raises the partition epoch by one, so two states whose epochs follow each other have none in between;
+    and a controller elects from the ISR it read, keeping its live members, or else a new leader alone."""
+    earlier: list[int | None] = []
+    last: int | None = None
+    for s in states:
+        earlier.append(last)
+        last = s.partition_epoch if s.partition_epoch is not None else last
+    kept: list[State] = []
+    for s, before in zip(reversed(states), reversed(earlier), strict=True):
+        if s.partition_epoch is None and s.event.event in _INTENTS and kept:
+            after = kept[-1]
+            no_room = before is not None and after.partition_epoch == before + 1
+            other_isr = after.leader_epoch > s.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(s.isr)
+            if no_room or other_isr:
+                continue
+        kept.append(s)
+    return kept[::-1]
+
+
+_INTENTS = ("isr-shrink", "isr-expand")
 
 
 def _within(states: Sequence[State]) -> list[State]:
@@ -436,7 +462,7 @@ def _within(states: Sequence[State]) -> list[State]:
     for s in states:
         if s.partition_epoch is not None and s.partition_epoch >= 0:
             numbered[s.partition_epoch].append(s)
-        elif s.event.event in ("isr-shrink", "isr-expand"):
+        elif s.event.event in _INTENTS:
             spine.append(s)
         else:
             bare.append(s)
@@ -533,7 +559,8 @@ def assigned_from(states: Sequence[State], timeline: PartitionTimeline) -> list[
     if all(s.replicas for s in states):
         return list(states)
     told = [e.replicas for e in timeline.of("partition-transition", "topic-created") if e.replicas]
-    known = told[0] if told else next((list(s.replicas) for s in timeline.snapshots if s.replicas), None)
+    stored = (e.replicas for e in timeline.of("assignment") if e.reason in ("stored", "current") and e.replicas)
+    known = told[0] if told else next((list(s.replicas) for s in timeline.snapshots if s.replicas), None) or next(stored, None)
     return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
 
 
@@ -638,7 +665,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
         if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
-            if e.reason is None:
+            if e.reason is None and latest:  # what an earlier collection saved at a time unknown has no place in the order
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
             timeline.snapshots.append(
@@ -647,7 +674,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         else:
             streams[e.writer].append(e)
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
-        ordered = fold(file_order(own))
+        ordered = fold(file_order(own), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
             timeline.replicas[writer] = history(writer, ordered)
@@ -669,6 +696,15 @@ _CONTROLLER_ONLY = frozenset(
         "preferred-election",
         "reassignment",
         "topic-deletion",
+        "assignment",
+        "election-plan",
+        "election-told",
+        "client-reset",
+        "group-coordinated",
+        "isr-change-notified",
+        "offset-told",
+        "reassignment-told",
+        "replica-size",
     }
 )
 

@@ -5,7 +5,7 @@ That Spark gives the same is a test of its own (tests/spark/test_pipeline.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from forensics.balance import measures, sums
 from forensics.judge import conclude, judge_partition
 from forensics.model import VERDICTS
 from forensics.report.document import Report
@@ -26,8 +27,8 @@ from spark.pipeline import by_partition, judged
 from spark.timeline import PartitionTimeline, build
 
 
-def events_of(*paths: str | Path) -> pa.Table:
-    batches = [b for unit in units([str(p) for p in paths]) for b in evidence.events(unit)]
+def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
+    batches = [b for unit in units([str(p) for p in paths]) for b in evidence.events(unit, log_patterns)]
     return pa.Table.from_batches(batches, schema=EVENTS)
 
 
@@ -61,6 +62,8 @@ def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
 
 def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, identifier = gathered(table, options)
+    named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
+    cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
     rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
     findings, partitions = conclude(rows, cluster)
     return Report(cluster, findings, partitions)

@@ -77,6 +77,27 @@ def test_verdicts(name: str) -> None:
     check_findings(report, truth)
 
 
+STAMP = re.compile(rb"(?m)^(\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3}\]")
+WITHIN_A_SECOND = [n for n in NAMES if re.match("unclean|zombie|power|last|reassignment", n)]
+
+
+@pytest.mark.parametrize("name", WITHIN_A_SECOND)
+def test_verdicts_where_a_whole_failover_has_one_time(name: str, tmp_path: Path) -> None:
+    """Layouts that print whole seconds, and the broker's files apart: what was first in a second is told by cause alone."""
+    target = tmp_path / "seconds.tar"
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole, tarfile.open(target, "w") as coarse:
+        for member in whole:
+            content = whole.extractfile(member)
+            data = content.read() if content is not None else b""
+            data = STAMP.sub(rb"\1,000]", data) if "/logs/" in member.name else data
+            member.size, member.pax_headers = len(data), {}
+            coarse.addfile(member, BytesIO(data))
+    report, truth = local.report(local.events_of(target)), truth_of(name)
+    check_elections(report, truth)
+    check_losses(report, truth)
+    check_findings(report, truth)
+
+
 def without_segments(name: str, directory: Path) -> Path:
     """The bundle as it is when nobody may hand over records: checkpoints, epochs and logs only."""
     target = directory / f"{name}.tar"

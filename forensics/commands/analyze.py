@@ -15,8 +15,13 @@ import click
 from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
 
 if TYPE_CHECKING:
-    from forensics.report.document import Report
+    from pyspark.sql import DataFrame
 
+    from forensics.report.document import Report
+    from spark.cluster import Cluster, Measure
+
+LOAD_METRICS = "load-metrics"
+"""Kind of the sources that hold load as the user measured it."""
 LEVELS = ("info", "low", "medium", "high", "critical")
 
 
@@ -42,6 +47,13 @@ LEVELS = ("info", "low", "medium", "high", "critical")
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write the report as JSON; '-' is stdout, in place of the summary.",
 )
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    metavar="METRIC=W",
+    help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
+)
 @click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe.")
 def command(
     paths: tuple[str, ...],
@@ -54,6 +66,7 @@ def command(
     since: datetime | None,
     until: datetime | None,
     json_file: str | None,
+    weights: tuple[str, ...],
     fail_on: str | None,
 ) -> None:
     """Say what was lost, when and why.
@@ -62,7 +75,9 @@ def command(
     files, nested as they were collected. The summary goes to stdout; --json FILE writes everything.
     """
     progress = Progress()
+    weighed = dict(map(weight, weights))
     opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    opened.cluster.weights = weighed
     with progress.stage("Judging partitions"):
         report = _report(opened, paths)
     report = _narrowed(report, topics, partitions, brokers, since, until)
@@ -78,9 +93,44 @@ def _report(opened: Opened, paths: Sequence[str]) -> Report:
     from spark.pipeline import identified, verdicts
 
     known = identified(opened.events, opened.identifier)
+    opened.cluster.measures = _measures(known, opened.cluster)
+    _check_weights(opened.cluster)
     rows = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_pylist()
     findings, partitions = conclude(rows, opened.cluster)
     return Report(opened.cluster, findings, partitions, ("analyze", *paths))
+
+
+def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
+    """Means of the user's load metrics; a job of its own, for evidence that holds any."""
+    if not any(s.kind == LOAD_METRICS for s in cluster.sources):
+        return ()
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    from forensics.balance import MEASURES, measures, sums
+
+    found = events.where(F.col("event") == "load-metric").mapInArrow(sums, from_arrow_schema(MEASURES))
+    return measures(found.toArrow().to_pylist())
+
+
+def weight(text: str) -> tuple[str, float]:
+    """What --weight says: a metric, and how much it counts."""
+    metric, sep, value = text.rpartition("=")
+    try:
+        if not sep or not metric or not 0 <= float(value) < float("inf"):
+            raise ValueError
+        return metric.strip().lower(), float(value)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not METRIC=W, as cpu=2", param_hint="--weight") from None
+
+
+def _check_weights(cluster: Cluster) -> None:
+    from forensics.balance import COUNTED, MEASURED
+
+    known = COUNTED | MEASURED | {m.metric for m in cluster.measures}
+    for metric in cluster.weights:
+        if metric not in known:
+            raise click.BadParameter(f"{metric!r} is none of the metrics there are: {', '.join(sorted(known))}", param_hint="--weight")
 
 
 def _narrowed(

@@ -6,12 +6,12 @@ Here: the road from paths on the command line to a Cluster and its events. Not h
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from spark.gather import Identifier, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
+LOG_PATTERNS = "forensics.log_patterns"
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
 
@@ -38,6 +39,18 @@ class Unusable(click.ClickException):
         return str(self.message)
 
 
+def _log_patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> None:
+    """Checks the patterns before anything is read, and leaves them with the command for open_evidence."""
+    from parsers.log_pattern import compiled
+
+    for pattern in patterns:
+        try:
+            compiled(pattern)
+        except ValueError as error:
+            raise click.BadParameter(str(error), context, option) from None
+    context.meta[LOG_PATTERNS] = patterns
+
+
 def evidence_options(command: F) -> F:
     """PATH… and the options about clocks and Spark."""
     for decorate in (
@@ -49,6 +62,14 @@ def evidence_options(command: F) -> F:
             multiple=True,
             metavar="BROKER=SECONDS",
             help="A broker's clock is fast (+) or slow (-) by so much.",
+        ),
+        click.option(
+            "--log-pattern",
+            multiple=True,
+            metavar="PATTERN",
+            expose_value=False,
+            callback=_log_patterns,
+            help="log4j conversion pattern of logs whose layout is not known, as '%d{ISO8601} %-5p %m (%c)%n'; again for each.",
         ),
         click.option("--master", metavar="URL", help="Spark master; default is a Spark inside this command."),
     ):
@@ -84,22 +105,33 @@ class Opened:
     cluster: Cluster
     identifier: Identifier
     events: DataFrame
+    units: list[Unit]
 
 
 def open_evidence(
-    paths: Sequence[str], timezone: str | None, clock_offsets: Sequence[str], master: str | None, progress: Progress
+    paths: Sequence[str],
+    timezone: str | None,
+    clock_offsets: Sequence[str],
+    master: str | None,
+    progress: Progress,
+    *,
+    beside: Opened | None = None,
 ) -> Opened:
-    """Reads everything once. Raises Unusable when no path can be used, or Spark cannot start."""
+    """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
+    Spark cannot start."""
     from spark.gather import Options
     from spark.session import Starting
 
-    options = Options(zone_offset_ms=zone_offset(timezone), clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
+    offset, name = zone(timezone)
+    options = Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
     _check(paths)
-    starting = Starting(master)
+    starting = Starting(master) if beside is None else None
     with progress.stage("Listing what was collected"):
         from parsers.containers import units
 
         planned = units(list(paths))
+    if beside is not None:
+        return _read(beside.events.sparkSession, planned, options, progress)
     with progress.stage("Starting Spark"):
         session = _session(starting)
     return _read(session, planned, options, progress)
@@ -108,14 +140,15 @@ def open_evidence(
 def _read(session: Any, planned: list[Unit], options: Options, progress: Progress) -> Opened:
     from spark.pipeline import gathered, read
 
+    context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
-        events = read(session, planned)
+        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else ())
         cluster, identifier = gathered(events, options)
     usable = [s for s in cluster.sources if s.kind not in ("unreadable", "empty", "binary", "text", "json", "index")]
     if not usable:
         told = next((s.problem for s in cluster.sources if s.problem), None)
         raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
-    return Opened(cluster, identifier, events)
+    return Opened(cluster, identifier, events, planned)
 
 
 def _check(paths: Sequence[str]) -> None:
@@ -133,28 +166,32 @@ def _session(starting: Any) -> Any:
         raise Unusable(str(error)) from None
 
 
-def zone_offset(text: str | None) -> int | None:
-    """Milliseconds a zone's wall clock is ahead of UTC, from '+02:00' or a name of the time zone database (its offset today)."""
+_OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")
+
+
+def zone(text: str | None) -> tuple[int | None, str | None]:
+    """What --timezone says: milliseconds that wall clocks are ahead of UTC, as '+02:00', or a name of the time zone database."""
     if text is None:
-        return None
+        return None, None
     if text.upper() in ("UTC", "Z"):
-        return 0
-    try:
-        if text[0] in "+-":
-            hours, _, minutes = text[1:].partition(":")
-            ahead = timedelta(hours=int(hours), minutes=int(minutes or 0))
-            return int(ahead.total_seconds() * 1000) * (-1 if text[0] == "-" else 1)
-        offset = datetime.now(ZoneInfo(text)).utcoffset()
-        assert offset is not None
-        return int(offset.total_seconds() * 1000)
-    except (ValueError, ZoneInfoNotFoundError, IndexError, OSError):
-        raise click.BadParameter(f"{text!r} is no time zone; say +02:00 or Europe/Berlin", param_hint="--timezone") from None
+        return 0, None
+    if found := _OFFSET.fullmatch(text):
+        minutes = int(found[2]) * 60 + int(found[3] or 0)
+        if minutes <= 14 * 60:
+            return minutes * (-60_000 if found[1] == "-" else 60_000), None
+    else:
+        try:
+            return None, ZoneInfo(text).key
+        except (ValueError, ZoneInfoNotFoundError, OSError):
+            pass
+    raise click.BadParameter(f"{text!r} is no time zone; say +02:00 or Europe/Berlin", param_hint="--timezone")
 
 
 def clock_offset(text: str) -> tuple[int, int]:
+    """What --clock-offset says: a broker, and by how many milliseconds its clock is fast."""
     broker, sep, seconds = text.partition("=")
     try:
-        if not sep:
+        if not sep or abs(float(seconds)) > 366 * 86400:
             raise ValueError
         return int(broker), round(float(seconds) * 1000)
     except ValueError:

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from forensics import balance, durability
 from forensics.model import Finding
 from forensics.report.version import version
 from forensics.rules import RULES
+from forensics.under_replication import MAX_LEADERS, Series, capped, series
+from spark.clocks import UNSURE, Clock
 from spark.cluster import Cluster, Node
 
 SCHEMA = "kafka-forensics/report/1"
@@ -53,8 +56,18 @@ class Report:
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
+        if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, and perhaps of the others
+            kinds.add("server-log")
         wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
         return [words for kind, words in wanted.items() if kind not in kinds]
+
+    def unsure_zones(self) -> list[str]:
+        """Nodes whose zone nothing in the evidence tells; how their clocks differ from others' may be known all the same."""
+        return [
+            f"the zone of node {n.id}'s clock is not in evidence and was taken to be {n.clock.zone}"
+            for n in self.cluster.nodes.values()
+            if n.clock.basis in UNSURE
+        ]
 
     def document(self) -> dict[str, Any]:
         """The report as JSON values, keys in the order of the contract."""
@@ -78,9 +91,15 @@ class Report:
                     for s in self.cluster.sources
                 ],
                 "not_collected": self.not_collected(),
-                "gaps": [f.summary for f in self.findings if f.kind == "evidence-gap"],
+                "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
             },
-            "cluster": {"mode": self.cluster.mode, "brokers": [_node(n) for n in self.cluster.nodes.values()]},
+            "cluster": {
+                "mode": self.cluster.mode,
+                "brokers": [_node(n) for n in self.cluster.nodes.values()],
+                "under_replication": _under_replication(self.partitions),
+                "durability": durability.document(self.cluster, self.partitions),
+                "balance": balance.document(self.cluster, self.partitions),
+            },
             "partitions": [
                 {
                     k: p[k]
@@ -94,6 +113,7 @@ class Report:
                         "leader_epoch",
                         "log_end_offset",
                         "high_watermark",
+                        "low_watermark",
                     )
                 }
                 for p in self.partitions
@@ -113,6 +133,33 @@ def _node(node: Node) -> dict[str, Any]:
         "clock_offset_ms": node.clock.skew_ms,
         "timezone": node.clock.zone,
         "clock_basis": node.clock.basis,
+        "clock_uncertainty_ms": node.clock.uncertainty_ms,
+        "timezone_changes": [
+            {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
+            for c in node.clock.changes
+        ],
+    }
+
+
+def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The step series; `steps_left_out`, `leaders_left_out` and `windows_left_out` (of partitions that had too many) say what was cut."""
+    found = series(partitions)
+    leaders = sorted((s for s in found if s.leader is not None), key=lambda s: (-s.peak, s.leader or 0))
+    told = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
+    return {
+        "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
+        "leaders": [{"broker": s.leader, **_steps(s)} for s in told],
+        "leaders_left_out": len(leaders) - len(told),
+        "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
+    }
+
+
+def _steps(s: Series) -> dict[str, Any]:
+    told = capped(s.steps)
+    return {
+        "peak": s.peak,
+        "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
+        "steps_left_out": len(s.steps) - len(told),
     }
 
 

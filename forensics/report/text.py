@@ -81,7 +81,7 @@ def _head(report: Report) -> Text:
         f"{len(cluster.sources)} sources, {_size(size)}",
     ]
     text = Text(" · ".join(clean(p) for p in parts))
-    if firsts:
+    if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     return text
 

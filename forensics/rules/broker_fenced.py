@@ -62,6 +62,8 @@ def _down(node: Node | None, event: Event) -> bool:
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
     back = next((e for e in cluster.events if e.at is not None and first.at is not None and e.at > first.at and _unfenced(e, broker)), None)
+    if (node := cluster.nodes.get(broker)) is None or not node.lives:
+        return _unheard(broker, group, back)
     return Finding(
         kind="broker-fenced",
         severity="medium",
@@ -76,6 +78,26 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
             "A long pause, a cut network or an overloaded machine does that."
         ),
         next_steps=(f"Look at broker {broker}'s GC log and the machine's metrics just before {moment(first.at)}.",),
+        evidence=quote(group, back),
+    )
+
+
+def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
+    """Without a log of the broker's own a fencing may as well be the consequence of its death or its shutdown."""
+    first = group[0]
+    return Finding(
+        kind="broker-fenced",
+        severity="low",
+        confidence="possible",
+        brokers=(broker,),
+        start=first.at,
+        end=back.at if back is not None else None,
+        summary=f"broker {broker} was fenced" + (f" until {moment(back.at)}" if back else "") + "; whether it was alive is not in evidence",
+        explanation=(
+            f"At {moment(first.at)} the controller took broker {broker} out of the cluster. No log of broker {broker} was collected, so it may have "
+            "been stopped, dead, or alive and cut off."
+        ),
+        next_steps=(f"Collect server.log of broker {broker}.",),
         evidence=quote(group, back),
     )
 

@@ -1,23 +1,32 @@
-"""checkpoint-inconsistent: files of one replica contradict each other."""
+"""checkpoint-inconsistent: what one replica's files or lines say of its offsets cannot be true together.
+
+Here: log start offset <= high watermark <= log end offset, wherever two of them are known of one moment. Not here: the epoch file
+(epoch_history_damaged), a high watermark that goes back (hw_regression), replicas against each other (side_by_side).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, moment, quote
+from forensics.states_of_files import cut_since, taken_alive
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
 
+_BOTH = ("leader-start", "follower-start", "isr-shrink")
+"""Lines that give high watermark and log end offset of their writer at once."""
+
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for broker, disk in sorted(timeline.disks.items()):
-        yield from _against_the_log(broker, disk, timeline)
-        yield from _epochs(broker, disk, timeline)
+        yield from _against_the_log(broker, disk, timeline, cluster)
+        yield from _start_above_hw(broker, disk, timeline)
+    yield from _in_one_line(timeline)
 
 
-def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
+def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     end, segment = disk.log_end_offset, disk.end_event()
     if end is None or segment is None:
         return
@@ -26,23 +35,30 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline) -> It
         ("recovery point", disk.recovery_point),
         ("log start offset", disk.log_start),
     ):
-        if event is None or event.offset is None or event.offset <= end or _older(segment, event):
+        if event is None or event.offset is None or event.offset <= end or cut_since(segment, event) or taken_alive(broker, event, cluster):
             continue
         yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} lies beyond the log, which ends at {end}", event, segment)
 
 
-def _older(segment: Event, checkpoint: Event) -> bool:
-    """The log was cut after the checkpoint was written: truncation, not contradiction; the next checkpoint will agree."""
-    return segment.at is not None and checkpoint.at is not None and segment.at > checkpoint.at
-
-
-def _epochs(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
-    if disk.log_end_offset is None:
+def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
+    """Neither goes back, so a high watermark written later than the log start offset cannot be below it."""
+    start, hw = disk.log_start, disk.high_watermark
+    if start is None or hw is None or start.offset is None or hw.offset is None or start.at is None or hw.at is None:
         return
-    for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
-        if start > disk.log_end_offset:
-            text = f"leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.log_end_offset}"
-            yield _finding(broker, timeline, text, event, disk.end_event())
+    if start.offset > hw.offset and hw.at >= start.at:
+        text = f"the checkpointed log start offset {start.offset} is above the high watermark {hw.offset}, which was written later"
+        yield _finding(broker, timeline, text, hw, start)
+
+
+def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
+    told: set[int | None] = set()
+    for event in timeline.of(*_BOTH):
+        hw, end = event.high_watermark, event.log_end_offset
+        if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in told:
+            told.add(event.writer)
+            yield _finding(
+                event.writer, timeline, f"its own line has the high watermark {hw} beyond the log, which ends at {end}", event, None
+            )
 
 
 def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, segment: Event | None) -> Finding:
@@ -56,7 +72,7 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
         start=event.at,
         summary=f"{timeline.name} on broker {broker}: {what}",
         explanation=(
-            f"On broker {broker} {what} (checkpoint of {moment(event.at)}). A log shorter than what its checkpoint was told is what an unclean stop leaves when "
+            f"On broker {broker} {what} ({moment(event.at)}). A log shorter than what its checkpoint was told is what an unclean stop leaves when "
             "pages were not flushed, or what a wrong copy of the directory looks like."
         ),
         next_steps=("Compare with the other replicas' leader-epoch-checkpoint before this replica leads.",),
@@ -67,8 +83,11 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
 RULE = Rule(
     kind="checkpoint-inconsistent",
     level="medium",
-    meaning="A replica's checkpoint, epoch file and segments contradict each other.",
-    benign=("A log truncated after the checkpoint was written.", "From 3.8 on the epoch file is written after a truncation, not with it."),
+    meaning="A replica's checkpoints, segments and lines contradict each other: a high watermark beyond the log, or below the log start.",
+    benign=(
+        "A log truncated after the checkpoint was written.",
+        "Files of a running broker, copied one after the other: the checkpoint is younger than the copy of the log.",
+    ),
     references=("KIP-101",),
     partition=judge,
 )

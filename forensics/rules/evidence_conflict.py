@@ -1,15 +1,52 @@
-"""evidence-conflict: a source names another broker than the place it lies in."""
+"""evidence-conflict: a source names another broker than the place it lies in, or the evidence is of more than one cluster."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule
+from forensics.model import Evidence, Finding, Rule, quote
 from spark.cluster import Cluster
+from spark.events import Event
+
+_HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    yield from _misplaced(cluster)
+    yield from _clusters(cluster)
+
+
+def _clusters(cluster: Cluster) -> Iterator[Finding]:
+    """meta.properties of two cluster ids, or paths that name two clusters: node ids and topics of both are mixed up then."""
+    by_id: dict[str, Event] = {}
+    for event in cluster.of("log-directory-identity"):
+        if event.value:
+            by_id.setdefault(event.value, event)
+    by_path: dict[str, str] = {}
+    for source in cluster.sources:
+        if (found := _HIVE.search(source.path)) is not None:
+            by_path.setdefault(found[1], source.path)
+    names = by_id if len(by_id) > 1 else by_path
+    if len(names) < 2:
+        return
+    places = quote(by_id.values()) if len(by_id) > 1 else tuple(Evidence(p, None, None, f"cluster={n}") for n, p in by_path.items())
+    yield Finding(
+        kind="evidence-conflict",
+        severity="medium",
+        confidence="certain",
+        summary=f"the evidence is of {len(names)} clusters ({', '.join(sorted(names))}): what is said of brokers and topics may be mixed up",
+        explanation=(
+            "Everything given to one run is taken for the evidence of one cluster. Brokers of different clusters have the same ids and topics the same "
+            "names, so their facts were put together as if they were one's."
+        ),
+        next_steps=("Run the analysis once for each cluster.",),
+        evidence=places,
+    )
+
+
+def _misplaced(cluster: Cluster) -> Iterator[Finding]:
     for conflict in cluster.conflicts:
         yield Finding(
             kind="evidence-conflict",
@@ -28,4 +65,9 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
         )
 
 
-RULE = Rule(kind="evidence-conflict", level="low", meaning="It is not clear which broker a source belongs to.", cluster=judge)
+RULE = Rule(
+    kind="evidence-conflict",
+    level="medium",
+    meaning="It is not clear which broker or cluster a source belongs to.",
+    cluster=judge,
+)

@@ -12,6 +12,11 @@ from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    yield from _said(timeline, cluster)
+    yield from _between_collections(timeline, cluster)
+
+
+def _said(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     backwards = [e for e in timeline.of("hw-regression") if _falls(e)]
     if not backwards:
         return
@@ -42,6 +47,43 @@ def _new_leader_lags(event: Event, timeline: PartitionTimeline) -> bool:
     epoch = max((f.epoch for f in own.follower_starts if f.at is not None and f.at <= event.at), default=None)
     starts = [s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch]
     return any(s.high_watermark is not None and s.high_watermark <= low and s.offset is not None and s.offset >= high for s in starts)
+
+
+def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """A broker's checkpoint of a later collection is below that of an earlier one, and its log too short to hold what was committed."""
+    if timeline.generation != 0 or timeline.topic in cluster.recreated:
+        return
+    for broker, disk in sorted(timeline.disks.items()):
+        now, end, replica = disk.high_watermark, disk.log_end_offset, timeline.replicas.get(broker)
+        before = [e for e in timeline.of("hw-checkpoint") if e.writer == broker and e.reason is None and e.collection != disk.collection]
+        if now is None or now.offset is None or end is None or not before:
+            continue
+        highest = max(before, key=lambda e: e.offset or 0)
+        reached = highest.offset or 0
+        if now.offset >= reached or end >= reached or (replica is not None and any(r.start < reached for r in replica.removals)):
+            continue
+        if not any(x.range.start < reached for x in losses(timeline, cluster)):
+            yield _fallen(timeline, broker, highest, now, end)
+
+
+def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event, end: int) -> Finding:
+    return Finding(
+        kind="hw-regression",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker,),
+        start=before.at,
+        end=now.at,
+        summary=f"{timeline.name}: the checkpointed high watermark of broker {broker} went back from {before.offset} to {now.offset}",
+        explanation=(
+            f"One collection has a high watermark of {before.offset} for {timeline.name} on broker {broker} ({moment(before.at)}), a later one "
+            f"{now.offset} ({moment(now.at)}), and its log ends at {end}: committed records are not in it, and no line tells of a truncation."
+        ),
+        next_steps=("Collect the logs of the time between the two collections, and the files of the other replicas.",),
+        evidence=quote(before, now),
+    )
 
 
 def _finding(event: Event, timeline: PartitionTimeline) -> Finding:

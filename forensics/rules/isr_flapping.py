@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from forensics.absences import (
+    CRASHED,
+    EXPECTED,
+    GONE,
+    LOG_DIR,
+    NOT_TOLD,
+    RESTARTED,
+    SLOW,
+    STOPPED,
+    STUCK,
+    UNKNOWN,
+    Interval,
+    intervals,
+)
 from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
-from forensics.windows import absence
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.timeline import PartitionTimeline
 
 TIMES = 3
 """A restart or two take a replica out and back; three times is a pattern."""
 
 
-def exits(timeline: PartitionTimeline) -> dict[int, list[State]]:
-    """For each broker the states at which it left the ISR without leaving the assignment."""
-    left: dict[int, list[State]] = defaultdict(list)
-    for before, after in zip(timeline.states, timeline.states[1:], strict=False):
-        for broker in before.isr:
-            if broker not in after.isr and (after.replicas is None or broker in after.replicas):
-                left[broker].append(after)
-    return left
-
-
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    for broker, states in sorted(exits(timeline).items()):
-        running = [s for s in states if absence(broker, s.at, timeline, cluster).why not in ("stop", "reassignment")]
-        if len(running) >= TIMES:
-            yield Finding(
-                kind="isr-flapping",
-                severity="medium",
-                confidence="certain",
-                topic=timeline.topic,
-                partition=timeline.partition,
-                brokers=(broker,),
-                start=running[0].at,
-                end=running[-1].at,
-                summary=f"{timeline.name}: broker {broker} left the ISR {len(running)} times",
-                explanation=f"{timeline.name}: {len(running)} times between {moment(running[0].at)} and {moment(running[-1].at)}.",
-                evidence=quote(*(s.event for s in running[:MAX_EVIDENCE])),
-            )
+    left: dict[int, list[Interval]] = defaultdict(list)
+    for interval in intervals(timeline, cluster):
+        if interval.first > 0 and interval.cause not in EXPECTED and interval.cause not in (RESTARTED, STOPPED):
+            left[interval.broker].append(interval)
+    for broker, own in sorted(left.items()):
+        if len(own) >= TIMES:
+            yield _finding(broker, own, timeline)
+
+
+def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:
+    causes = Counter(i.cause for i in own)
+    return Finding(
+        kind="isr-flapping",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker,),
+        start=own[0].start,
+        end=own[-1].start,
+        summary=f"{timeline.name}: broker {broker} left the ISR {len(own)} times",
+        explanation=f"{timeline.name}: {len(own)} times between {moment(own[0].start)} and {moment(own[-1].start)} "
+        f"({', '.join(f'{_WORDS[cause]}: {count}' for cause, count in causes.most_common())}).",
+        evidence=quote(*(timeline.states[i.first].event for i in own[:MAX_EVIDENCE])),
+    )
+
+
+_WORDS = {
+    STUCK: "it fetched nothing",
+    SLOW: "it fetched and did not catch up",
+    CRASHED: "it had died",
+    GONE: "it was gone",
+    LOG_DIR: "its log directory had failed",
+    NOT_TOLD: "stuck or slow, which is not told",
+    UNKNOWN: "why is not in evidence",
+}
 
 
 def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -63,7 +86,7 @@ def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
             explanation=(
                 f"Broker {broker} left the ISR at least {TIMES} times and came back each time while it was not being shut down. "
                 + " ".join(f.explanation for f in own[:5])
-                + " It fell behind for replica.lag.time.max.ms, or stopped fetching, and then caught up: a stalled process, disk or network on that broker."
+                + " Each time it caught up soon after: a process, disk or network on that broker that stalls again and again."
             ),
             next_steps=(
                 f"Look at broker {broker}: GC pauses, disk latency, network drops at these times.",

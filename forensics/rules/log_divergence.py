@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from forensics.model import Finding, Range, Rule, quote
+from forensics.elections import elections
+from forensics.lineage import Parting, partings
+from forensics.model import Finding, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
@@ -25,7 +27,19 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if span is not None:
             parted.setdefault(span, []).append((one, other))
     for span, pairs in sorted(parted.items()):
-        yield _finding(timeline, Range(*span), pairs)
+        yield _finding(timeline, cluster, Range(*span), pairs)
+    if not parted:
+        yield from (_by_epochs(timeline, p) for p in partings(timeline) if _stays(p, timeline))
+
+
+def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
+    """Both count as in sync, and both call the offset committed: no truncation will come by it. Where both have batches, those were
+    compared, and a difference of epochs alone is a damage of the history."""
+    pair = (parting.one, parting.other)
+    if timeline.final is None or not {x.broker for x in pair} <= set(timeline.final.isr) or all(x.source == "batches" for x in pair):
+        return False
+    marks = [timeline.disks[x.broker].high_watermark for x in pair]
+    return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)
 
 
 def _batches(disk: Disk) -> dict[int, Batch]:
@@ -54,7 +68,53 @@ def _parted(one: Disk, other: Disk, in_sync: bool) -> tuple[int, int] | None:
     return min(first, differ[0]), joined[0] if joined else last
 
 
-def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, Disk]]) -> Finding:
+def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
+    one, other = parting.one, parting.other
+    right = f" The partition's own leaders say what broker {parting.right} has." if parting.right is not None else ""
+    return Finding(
+        kind="log-divergence",
+        severity="high",
+        confidence="probable",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(one.broker, other.broker),
+        leader_epoch=timeline.final.known_epoch if timeline.final else None,
+        offsets=(Range(parting.offset, min(one.end, other.end)),),
+        summary=f"{timeline.name}: by their leader epochs brokers {one.broker} and {other.broker} differ from offset {parting.offset} on",
+        explanation=(
+            f"At offset {parting.offset} of {timeline.name} the epoch history of broker {one.broker} has leader epoch {one.epoch_at(parting.offset)}, that of "
+            f"broker {other.broker} epoch {other.epoch_at(parting.offset)}, although both are in sync and both high watermarks lie above: either they hold "
+            f"different records there (KIP-279), or one of the histories is damaged.{right}"
+        ),
+        next_steps=("Collect the segments of both replicas: their record batches decide which of the two it is.",),
+        evidence=quote(one.evidence, other.evidence),
+    )
+
+
+def _case(timeline: PartitionTimeline, cluster: Cluster, span: Range, brokers: tuple[int, ...]) -> str:
+    """How it came about, as far as the evidence tells; KIP-101 has two cases in which replicas without leader epochs go wrong."""
+    wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= span.start]
+    unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
+    if timeline.has_epochs:
+        return (
+            "With leader epochs (0.11 and later) this takes a fast succession of leaders before 2.0 (KIP-279), or a damaged epoch history."
+        )
+    if unclean is not None:
+        return (
+            f"Broker {unclean.term.leader}, elected from outside the ISR at {moment(unclean.term.at)} with a log that ended at "
+            f"{unclean.term.start_offset}, wrote other records at these offsets, and a replica that had the old ones came back with a high watermark no "
+            "lower than theirs: without leader epochs it cut nothing."
+        )
+    loads = [timeline.replicas[b].loads if b in timeline.replicas else [] for b in brokers]
+    if all(loads) and any(load.unclean for own in loads for load in own):
+        return (
+            "This is the second case of KIP-101, possible before leader epochs (0.11): all replicas had stopped, the one with the shorter log came "
+            "back first and led, new records took the same offsets, and the other's high watermark was not higher, so that nothing was cut."
+        )
+    return "Before leader epochs (0.11) this is what a shorter log leading first leaves behind (KIP-101)."
+
+
+def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: list[tuple[Disk, Disk]]) -> Finding:
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
     leader = timeline.final.leader if timeline.final is not None else None
     odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
@@ -79,8 +139,7 @@ def _finding(timeline: PartitionTimeline, span: Range, pairs: list[tuple[Disk, D
             f"The record batches of {timeline.name} at offsets {span} have other checksums on {', '.join(f'broker {b}' for b in brokers)}, although "
             f"these replicas count as in sync or agree again after them. A consumer reads other records there depending on which replica leads"
             f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication will not mend it: a follower truncates only "
-            "above the point where leader epochs or high watermarks part, and both lie beyond. Before leader epochs (0.11) this is what a shorter "
-            "log leading first leaves behind (KIP-101)."
+            "above the point where leader epochs or high watermarks part, and both lie beyond. " + _case(timeline, cluster, span, brokers)
         ),
         next_steps=(
             "Decide which replica is right, then delete the partition's directory on the others while they are stopped, so that they copy it anew.",

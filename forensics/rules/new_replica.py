@@ -1,12 +1,17 @@
-"""new-replica: a replica was added by a reassignment and had to catch up before it could join the ISR."""
+"""new-replica: a replica was added, by a reassignment or a higher replication factor, and had to catch up before it could join the ISR."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline, State
+
+FEW = 5
+"""New replicas on one broker that are told one by one."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -37,10 +42,49 @@ def _finding(broker: int, added: State, joined: State | None, timeline: Partitio
         summary=f"{timeline.name}: broker {broker} was added as a replica"
         + (f" and was in sync after {waited:.1f} s" if waited is not None else " and is not in sync yet" if joined is None else ""),
         explanation=(
-            f"At {moment(added.at)} broker {broker} became a replica of {timeline.name} by a reassignment, began with an empty log and {ending}. "
+            f"At {moment(added.at)} broker {broker} became a replica of {timeline.name} by {_by(broker, timeline)}, began with an empty log and {ending}. "
             "Until then the partition counts as under-replicated without any failure."
         ),
         evidence=quote(added.event, fetch[:2], joined.event if joined is not None else None),
+    )
+
+
+def _by(broker: int, timeline: PartitionTimeline) -> str:
+    """A replication factor is raised by a reassignment, too: one that takes nobody away."""
+    before = next((s.replicas for s in timeline.states if s.replicas and broker not in s.replicas), ())
+    after = timeline.assigned
+    if before and set(before) < set(after) and not any(s.removing for s in timeline.states):
+        return f"a reassignment that raised the replication factor from {len(before)} to {len(after)}"
+    return "a reassignment"
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One by one while they are few; of many on one broker, one finding for each topic."""
+    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[finding.brokers, finding.topic].append(finding)
+    for own in groups.values():
+        if len(own) <= FEW:
+            yield from own
+        else:
+            yield _folded(own)
+
+
+def _folded(own: Sequence[Finding]) -> Finding:
+    first = own[0]
+    behind = sum(f.end is None for f in own)
+    ends = [f.end for f in own if f.end is not None]
+    named = ", ".join(f"{f.topic}-{f.partition}" for f in own[:FEW]) + f" and {len(own) - FEW} more"
+    return replace(
+        first,
+        partition=None,
+        leader_epoch=None,
+        start=min((f.start for f in own if f.start is not None), default=None),
+        end=max(ends, default=None) if not behind else None,
+        summary=f"{first.topic}: {brokers_named(first.brokers)} was added as a replica of {len(own)} partitions"
+        + (f" and is not in sync yet in {behind} of them" if behind else " and caught up in all of them"),
+        explanation=f"Of {len(own)} partitions ({named}); the first of them: {first.explanation}",
+        evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence[:2]))[:MAX_EVIDENCE],
     )
 
 
@@ -50,4 +94,5 @@ RULE = Rule(
     meaning="A replica was outside the ISR because it is new, not because it failed.",
     references=("KIP-455",),
     partition=judge,
+    merge=merge,
 )

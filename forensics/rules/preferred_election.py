@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from forensics.balance import Orders
+from forensics.durability import effective, enabled
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
@@ -23,7 +26,28 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in itertools.pairwise(terms):
         if _preferred(before, term, timeline, cluster):
             said = [e for e in (*asked, *done) if _near(e, term.at)]
-            yield _finding(before, term, said, timeline)
+            yield _finding(before, term, said, _asker(said, term, timeline, cluster), timeline)
+
+
+ASKED = {
+    "AutoTriggered": "by the controller itself, which auto.leader.rebalance.enable makes look for such leaders",
+    "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
+    "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
+    "command": "by a command, for auto.leader.rebalance.enable was off",
+}
+"""Who asked, as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as it must have been."""
+UNTOLD = "by a command or by the automatic rebalance; no line tells which"
+
+
+def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """A key of ASKED; None when the evidence leaves it open. The KRaft controller does not say who asked."""
+    if named := next((e.value for e in said if e.value in ASKED), None):
+        return named
+    if any(e.reason == "PREFERRED" and e.value == "completed" and _near(e, term.at) for e in timeline.of("election-told")):
+        return "AdminClientTriggered"
+    nodes = cluster.settings.brokers()
+    values = {effective(cluster, "auto.leader.rebalance.enable", broker=n, at=term.at).value for n in nodes}
+    return "command" if values and not any(v is None or enabled(v) for v in values) else None
 
 
 def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -34,14 +58,14 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
         return False
     assigned = state.replicas or timeline.assigned
     stays = before.leader in state.isr and set(state.isr) == set(term.before.isr)
-    return bool(assigned) and assigned[0] == term.leader and stays and term.leader in term.before.isr
+    return stays and term.leader in term.before.isr and Orders(timeline).first(assigned) == term.leader
 
 
 def _near(event: Event, at: datetime | None) -> bool:
     return event.at is not None and at is not None and abs(event.at - at) <= SAME_ELECTION
 
 
-def _finding(before: Term, term: Term, said: list[Event], timeline: PartitionTimeline) -> Finding:
+def _finding(before: Term, term: Term, said: list[Event], asker: str | None, timeline: PartitionTimeline) -> Finding:
     return Finding(
         kind="preferred-election",
         severity="info",
@@ -52,6 +76,7 @@ def _finding(before: Term, term: Term, said: list[Event], timeline: PartitionTim
         leader_epoch=term.epoch,
         start=term.at,
         end=term.at,
+        cause=asker,
         summary=f"{timeline.name}: leadership went from broker {before.leader} back to its preferred replica {term.leader}",
         explanation=f"{timeline.name} from {before.leader} to {term.leader}",
         evidence=quote(said[:1], term.evidence),
@@ -74,6 +99,10 @@ def _merged(batch: Sequence[Finding]) -> Finding:
     to = tuple(sorted({f.brokers[0] for f in batch}))
     shown = "; ".join(f.explanation for f in batch[:8]) + (f" and {len(batch) - 8} more" if len(batch) > 8 else "")
     single = len(batch) == 1
+    askers = list(dict.fromkeys(f.cause for f in batch if f.cause is not None))
+    asked = " and ".join(ASKED[a] for a in askers) or UNTOLD
+    back = Counter(f.brokers[0] for f in batch)
+    repaired = ", ".join(f"broker {b} leads {n} more" for b, n in sorted(back.items()))
     return replace(
         batch[0],
         topic=batch[0].topic if single else None,
@@ -81,8 +110,12 @@ def _merged(batch: Sequence[Finding]) -> Finding:
         leader_epoch=batch[0].leader_epoch if single else None,
         brokers=to,
         end=batch[-1].start,
+        cause=askers[0] if len(askers) == 1 else None,
         summary=batch[0].summary if single else f"{len(batch)} leaderships went back to their preferred replicas on {brokers_named(to)}",
-        explanation=f"At {moment(batch[0].start)} leadership was given to preferred replicas whose brokers were in sync, by command or by automatic rebalance: {shown}. Nothing is lost by it.",
+        explanation=(
+            f"At {moment(batch[0].start)} leadership was given to preferred replicas whose brokers were in sync, {asked}: {shown}. "
+            f"Of the partitions they are the first replica of, {repaired} than before. Nothing is lost by it."
+        ),
         evidence=tuple(dict.fromkeys(e for f in batch for e in f.evidence))[:MAX_EVIDENCE],
     )
 

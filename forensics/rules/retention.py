@@ -40,9 +40,15 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         start=events[0].at,
         end=events[-1].at,
         summary=f"{timeline.name}: the head of the log was deleted by {reason}" + (f"; it starts at {max(starts)} now" if starts else ""),
-        explanation=f"{timeline.name}: deleted by {reason}" + (f", log start offset {max(starts)}" if starts else ""),
+        explanation=f"{timeline.name}: deleted by {reason}" + (f", log start offset {max(starts)}" if starts else "") + _low(timeline),
         evidence=quote(events),
     )
+
+
+def _low(timeline: PartitionTimeline) -> str:
+    """What every replica has deleted by now is below the low watermark; DeleteRecords answers with it."""
+    low = timeline.low_watermark
+    return f", low watermark {low}" if low else ""
 
 
 def merge(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -7,29 +7,32 @@ from collections.abc import Iterator
 from forensics.elections import Election, elections
 from forensics.loss import Loss, losses
 from forensics.model import Finding, Rule, brokers_named, moment, quote
+from forensics.witnesses import untold
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.replicas import EXACT
+from spark.timeline import PartitionTimeline, Term
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     lost = losses(timeline, cluster)
     for election in elections(timeline, cluster):
         if election.unclean:
-            yield _finding(election, [x for x in lost if x.term.order == election.term.order], timeline)
+            yield _finding(election, [x for x in lost if x.term.order == election.term.order], timeline, cluster)
 
 
-def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> Finding:
+def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term = election.term
     before = term.before
     isr = list(before.isr) if before is not None else []
     cost, certain = _cost(election, lost, timeline)
+    silent = untold((before,), timeline, cluster) if before is not None and election.confidence == "possible" else ()
     explanation = (
         f"At {moment(term.at)} broker {term.leader} became leader of {timeline.name} in leader epoch {term.epoch} although "
         f"{_outside(isr)}: {election.why}. {_start(election)} {cost}"
     )
     return Finding(
         kind="unclean-election",
-        severity="high" if certain and not lost else "critical",
+        severity="low" if silent else "high" if certain and not lost else "critical",
         confidence=election.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
@@ -39,7 +42,14 @@ def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline) 
         end=term.at,
         summary=f"{timeline.name}: broker {term.leader} was elected leader (epoch {term.epoch}) from outside the ISR {isr}",
         explanation=explanation.strip(),
-        next_steps=("Check unclean.leader.election.enable on the topic and the brokers (before 0.11 it was true by default).",),
+        next_steps=(
+            *(
+                (f"Collect server.log of {brokers_named(silent)}: only it tells how the ISR changed before this election.",)
+                if silent
+                else ()
+            ),
+            "Check unclean.leader.election.enable on the topic and the brokers (before 0.11 it was true by default).",
+        ),
         evidence=quote(*election.evidence, *term.evidence),
     )
 
@@ -60,15 +70,29 @@ def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> 
         told = ", ".join(f"{x.range}" for x in lost)
         return f"Offsets {told} of the leader before it were lost.", True
     before = election.term.before
-    ends = [timeline.replicas[b].log_end_offset for b in (before.isr if before else ()) if b in timeline.replicas]
+    ends = [_given_up(b, election.term, timeline) for b in (before.isr if before else ())]
     start = election.term.start_offset
-    if start is not None and ends and all(e is not None for e in ends):
-        seen = max(e for e in ends if e is not None)
+    if start is not None and ends and all(e is not None and e <= start for e in ends):
         return (
-            f"No divergence was found: no log of the ISR is known to have reached past offset {min(start, seen)}; nothing was lost that the evidence shows.",
+            f"No divergence was found: no log of the ISR had reached past offset {start}; nothing was lost that the evidence shows.",
             True,
         )
+    beyond = max((e for e in ends if e is not None), default=None)
+    if start is not None and beyond is not None and beyond > start:
+        return f"A log of the ISR ended at offset {beyond}, beyond the new leader's; what became of that is not in evidence.", False
     return "Whether records were lost with it cannot be told from this evidence.", False
+
+
+def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | None:
+    """Where a broker's log ended when it first followed in this term or a later one, before it fetched anything of it."""
+    replica = timeline.replicas.get(broker)
+    start = next((f for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
+    if replica is None or start is None:
+        return None
+    if start.offset is not None:
+        return start.offset
+    ends = [o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT]
+    return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in ("truncation", "truncation-noop")), None)
 
 
 RULE = Rule(

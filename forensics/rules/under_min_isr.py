@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
+from forensics.durability import Effective, below_min_isr, effective, min_isr
 from forensics.model import Finding, Rule, brokers_named, moment, quote
 from forensics.windows import Window, absence, condensed, lasted, missing, windows
+from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
+from spark.settings import DEFAULT
 from spark.timeline import PartitionTimeline, State
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    required = cluster.min_isr(timeline.topic)
-    told = {s.event.count for s in timeline.states if s.event.event == "append-refused" and s.event.count}
-    required = max(required, *told) if told else required
+    told = max((e.count for e in timeline.of("append-refused") if e.count), default=None)
+
+    def required(state: State) -> int:
+        if told is not None and _setting(state, timeline, cluster).source == DEFAULT:  # nothing else tells what was set
+            return told
+        return min_isr(cluster, timeline.topic, state.at, state.leader)
 
     def below(state: State) -> bool:
-        return state.leader >= 0 and len(state.isr) < min(required, len(state.replicas or (0,) * required))
+        return below_min_isr(state, required(state))
 
     for window in condensed([w for w in windows(timeline, below) if w.seconds is None or w.seconds > 0]):
-        yield _finding(window, required, timeline, cluster)
+        yield _finding(window, max(required(s) for s in window.states), timeline, cluster)
 
 
 def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -28,10 +35,13 @@ def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster
     why = [absence(b, window.start, timeline, cluster) for b in out]
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
+    silent = () if refused else untold(window.states, timeline, cluster)
+    planned = not refused and window.end is not None and bool(why) and all(a.why == "stop" for a in why)
+    setting = _setting(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
-        severity="high",
-        confidence="certain",
+        severity="low" if silent else "medium" if planned else "high",
+        confidence="possible" if silent else "certain",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
@@ -42,21 +52,27 @@ def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster
         + (f", {count} writes refused" if count else ""),
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} the ISR of {timeline.name} was down to "
-            f"{list(fewest.isr)} while min.insync.replicas is {required}: producers with acks=all are refused (NotEnoughReplicas), others are not. "
-            f"{'; '.join(a.words for a in why)}."
+            f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
+            f"{'; '.join(a.words for a in why)}.{unheard(silent)}"
         ),
         next_steps=(
             f"Bring {brokers_named(out)} back in sync.",
             "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
         ),
-        evidence=quote(window.states[0].event, fewest.event, refused[:2], *(a.event for a in why)),
+        evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(a.event for a in why)),
     )
 
 
-def _inside(window: Window, at: object) -> bool:
-    from datetime import datetime
+def _setting(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
+    return effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
 
-    if not isinstance(at, datetime) or window.start is None:
+
+def _place(setting: Effective, required: int) -> str:
+    return setting.place if setting.value == str(required) else "as the leader said when it refused a write"
+
+
+def _inside(window: Window, at: datetime | None) -> bool:
+    if at is None or window.start is None:
         return False
     return window.start <= at and (window.end is None or at <= window.end)
 
@@ -65,6 +81,7 @@ RULE = Rule(
     kind="under-min-isr",
     level="high",
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and what is written otherwise is poorly protected.",
+    benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),
     references=("KAFKA-15583",),
     partition=judge,
 )

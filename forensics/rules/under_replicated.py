@@ -2,44 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 
-from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Absence, Window, absence, condensed, lasted, missing, reassigning, windows
+from forensics.absences import (
+    CRASHED,
+    EXPECTED,
+    GONE,
+    LOG_DIR,
+    NOT_TOLD,
+    RESTARTED,
+    SLOW,
+    STOPPED,
+    STUCK,
+    UNKNOWN,
+    Interval,
+    intervals,
+)
+from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from forensics.windows import DETECTION, MANY, Window, condensed, lasted, reassigning, windows
+from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.timeline import PartitionTimeline
 
 BRIEF_S = 1.0
+SHOWN = 5
 _CAUSE = {
-    "crash": "broker-crash",
-    "stop": "controlled-shutdown",
-    "log-dir": "log-dir-failure",
-    "running": "not-in-sync",
-    "unknown": "unknown",
+    CRASHED: "broker-crash",
+    GONE: "broker-crash",
+    RESTARTED: "controlled-shutdown",
+    STOPPED: "controlled-shutdown",
+    LOG_DIR: "log-dir-failure",
+    STUCK: "stuck-replica",
+    SLOW: "slow-replica",
+    NOT_TOLD: "not-in-sync",
+    UNKNOWN: "unknown",
 }
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    short = [w for w in windows(timeline, _short) if w.seconds is None or w.seconds >= BRIEF_S]
-    for window in condensed(short):
-        yield _finding(window, timeline, cluster)
+    failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
+    short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
+    found = [w for w in windows(timeline, lambda s: id(s) in short) if w.seconds is None or w.seconds >= BRIEF_S]
+    for window in condensed(found):
+        yield _finding(window, failed, timeline, cluster)
 
 
-def _short(state: State) -> bool:
-    """Replicas that a reassignment adds are not expected in the ISR yet."""
-    expected = set(state.replicas or ()) - set(state.adding)
-    return not expected <= set(state.isr)
+def _within(window: Window, failed: Sequence[Interval], timeline: PartitionTimeline) -> list[Interval]:
+    """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
+    held = {id(s) for s in window.states}
+    first: dict[int, Interval] = {}
+    counts: dict[int, int] = defaultdict(int)
+    for i in failed:
+        if covered := sum(id(s) in held for s in timeline.states[i.first : i.last]):
+            first.setdefault(i.broker, i)
+            counts[i.broker] += covered
+    return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
 
 
-def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    out = missing(window.states)
-    why = [absence(b, window.start, timeline, cluster) for b in out]
+def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    why = _within(window, failed, timeline)
+    out = tuple(i.broker for i in why)
     smallest: tuple[int, ...] = min((s.isr for s in window.states), key=len)
-    planned = (bool(why) and all(a.why == "stop" for a in why)) or any(reassigning(s) for s in window.states)
+    silent = untold(window.states, timeline, cluster)
     return Finding(
         kind="under-replicated",
-        severity="low" if planned and window.end is not None else "medium",
-        confidence="certain",
+        severity="low" if silent or (_excused(window, why) and window.end is not None) else "medium",
+        confidence="possible" if silent else "certain",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
@@ -51,18 +82,82 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {brokers_named(out)} "
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name} (smallest ISR "
-            f"{list(smallest)} of replicas {list(timeline.assigned)}): {'; '.join(a.words for a in why) or 'the evidence does not say why'}."
+            f"{list(smallest)} of replicas {list(timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
+            f"{unheard(silent)}"
         ),
-        next_steps=()
-        if window.end is not None
-        else (f"Find out why {brokers_named(out)} did not rejoin; its server.log tells of fetching and truncating.",),
-        evidence=quote(window.states[0].event, *(a.event for a in why), *(s.event for s in window.states[1:2])),
+        next_steps=tuple(_steps(window, why)),
+        evidence=quote(window.states[0].event, *(e for i in why for e in i.evidence[:2]), *(s.event for s in window.states[1:2])),
     )
 
 
-def _cause(why: list[Absence]) -> str | None:
-    words = sorted({_CAUSE.get(a.why, a.why) for a in why})
+def _excused(window: Window, why: Sequence[Interval]) -> bool:
+    """A shutdown in order, a reassignment, or a broker that says nothing and came back."""
+    stopped = all(i.cause in (RESTARTED, STOPPED) for i in why)
+    unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
+    return (bool(why) and (stopped or unheard_of)) or any(reassigning(s) for s in window.states)
+
+
+def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
+    for i in why:
+        if i.cause in (NOT_TOLD, UNKNOWN):
+            yield (
+                f"Collect server.log and the GC log of broker {i.broker}: they tell whether it stood still or was slow. From Kafka 2.2 on the "
+                f"leader's server.log tells it as well."
+            )
+    if window.end is None:
+        yield f"Find out why {brokers_named([i.broker for i in why])} did not rejoin; its server.log tells of fetching and truncating."
+
+
+def _cause(why: Sequence[Interval]) -> str | None:
+    words = sorted({_CAUSE[i.cause] for i in why})
     return words[0] if len(words) == 1 else "several" if words else None
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Partitions one by one; of one thing that hit more than MANY at one time, one finding."""
+    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        groups[finding.brokers, finding.cause, finding.severity, finding.confidence].append(finding)
+    for own in groups.values():
+        for together in _together(own):
+            if len(together) <= MANY:
+                yield from together
+            else:
+                yield _folded(together)
+
+
+def _together(own: Sequence[Finding]) -> Iterator[list[Finding]]:
+    run: list[Finding] = []
+    for finding in sorted(own, key=lambda f: f.start or datetime.min):
+        last = run[-1].start if run else None
+        if last is not None and finding.start is not None and finding.start - last > DETECTION:
+            yield run
+            run = []
+        run.append(finding)
+    if run:
+        yield run
+
+
+def _folded(own: Sequence[Finding]) -> Finding:
+    first = own[0]
+    names = sorted({(f.topic or "", f.partition or 0) for f in own})
+    shown = ", ".join(f"{t}-{p}" for t, p in names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    ends = [f.end for f in own]
+    end = None if None in ends else max((e for e in ends if e is not None), default=None)
+    topics = {f.topic for f in own}
+    until = f"to {moment(end)}" if end is not None else "to the end of the evidence"
+    return replace(
+        first,
+        topic=first.topic if len(topics) == 1 else None,
+        partition=None,
+        leader_epoch=None,
+        end=end,
+        summary=f"{brokers_named(first.brokers)} missing from the ISR of {len(names)} partitions: {shown}",
+        explanation=f"From {moment(first.start)} {until} {brokers_named(first.brokers)} {'was' if len(first.brokers) == 1 else 'were'} missing from the ISR of "
+        f"{len(names)} partitions at one time or another ({shown}). Of the first of them: {first.explanation}",
+        next_steps=tuple(dict.fromkeys(step for f in own for step in f.next_steps)),
+        evidence=tuple(dict.fromkeys(e for f in own[:MAX_EVIDENCE] for e in f.evidence[:2]))[:MAX_EVIDENCE],
+    )
 
 
 RULE = Rule(
@@ -74,4 +169,5 @@ RULE = Rule(
         "A reassignment that adds replicas (not counted until they are part of the assignment).",
     ),
     partition=judge,
+    merge=merge,
 )

@@ -5,7 +5,24 @@ Here: the tuple of all of them, in the order in which they are tried. Not here: 
 
 from __future__ import annotations
 
-from parsers.patterns import brokers, controller, fetching, isr, kraft, leadership, loading, log_dirs, requests, topics, truncation
+from parsers.patterns import (
+    brokers,
+    clients,
+    controller,
+    fetching,
+    groups,
+    housekeeping,
+    isr,
+    kraft,
+    leadership,
+    loading,
+    log_dirs,
+    quorum,
+    requests,
+    settings,
+    topics,
+    truncation,
+)
 from parsers.patterns.pattern import Pattern
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -17,7 +34,12 @@ PATTERNS: tuple[Pattern, ...] = (
     *requests.PATTERNS,
     *controller.PATTERNS,
     *kraft.PATTERNS,
+    *quorum.PATTERNS,
     *brokers.PATTERNS,
     *log_dirs.PATTERNS,
     *topics.PATTERNS,
+    *clients.PATTERNS,
+    *groups.PATTERNS,
+    *housekeeping.PATTERNS,
+    *settings.PATTERNS,
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
-from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample, column
+from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample, Statement, column, recognised
 from parsers.schemas import Row
 
 _STATE_COLUMN = {
@@ -226,7 +226,7 @@ _STATES: tuple[Pattern, ...] = (
     Pattern(
         name="controller-partition-transition",
         event="partition-transition",
-        literal=" state from ",
+        literal="hanged partition ",
         regex=rf"[Cc]hanged partition {TP} state {_FROM_TO}(?: with assigned replicas {_LIST})?",
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
@@ -351,7 +351,7 @@ _STATES: tuple[Pattern, ...] = (
     Pattern(
         name="controller-leader-and-isr-sending",
         event="partition-state",
-        literal=" LeaderAndIsr request ",
+        literal="ending become-",
         regex=rf"[Ss]ending (?P<value>become-leader|become-follower) LeaderAndIsr request (?P<_state>\w*\(.*\))(?: with correlationId \d+)?"
         rf" to broker (?P<broker>\d+) for partition {TP}",
         versions=("0.8.2", "3.9"),
@@ -866,7 +866,7 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         name="controller-reassignment-assigned",
         event="reassignment",
         literal="Updated assigned replicas for partition ",
-        regex=rf"Updated assigned replicas for partition {TP} being reassigned to {_LIST}",
+        regex=rf"Updated assigned replicas for partition {TP} being reassigned to {_LIST} ?",
         versions=("0.8.2", "2.3"),
         loggers=_CONTROLLER,
         fixed={"reason": "waiting", "value": "assigned"},
@@ -876,6 +876,12 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
                 " (kafka.controller.KafkaController)",
                 {"topic": "t", "partition": 0, "replicas": [1, 2, 3, 4]},
                 "source: 0.10.2 KafkaController",
+            ),
+            Sample(
+                "[2026-11-21 06:03:36,348] INFO [Controller id=1] Updated assigned replicas for partition profile-0 being reassigned to"
+                " 3,1,2,4  (kafka.controller.KafkaController)",
+                {"topic": "profile", "partition": 0, "replicas": [3, 1, 2, 4]},
+                "source: 1.0 KafkaController",
             ),
         ),
         note="Printed twice: old and new replicas together at the start, the new ones alone at the end.",
@@ -1081,9 +1087,9 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
     Pattern(
         name="controller-resigned",
         event="controller-resigned",
-        literal="esigned",
-        regex=r"(?:Broker \d+ resigned as the controller|Resigned)",
-        versions=("0.9.0", "3.9"),
+        literal="Resigned (kafka.controller.KafkaController",
+        regex=r"Resigned",
+        versions=("1.0", "3.9"),
         loggers=_CONTROLLER,
         explode=_by_controller,
         samples=(
@@ -1092,13 +1098,24 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
                 {"node": 2, "controller": 2},
                 "real: zombie-leader-2.8.2-zk",
             ),
+        ),
+        note="An expired session prints it on every broker, also on one that was not the controller (KafkaController, processExpire).",
+    ),
+    Pattern(
+        name="controller-resigned-broker",
+        event="controller-resigned",
+        literal=" resigned as the controller",
+        regex=r"Broker \d+ resigned as the controller",
+        versions=("0.9.0", "0.11.0"),
+        loggers=_CONTROLLER,
+        explode=_by_controller,
+        samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Controller 3]: Broker 3 resigned as the controller (kafka.controller.KafkaController)",
                 {"controller": 3},
                 "source: 0.11.0 KafkaController",
             ),
         ),
-        note="An expired session prints it on every broker, also on one that was not the controller (KafkaController, processExpire).",
     ),
     Pattern(
         name="controller-moved",
@@ -1281,8 +1298,7 @@ _SEND = ("kafka.controller.RequestSendThread",)
 _EVENTS = ("kafka.controller.ControllerEventManager$ControllerEventThread",)
 _CHANNEL = ("kafka.controller.ControllerChannelManager", "kafka.controller.ControllerBrokerRequestBatch")
 
-_IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], ...] = (
-    # name, literal, rest of the expression around it ({} is the literal), versions, loggers, sample message
+_IRRELEVANT: tuple[Statement, ...] = (
     ("replica-state", "hanged state of replica ", "[Cc]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
      "[Controller id=1 epoch=2] Changed state of replica 2 for partition t-0 from NewReplica to OnlineReplica"),
     ("replica-state-failed", "nitiated state change of replica ", "(?:Controller \\d+ epoch \\d+ )?[Ii]{}.*", ("0.8.2", "3.9"),
@@ -1359,15 +1375,15 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("selector-no-op", "I should never have been asked to perform leader election", "{}.*", ("0.8.2", "1.0"), _SELECTORS,
      "[NoOpLeaderSelector]: I should never have been asked to perform leader election, returning the current LeaderAndIsr and replica"
      " assignment."),
-    ("send-thread", "kafka.controller.RequestSendThread", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.8.2", "3.9"),
-     _SEND,
+    ("send-thread", "kafka.controller.RequestSendThread", "(?:Starting|Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?",
+     ("0.8.2", "3.9"), _SEND,
      "[Controller-3-to-broker-3-send-thread], Starting "),
-    ("event-thread", "kafka.controller.ControllerEventManager", "(?:Starting|Stopped|Shutting down|Shutdown completed) ?", ("0.11.0",
-     "3.9"), _EVENTS,
+    ("event-thread", "kafka.controller.ControllerEventManager$ControllerEventThread",
+     "(?:Starting|Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?", ("0.11.0", "3.9"), _EVENTS,
      "[ControllerEventThread controllerId=3] Starting"),
     ("machine-started", " state machine with initial state -> ", "Started (?:partition|replica){}.*", ("0.8.2", "3.9"), _MACHINES,
      "[ReplicaStateMachine controllerId=1] Started replica state machine with initial state -> Map()"),
-    ("machine-stopped", "Stopped ", "{}(?:partition|replica) state machine", ("0.8.2", "3.9"), _MACHINES,
+    ("machine-stopped", " state machine", "Stopped (?:partition|replica){}", ("0.8.2", "3.9"), _MACHINES,
      "[PartitionStateMachine controllerId=2] Stopped partition state machine"),
     ("machine-initializing", "Initializing ", "{}(?:partition|replica) state", ("1.1", "3.9"), _MACHINES,
      "[PartitionStateMachine controllerId=2] Initializing partition state"),
@@ -1395,8 +1411,9 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "LeaderEpoch:0,ControllerEpoch:1))"),
     ("machine-deleted", "Are all replicas for topic ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
      "[Replica state machine on controller 3]: Are all replicas for topic t deleted Map()"),
-    ("listener-fired", "ired", "(?:[\\w ]*[Ll]istener f|F){}.*", ("0.8.2", "1.0"), (),
+    ("listener-fired", "istener fired", "[\\w ]*[Ll]{}.*", ("0.8.2", "3.9"), (),
      "[BrokerChangeListener on Controller 3]: Broker change listener fired for path /brokers/ids with children 3"),
+    ("listener-fired-isr", "Fired!!!", "{}.*", ("0.8.2", "1.0"), (), "[IsrChangeNotificationListener] Fired!!!"),
     ("listener-isr", "IsrChangeNotificationListener", "(?:Registering |De-registering |\\[){}.*", ("0.9.0", "1.0"), (),
      "[Controller 3]: Registering IsrChangeNotificationListener"),
     ("listener-log-dir", "ogDirEventNotificationListener", "(?:Registering|De-registering) l{}", ("1.0", "1.0"), (),
@@ -1425,16 +1442,16 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=1] No more partitions need to be reassigned. Deleting zk path /admin/reassign_partitions"),
     ("epoch-initialized", "Initialized controller epoch to ", "{}.*", ("0.8.2", "2.0"), _CONTROLLER,
      "[Controller 2]: Initialized controller epoch to 1 and zk version 0"),
-    ("epoch-zk", "controller epoch", "(?:Reading|Incrementing|Error while incrementing) {}(?: from ZooKeeper| in ZooKeeper)?", ("0.8.2",
-     "2.0"), _CONTROLLER,
-     "[Controller id=2] Incrementing controller epoch in ZooKeeper"),
+    ("epoch-zk", "ing controller epoch", "(?:Read|Increment|Error while increment){}(?: from ZooKeeper| in ZooKeeper)?", ("0.8.2", "2.0"),
+     _CONTROLLER, "[Controller id=2] Incrementing controller epoch in ZooKeeper"),
     ("become", "tarting become controller state transition", "(?:Broker \\d+ s|S){}", ("0.8.2", "1.0"), _CONTROLLER,
      "[Controller 3]: Broker 3 starting become controller state transition"),
     ("ready", "eady to serve as the new controller with epoch ", "(?:Broker \\d+ is r|R){}\\d+", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Ready to serve as the new controller with epoch 1"),
-    ("startup", "Controller ", "{}(?:starting up|startup complete|has been shut down, aborting startup/failover)", ("0.8.2", "0.10.2"),
-     _CONTROLLER,
+    ("startup", "Controller start", "{}(?:ing up|up complete)", ("0.8.2", "0.10.2"), _CONTROLLER,
      "[Controller 3]: Controller startup complete"),
+    ("startup-aborted", "Controller has been shut down, aborting startup/failover", "{}", ("0.8.2", "0.10.2"), _CONTROLLER,
+     "[Controller 3]: Controller has been shut down, aborting startup/failover"),
     ("resigning", "esigning", "(?:R|Controller r){}.*", ("0.9.0", "3.9"), _CONTROLLER, "[Controller id=3] Resigning"),
     ("resign-forced", "Forcing the controller to resign", "{}", ("0.9.0", "3.9"), _CONTROLLER,
      "[Controller id=3] Forcing the controller to resign"),
@@ -1457,9 +1474,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=1] Received a ShutdownEventThread event. This type of event is supposed to be handle by ControllerEventThread"),
     ("zk-expired", "ZK expired", "{}.*", ("0.8.2", "0.10.2"), (),
      "[SessionExpirationListener on 3], ZK expired; shut down all controller components and try to re-elect"),
-    ("starting-scheduler", "tarting the ", "(?:S|s){}(?:controller scheduler|partition rebalance scheduler)|s{}token expiry check"
-     " scheduler", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Starting the controller scheduler"),
+    ("starting-scheduler", " scheduler (kafka.controller", "(?:[Ss]tarting|Shutting down) the (?:controller|partition rebalance|token expiry"
+     " check) scheduler", ("0.8.2", "3.9"), _CONTROLLER, "[Controller id=2] Starting the controller scheduler"),
     ("registering-handlers", "Registering handlers", "{}", ("1.1", "3.9"), _CONTROLLER, "[Controller id=2] Registering handlers"),
     ("deleting-notifications", "Deleting ", "{}(?:log dir event|isr change) notifications", ("1.1", "3.9"), _CONTROLLER,
      "[Controller id=2] Deleting isr change notifications"),
@@ -1475,15 +1491,23 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[Controller id=1] Current list of topics in the cluster: Set(clicks)"),
     ("deletion-list", "List of topics ", "{}(?:to be deleted|ineligible for deletion): .*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] List of topics ineligible for deletion: clicks"),
-    ("partitions-list", "Partitions ", "{}(?:being reassigned|already reassigned|undergoing preferred replica election"
-     "|that completed preferred replica election|reassigned listener fired).*", ("0.8.2", "3.9"), _CONTROLLER,
+    ("partitions-list", "artitions being reassigned: ", "P{}.*", ("0.8.2", "2.3"), _CONTROLLER,
+     "[Controller id=2] Partitions being reassigned: Map()"),
+    ("partitions-reassigned", "Partitions already reassigned: ", "{}.*", ("0.8.2", "1.0"), _CONTROLLER,
+     "[Controller id=2] Partitions already reassigned: Set()"),
+    ("partitions-undergoing", "Partitions undergoing preferred replica election: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Partitions undergoing preferred replica election: "),
+    ("partitions-completed", "Partitions that completed preferred replica election: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
+     "[Controller id=2] Partitions that completed preferred replica election: "),
     ("resuming", "Resuming ", "{}(?:preferred replica election for partitions|reassignment of partitions): .*", ("0.8.2", "3.9"),
      _CONTROLLER,
      "[Controller id=2] Resuming preferred replica election for partitions: "),
-    ("election-skipped", "Skipping ", "{}(?:preferred replica (?:leader )?election|replica leader election|adding partitions) .*",
-     ("0.8.2", "3.9"), _CONTROLLER,
+    ("election-skipped", "Skipping preferred replica ", "{}(?:leader )?election .*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Skipping preferred replica election for partitions due to topic deletion: "),
+    ("election-of-replica-skipped", "Skipping replica leader election ", "{}.*", ("2.4", "3.9"), _CONTROLLER,
+     "[Controller id=2] Skipping replica leader election (PREFERRED) for partition t-0 by AutoTriggered since it doesn't exist."),
+    ("partitions-not-added", "Skipping adding partitions ", "{}.*", ("0.8.2", "3.9"), (),
+     "[Controller id=2] Skipping adding partitions t-3 for topic t since it is currently being deleted"),
     ("election-error-completing", "Error completing ", "{}(?:preferred )?replica (?:leader )?election .*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Error completing replica leader election (PREFERRED) for partition t-0"),
     ("election-undergoing", "These partitions are already undergoing preferred replica election: ", "{}.*", ("0.8.2", "0.10.2"),
@@ -1553,7 +1577,7 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("deletion-retry", "etrying de", "(?:R|Not r){}let.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Retrying deletion of topics t since replicas [Topic=t,Partition=0,Replica=1] were not successfully"
      " deleted"),
-    ("deletion-replicas", "for replicas ", "Deletion (?:failed |successfully completed |started )?{}.*", ("0.8.2", "3.9"), _DELETION,
+    ("deletion-replicas", " for replicas ", "Deletion(?: failed| successfully completed| started)?{}.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Deletion successfully completed for replicas [Topic=t,Partition=0,Replica=1]"),
     ("deletion-dead", "Dead Replicas (", "{}.*", ("0.8.2", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Dead Replicas ([Topic=t,Partition=0,Replica=1]) found for topic t"),
@@ -1563,25 +1587,11 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
 """Lines that tell nothing about replication which another line does not tell better."""
 
 
-def _irrelevant() -> Iterator[Pattern]:
-    for name, literal, shape, versions, loggers, message in _IRRELEVANT:
-        logger = loggers[0] if loggers else _CONTROLLER[0]
-        yield Pattern(
-            name=f"controller-{name}",
-            event="irrelevant",
-            literal=literal,
-            regex=shape.replace("{}", regex.escape(literal)),
-            versions=versions,
-            loggers=loggers,
-            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({logger})", {}, f"source: {versions[1]} {logger}"),),
-        )
-
-
 PATTERNS: tuple[Pattern, ...] = (
     *_STATES,
     *_ELECTIONS,
     *_ALTER_ISR,
     *_REASSIGNMENTS,
     *_BROKERS_AND_TOPICS,
-    *_irrelevant(),
+    *recognised("controller", _CONTROLLER[0], _IRRELEVANT),
 )

@@ -562,47 +562,4 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
     ),
-    Pattern(
-        name="fetcher-thread-lives",
-        event="irrelevant",
-        literal="Thread)",
-        regex=r"Starting ?|Stopped ?|Shutting down|Shutdown completed|Failed to (?:initiate shutdown of|close) .*|Error when "
-        r"sending leader epoch request for .*|"
-        r"Updated the epoch cache from remote tier .*",
-        versions=("0.8.2", "4.3"),
-        loggers=("kafka.server.ReplicaFetcherThread", "kafka.server.ReplicaAlterLogDirsThread"),
-        samples=(
-            Sample(
-                line="[2026-11-21 03:03:23,759] INFO [ReplicaFetcherThread-0-1], Starting  (kafka.server.ReplicaFetcherThread)",
-                fields={},
-                origin="real: clean-failover-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:25:24,843] INFO [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Stopped "
-                "(kafka.server.ReplicaFetcherThread)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:57:45,995] INFO [ReplicaFetcherThread-0-3]: Shutdown completed (kafka.server.ReplicaFetcherThread)",
-                fields={},
-                origin="real: clean-failover-3.9.1-kraft",
-            ),
-        ),
-    ),
-    Pattern(
-        name="fetcher-manager-lives",
-        event="irrelevant",
-        literal="ReplicaFetcherManager)",
-        regex=r"shutting down|shutdown completed|Resizing fetcher thread pool size .*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:00:57,318] INFO [ReplicaFetcherManager on broker 1] shutting down "
-                "(kafka.server.ReplicaFetcherManager)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-        ),
-    ),
 )

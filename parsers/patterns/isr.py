@@ -337,57 +337,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="isr-request-trouble",
-        event="irrelevant",
-        literal=" Alter",
-        regex=r"(?:Controller returned an unexpected top-level error when handling|Broker is not authorized to send|Attempting "
-        r"to clear) Alter(?:Isr|Partition)\b.*",
-        versions=("2.7", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] WARN [DefaultAlterPartitionManager broker=1] Controller returned an "
-                "unexpected top-level error when handling AlterPartition request: NOT_CONTROLLER "
-                "(kafka.server.DefaultAlterPartitionManager)",
-                fields={},
-                origin="source: 3.3 DefaultAlterPartitionManager",
-            ),
-        ),
-        note="The request is sent again; the outcome is told by the partition.",
-    ),
-    Pattern(
-        name="isr-response-odd",
-        event="irrelevant",
-        literal=" was sent but not included in the response",
-        regex=r"Partition \S+ was sent but not included in the response",
-        versions=("2.7", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] WARN [AlterIsrManager broker=1]Partition orders-0 was sent but not "
-                "included in the response (kafka.server.DefaultAlterIsrManager)",
-                fields={},
-                origin="source: 2.8 DefaultAlterIsrManager",
-            ),
-        ),
-    ),
-    Pattern(
-        name="partition-housekeeping",
-        event="irrelevant",
-        literal="cluster.Partition)",
-        regex=r"Current log directory .* is same as requested log dir .*\. Skipping future replica creation\.|"
-        r"The replica state of replica ID:\[-?\d+\] doesn't exist in the leader node\. It might because the topic is already deleted\.",
-        versions=("2.4", "4.3"),
-        loggers=("kafka.cluster.Partition",),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] WARN [Partition orders-0 broker=1] The replica state of replica ID:[2] "
-                "doesn't exist in the leader node. It might because the topic is already deleted. "
-                "(kafka.cluster.Partition)",
-                fields={},
-                origin="source: 3.6 Partition",
-            ),
-        ),
-    ),
-    Pattern(
         name="isr-checked",
         event="irrelevant",
         literal="agging replicas ",

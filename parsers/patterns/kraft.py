@@ -1,8 +1,8 @@
-"""What KRaft controllers, the metadata quorum and the brokers' reading of it print.
+"""What KRaft controllers and the brokers' reading of the metadata print.
 
 Here: org.apache.kafka.controller (partition records as they are replayed, elections as they are decided, registration,
-fencing, refused ISR changes), org.apache.kafka.raft and the metadata image. Not here: a broker's own life cycle (brokers),
-directory failures (log_dirs), the records themselves (parsers.metadata_records).
+fencing, refused ISR changes) and the metadata image. Not here: the quorum that elects them (quorum), a broker's own life cycle
+(brokers), directory failures (log_dirs), the records themselves (parsers.metadata_records).
 
 Controllers print most of this at replay: on every controller, and again after a restart. The time is that of the replay.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import regex
 
 from parsers.patterns.controller import partition_state
-from parsers.patterns.pattern import IDS, TOPIC, Pattern, Sample, column
+from parsers.patterns.pattern import IDS, TOPIC, Pattern, Sample, Statement, column, recognised
 from parsers.schemas import Row
 
 _REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
@@ -22,17 +22,11 @@ _CLUSTER = ("org.apache.kafka.controller.ClusterControlManager",)
 _QUORUM = ("org.apache.kafka.controller.QuorumController",)
 _HEARTBEAT = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
 _BUILDER = ("org.apache.kafka.controller.PartitionChangeBuilder",)
-_CONFIGURATION = ("org.apache.kafka.controller.ConfigurationControlManager",)
 _FEATURES = ("org.apache.kafka.controller.FeatureControlManager",)
 _OFFSETS = ("org.apache.kafka.controller.OffsetControlManager",)
-_RAFT = ("org.apache.kafka.raft.KafkaRaftClient",)
-_QUORUM_STATE = ("org.apache.kafka.raft.QuorumState",)
-_LEADER_STATE = ("org.apache.kafka.raft.LeaderState",)
-_PUBLISHERS = ("kafka.server.metadata.DynamicConfigPublisher", "kafka.server.metadata.BrokerMetadataPublisher")
 
 _ID = r"(?P<topic_id>[\w-]{22})"
 _T_P = rf"(?P<topic>{TOPIC})-(?P<partition>\d+)"
-_METADATA: Row = {"topic": "__cluster_metadata", "partition": 0}
 
 _CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^\]]*\]|[^\s,\[]+) -> (?P<new>\[[^\]]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
 _CHANGED_COLUMN = {
@@ -102,14 +96,6 @@ def _registration_change(row: Row) -> Iterator[Row]:
         yield {**row, "event": "broker-fenced" if found["fenced"] == "1" else "broker-unfenced"}
     if found["shutdown"] == "1":
         yield {**row, "event": "shutdown-seen"}
-
-
-_SETTING = regex.compile(r"(?:^|,)(?P<key>[\w.]+) -> (?P<value>.*?)(?=,[\w.]+ -> |$)")
-
-
-def _settings(row: Row) -> Iterator[Row]:
-    for match in _SETTING.finditer(row["_groups"]["_settings"].rstrip(",")):
-        yield {**row, "key": match["key"], "value": match["value"]}
 
 
 _PARTITIONS: tuple[Pattern, ...] = (
@@ -787,7 +773,7 @@ _TOPICS_AND_BROKERS: tuple[Pattern, ...] = (
     Pattern(
         name="kraft-shutdown-granted",
         event="shutdown-seen",
-        literal="granted",
+        literal="been granted",
         regex=r"(?:(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted (?:a controlled|an (?P<reason>immediate))"
         r" shutdown\."
         r"|The request from broker (?P<broker>\d+) to shut down has been (?P<reason>granted) since the lowest active offset -?\d+"
@@ -939,64 +925,6 @@ _CONTROLLERS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="kraft-config-record",
-        event="config",
-        literal=" set configuration ",
-        regex=rf"(?:Replayed ConfigRecord for )?ConfigResource\(type=(?:TOPIC, name='(?P<topic>{TOPIC})'|BROKER, name='(?P<broker>\d*)')\)"
-        r"(?: which|:) set configuration (?P<key>\S+) to (?P<value>.*)",
-        versions=("2.8", "4.3"),
-        loggers=_CONFIGURATION,
-        fixed={"reason": "replayed"},
-        samples=(
-            Sample(
-                "[2026-11-21 01:55:09,030] INFO [QuorumController id=100] Replayed ConfigRecord for ConfigResource(type=TOPIC,"
-                " name='orders') which"
-                " set configuration unclean.leader.election.enable to true (org.apache.kafka.controller.ConfigurationControlManager)",
-                {"topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
-                "real: unclean-election-3.9.1-kraft",
-            ),
-        ),
-        note="A removed setting prints the value null.",
-    ),
-    Pattern(
-        name="kraft-config-applied",
-        event="config",
-        literal=" with new configuration : ",
-        regex=rf"Updating (?:topic (?P<topic>{TOPIC})|broker (?P<broker>\d+)) with new configuration : (?P<_settings>.*)",
-        versions=("3.2", "4.3"),
-        loggers=_PUBLISHERS,
-        fixed={"reason": "applied"},
-        explode=_settings,
-        samples=(
-            Sample(
-                "[2026-11-21 03:31:42,426] INFO [DynamicConfigPublisher broker id=3] Updating topic __consumer_offsets with new"
-                " configuration :"
-                " compression.type -> producer,cleanup.policy -> compact,segment.bytes -> 104857600"
-                " (kafka.server.metadata.DynamicConfigPublisher)",
-                {"node": 3, "topic": "__consumer_offsets", "key": "cleanup.policy", "value": "compact"},
-                "real: grow-replicas-3.9.1-kraft",
-            ),
-        ),
-    ),
-    Pattern(
-        name="kraft-config-default",
-        event="config",
-        literal="Updating cluster configuration : ",
-        regex=r"Updating cluster configuration : (?P<_settings>.*)",
-        versions=("3.2", "4.3"),
-        loggers=_PUBLISHERS,
-        fixed={"reason": "applied"},
-        explode=_settings,
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO [DynamicConfigPublisher broker id=3] Updating cluster configuration :"
-                " unclean.leader.election.enable -> true,min.insync.replicas -> 1 (kafka.server.metadata.DynamicConfigPublisher)",
-                {"node": 3, "topic": None, "key": "unclean.leader.election.enable", "value": "true"},
-                "source: 3.9 DynamicConfigPublisher",
-            ),
-        ),
-    ),
-    Pattern(
         name="kraft-metadata-version",
         event="config",
         literal="version to ",
@@ -1018,93 +946,7 @@ _CONTROLLERS: tuple[Pattern, ...] = (
     ),
 )
 
-_RAFT_EVENTS: tuple[Pattern, ...] = (
-    Pattern(
-        name="raft-committed-lost",
-        event="hw-regression",
-        literal="The latest computed high watermark ",
-        regex=r"The latest computed high watermark (?P<high_watermark>\d+) is smaller than the current value (?P<previous_offset>\d+),"
-        r" which .*",
-        versions=("3.0", "4.3"),
-        loggers=_LEADER_STATE,
-        fixed=_METADATA,
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] ERROR [RaftManager nodeId=1] The latest computed high watermark 40 is smaller than the current"
-                " value 55,"
-                " which suggests that one of the voters has lost committed data. Full voter replication state: []"
-                " (org.apache.kafka.raft.LeaderState)",
-                {"topic": "__cluster_metadata", "partition": 0, "high_watermark": 40, "previous_offset": 55},
-                "source: 3.4 LeaderState",
-            ),
-        ),
-        note="From 3.8 INFO, because a change of the voters may print it too.",
-    ),
-    Pattern(
-        name="raft-truncated",
-        event="truncation",
-        literal="Truncated to offset ",
-        regex=r"Truncated to offset (?P<offset>\d+) from Fetch response from leader (?P<leader>-?\d+)",
-        versions=("2.7", "4.3"),
-        loggers=_RAFT,
-        fixed=_METADATA,
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO [RaftManager id=1] Truncated to offset 40 from Fetch response from leader 3"
-                " (org.apache.kafka.raft.KafkaRaftClient)",
-                {"node": 1, "topic": "__cluster_metadata", "partition": 0, "offset": 40, "leader": 3},
-                "source: 3.9 KafkaRaftClient",
-            ),
-        ),
-    ),
-    Pattern(
-        name="raft-truncated-fully",
-        event="truncation",
-        literal="Fully truncated the log at (",
-        regex=r"Fully truncated the log at \((?P<offset>\d+), (?P<leader_epoch>\d+)\) after downloading snapshot .* from leader"
-        r" (?P<leader>-?\d+)",
-        versions=("3.6", "4.3"),
-        loggers=_RAFT,
-        fixed={**_METADATA, "reason": "snapshot"},
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO [RaftManager id=1] Fully truncated the log at (400, 3) after downloading snapshot"
-                " OffsetAndEpoch(offset=400, epoch=3) from leader 3 (org.apache.kafka.raft.KafkaRaftClient)",
-                {"offset": 400, "leader_epoch": 3, "leader": 3, "reason": "snapshot"},
-                "source: 3.6 KafkaRaftClient",
-            ),
-        ),
-    ),
-    Pattern(
-        name="raft-voter-went-back",
-        event="fetch-offset-reset",
-        literal="Detected non-monotonic update of fetch offset from nodeId ",
-        regex=r"Detected non-monotonic update of fetch offset from nodeId (?:ReplicaKey\(id=)?(?P<broker>\d+).*?:"
-        r" (?P<previous_offset>\d+) -> (?P<offset>\d+)",
-        versions=("3.0", "4.3"),
-        loggers=_LEADER_STATE,
-        fixed={**_METADATA, "reason": "non-monotonic"},
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId 2: 55 -> 0"
-                " (org.apache.kafka.raft.LeaderState)",
-                {"node": 1, "broker": 2, "previous_offset": 55, "offset": 0, "topic": "__cluster_metadata"},
-                "source: 3.5 LeaderState",
-            ),
-            Sample(
-                "[2024-05-01 12:00:00,123] WARN [RaftManager id=1] Detected non-monotonic update of fetch offset from nodeId"
-                " ReplicaKey(id=2,"
-                " directoryId=8RsQlEeYOccKWiMUrV7Tnw): 55 -> 0 (org.apache.kafka.raft.LeaderState)",
-                {"broker": 2, "previous_offset": 55, "offset": 0},
-                "source: 3.9 LeaderState",
-            ),
-        ),
-        note="A voter that fetches from a lower offset than before has lost part of its metadata log.",
-    ),
-)
-
-_IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], ...] = (
-    # name, literal, expression ({} is the literal), versions, loggers, sample message
+_IRRELEVANT: tuple[Statement, ...] = (
     ("changing", ": changing ", "[\\w\\[\\]:,.-]+{}(?:\\d+ )?partition\\(s\\).*", ("3.0", "4.3"), _REPLICATION,
      "[QuorumController id=100] handleBrokerFenced: changing 1 partition(s)"),
     ("altered", " partition reassignment(s).", "Successfully altered \\d+ out of \\d+{}", ("3.0", "4.3"), _REPLICATION,
@@ -1168,8 +1010,8 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[QuorumController id=3] createTopics: event unable to start processing because of RejectedExecutionException. Exception message: x"),
     ("creating", "Creating new QuorumController with clusterId ", "{}.*", ("3.3", "4.3"), _QUORUM,
      "[QuorumController id=100] Creating new QuorumController with clusterId 7Pvf_hjyTn6fyf84WCs5ZA."),
-    ("activation", "Performing controller activation. ", "{}.*", ("3.6", "4.3"), _QUORUM,
-     "[QuorumController id=101] Performing controller activation. Loaded ZK migration state of NONE."),
+    ("activation", "Performing controller activation.", "{}.*", ("3.6", "4.3"), _QUORUM,
+     "[QuorumController id=101] Performing controller activation."),
     ("activation-empty", "The metadata log appears to be empty. ", "{}.*", ("3.3", "3.5"), _QUORUM,
      "[QuorumController id=101] The metadata log appears to be empty. Appending 1 bootstrap record(s) at metadata.version 3.5-IV2 from"
      " the default bootstrap"),
@@ -1181,22 +1023,39 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
      "[QuorumController id=101] maybeBalancePartitionLeaders: generated 2 records in 331 microseconds."),
     ("periodic", "Periodic task ", "{}.*", ("4.0", "4.3"), (),
      "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
-    ("snapshot", "snapshot", "(?:Generating a|Starting to replay|Finished replaying|Finished generating|Error while generating|Cancelling"
-     "|Skipping generation of|Starting to load|Successfully loaded) {}.*", ("3.0", "4.3"), _QUORUM + _OFFSETS,
+    ("snapshot-generating", "Generating a snapshot that includes ", "{}.*", ("3.0", "3.3"), _QUORUM,
+     "[Controller 3] Generating a snapshot that includes (epoch=1, offset=5) after 3 committed bytes since the last snapshot."),
+    ("snapshot-generated", "ing snapshot ", "(?:Finished generat|Error while generat|Cancell|Finished replay){}.*", ("3.0", "3.5"), _QUORUM,
+     "[Controller 3] Finished generating snapshot 5."),
+    ("snapshot-skipped", "Skipping generation of snapshot ", "{}.*", ("3.0", "3.3"), _QUORUM,
+     "[Controller 3] Skipping generation of snapshot for committed offset 5 and epoch 1 since it already exists."),
+    ("snapshot-replaying", "Starting to replay snapshot ", "{}.*", ("3.0", "3.5"), _QUORUM,
+     "[Controller 3] Starting to replay snapshot (OffsetAndEpoch(offset=5, epoch=1)), from last commit offset (-1) and epoch (-1)"),
+    ("snapshot-loading", "Starting to load snapshot ", "{}.*", ("3.6", "4.3"), _OFFSETS,
      "[QuorumController id=101] Starting to load snapshot 00000000000000000812-0000000003. Previous lastCommittedOffset was 3. Previous"
      " transactionStartOffset was -1."),
+    ("snapshot-loaded", "Successfully loaded snapshot ", "{}.*", ("3.6", "4.3"), _OFFSETS,
+     "[QuorumController id=101] Successfully loaded snapshot 00000000000000000812-0000000003."),
     ("transaction", "TransactionRecord(", "Replayed (?:Begin|End|Abort){}.*\\) at offset \\d+\\..*", ("3.6", "4.3"), _OFFSETS,
      "[QuorumController id=100] Replayed BeginTransactionRecord(name='Bootstrap records') at offset 1."),
-    ("migration", "igration", "(?!Performing controller activation|The metadata log appears|Creating new)(?:.*[ -])?[mM]{}.*", ("3.4",
-     "3.9"), _QUORUM,
+    ("migration", " ZK Migration", "(?:Starting|Completing){}.*", ("3.4", "3.9"), _QUORUM,
+     "[QuorumController id=100] Starting ZK Migration"),
+    ("migration-of-metadata", " migration of ZooKeeper metadata to KRaft.", "(?:Starting|Completing){}.*", ("3.6", "3.9"), _QUORUM,
      "[QuorumController id=100] Starting migration of ZooKeeper metadata to KRaft."),
+    ("migration-before", "pre-migration ", "(?!Performing|The metadata log|Creating new).*{}.*", ("3.5", "3.9"), _QUORUM,
+     "[QuorumController id=100] Cannot run write operation createTopics in pre-migration mode. Returning NOT_CONTROLLER."),
+    ("migration-state", "Loaded ZK migration state of ", "{}.*", ("3.5", "3.5"), _QUORUM,
+     "[QuorumController id=100] Loaded ZK migration state of NONE"),
+    ("migration-setting", "'zookeeper.metadata.migration.enable'", "(?:Completing|Staying in) the ZK migration since .*{}.*|Ignoring {}.*",
+     ("3.5", "3.5"), _QUORUM,
+     "[QuorumController id=100] Staying in the ZK migration since 'zookeeper.metadata.migration.enable' is still 'true'."),
     ("interrupted", "Interrupted while waiting for unpause.", "{}", ("3.0", "3.5"), _QUORUM,
      "[Controller 3] Interrupted while waiting for unpause."),
     ("deferred", " deferred write event ", "(?:Cancelling|Unexpected exception while executing){}.*", ("2.8", "3.9"), _QUORUM,
      "[QuorumController id=100] Cancelling deferred write event electPreferred because the event queue is now closed."),
     ("replaying-error", "Error replaying record ", "{}.*", ("2.8", "3.2"), _QUORUM,
      "[Controller 3] Error replaying record TopicRecord() at last offset 4."),
-    ("feature-level", "eature ", "(?:Replayed a FeatureLevelRecord (?:setting|removing)|Setting|Removing) f{}.*", ("3.3", "4.3"), _FEATURES,
+    ("feature-level", "ing feature ", "(?:Replayed a FeatureLevelRecord (?:sett|remov)|Sett|Remov){}.*", ("3.3", "4.3"), _FEATURES,
      "[QuorumController id=100] Replayed a FeatureLevelRecord setting feature kraft.version to 1"),
     ("feature-grade", "grading metadata.version from ", "(?:Up|Down){}.*", ("3.3", "4.3"), _FEATURES,
      "[QuorumController id=100] Upgrading metadata.version from 3.8-IV0 to 3.9-IV0."),
@@ -1206,32 +1065,13 @@ _IRRELEVANT: tuple[tuple[str, str, str, tuple[str, str], tuple[str, ...], str], 
     ("feature-migration", " migration state ", "(?:Transitioning ZK|Replayed a ZkMigrationStateRecord changing the){}.*", ("3.5", "3.9"),
      _FEATURES,
      "[QuorumController id=100] Replayed a ZkMigrationStateRecord changing the migration state from NONE to PRE_MIGRATION."),
-    ("raft-transition", " transition to ", "(?:Completed|Attempting durable){}.*", ("2.7", "4.3"), _QUORUM_STATE,
-     "[RaftManager id=100] Completed transition to Unattached(epoch=2, voters=[100, 101, 102], electionTimeoutMs=1669) from null"),
-    ("raft-epoch-behind", ", which is smaller than last written epoch ", "Epoch from quorum.*{}.*", ("2.7", "4.3"), _QUORUM_STATE,
-     "[RaftManager id=100] Epoch from quorum-state file is 3, which is smaller than last written epoch 4 in the log"),
-    ("raft-hw", "High watermark set to ", "{}.*", ("3.4", "4.3"), ("org.apache.kafka.raft.LeaderState",
-     "org.apache.kafka.raft.FollowerState"),
-     "[RaftManager id=3] High watermark set to Optional[LogOffsetMetadata(offset=36, metadata=Optional.empty)] for the first time for"
-     " epoch 1"),
-    ("raft-quorum-lost", "Did not receive fetch request from the majority of the voters within ", "{}.*", ("3.7", "4.3"), _LEADER_STATE,
-     "[RaftManager id=3] Did not receive fetch request from the majority of the voters within 3000ms. Current fetched voters are []."),
 )  # fmt: skip
 """Lines that tell nothing about replication which another line does not tell better."""
 
 
-def _irrelevant() -> Iterator[Pattern]:
-    for name, literal, shape, versions, loggers, message in _IRRELEVANT:
-        logger = loggers[0] if loggers else _QUORUM[0]
-        yield Pattern(
-            name=f"kraft-{name}",
-            event="irrelevant",
-            literal=literal,
-            regex=shape.replace("{}", regex.escape(literal)),
-            versions=versions,
-            loggers=loggers,
-            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({logger})", {}, f"source: {versions[1]} {logger}"),),
-        )
-
-
-PATTERNS: tuple[Pattern, ...] = (*_PARTITIONS, *_TOPICS_AND_BROKERS, *_CONTROLLERS, *_RAFT_EVENTS, *_irrelevant())
+PATTERNS: tuple[Pattern, ...] = (
+    *_PARTITIONS,
+    *_TOPICS_AND_BROKERS,
+    *_CONTROLLERS,
+    *recognised("kraft", _QUORUM[0], _IRRELEVANT),
+)

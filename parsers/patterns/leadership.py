@@ -917,6 +917,43 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="become-leader-failed-on-disk-kraft",
+        event="become-refused",
+        literal=" due to disk error ",
+        regex=rf"Skipped the become-leader state change for {TP} with topic id {TOPIC_ID} due to disk error .*",
+        versions=("3.0", "3.0"),
+        loggers=STATE_CHANGE,
+        fixed={"reason": "storage-error"},
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] INFO [Broker id=1] Skipped the become-leader state change for orders-0 with topic id "
+                "8PPfwVtMQ_y0AfH5M2MHcA due to disk error org.apache.kafka.common.errors.KafkaStorageException: The log dir /data is "
+                "already offline due to a previous IO exception. (state.change.logger)",
+                fields={"node": 1, "topic": "orders", "partition": 0, "topic_id": "8PPfwVtMQ_y0AfH5M2MHcA", "reason": "storage-error"},
+                origin="source: 3.0 ReplicaManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="replica-not-created",
+        event="become-refused",
+        literal="Skipping creation of log because there are potentially offline log directories ",
+        regex=rf"Skipping creation of log because there are potentially offline log directories .*?topicId={TOPIC_ID}, .*",
+        versions=("3.7", "4.3"),
+        loggers=("kafka.cluster.Partition",),
+        fixed={"reason": "storage-error"},
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] WARN [Partition orders-0 broker=1] Skipping creation of log because there are potentially "
+                "offline log directories and log may already exist there. directoryId=BTKAL8inuuOgzFARJXZJfg, "
+                "topicId=Some(8PPfwVtMQ_y0AfH5M2MHcA), targetLogDirectoryId=None (kafka.cluster.Partition)",
+                fields={"node": 1, "topic": "orders", "partition": 0, "topic_id": "8PPfwVtMQ_y0AfH5M2MHcA", "reason": "storage-error"},
+                origin="source: 3.7 Partition",
+            ),
+        ),
+        note="The replica may lie in the directory that failed; a new empty one would hide it (KIP-858).",
+    ),
+    Pattern(
         name="fetch-not-startable",
         event="become-refused",
         literal="Unable to start fetching ",
@@ -1135,29 +1172,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="leader-and-isr-handled",
-        event="irrelevant",
-        literal=" LeaderAndIsr request ",
-        regex=r"(?:Handling LeaderAndIsr request|Finished LeaderAndIsr request in \d+ms) correlationId \d+ from controller -?\d+ "
-        r"for \d+ partitions",
-        versions=("2.6", "4.1"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 01:56:39,944] INFO [Broker id=1] Handling LeaderAndIsr request correlationId 5 from "
-                "controller 1 for 2 partitions (state.change.logger)",
-                fields={},
-                origin="real: clean-failover-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:19,299] INFO [Broker id=1] Finished LeaderAndIsr request in 5ms correlationId 6 "
-                "from controller 3 for 1 partitions (state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-        ),
-    ),
-    Pattern(
         name="transition-traced",
         event="irrelevant",
         literal=" transition for partition ",
@@ -1247,66 +1261,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "from controller 3 epoch 1 with correlation id 2 for 1 partitions (state.change.logger)",
                 fields={},
                 origin="real: acks1-failover-2.8.2-zk",
-            ),
-        ),
-    ),
-    Pattern(
-        name="fetchers-stopped",
-        event="irrelevant",
-        literal="Stopped fetchers as part of ",
-        regex=rf"Stopped fetchers as part of (?:LeaderAndIsr request correlationId \d+ {_TRANSITION} as part of the "
-        rf"become-leader transition|"
-        r"controlled shutdown) for \d+ partitions",
-        versions=("2.6", "4.3"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 01:58:12,156] INFO [Broker id=2] Stopped fetchers as part of LeaderAndIsr request "
-                "correlationId 1 from controller 3 epoch 1 as part of the become-leader transition for 1 partitions "
-                "(state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:01:50,052] INFO [Broker id=1] Stopped fetchers as part of controlled shutdown for 3 "
-                "partitions (state.change.logger)",
-                fields={},
-                origin="real: rolling-restart-3.9.1-kraft",
-            ),
-        ),
-    ),
-    Pattern(
-        name="transition-needless",
-        event="irrelevant",
-        literal="kipped the become-",
-        regex=rf"[Ss]kipped the become-(?:leader|follower) state change after marking its partition as (?:leader|follower) with "
-        rf"correlation id \d+ "
-        rf"{_TRANSITION} for partition {TP} (?:\(last update controller epoch -?\d+\) )?since (?:it is already the leader for "
-        rf"the partition\.|"
-        r"the new leader -?\d+ is the same as the old leader)|"
-        r"Skipped the become-leader state change for .* with topic id .* because this partition is already a local leader\.",
-        versions=("0.8.2", "3.2"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 03:03:33,589] INFO Broker 3 skipped the become-follower state change after marking its "
-                "partition as follower with correlation id 7 from controller 3 epoch 1 for partition payments-2 "
-                "since the new leader 2 is the same as the old leader (state.change.logger)",
-                fields={},
-                origin="real: clean-failover-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:12:40,446] INFO [Broker id=1] Skipped the become-leader state change after marking "
-                "its partition as leader with correlation id 3 from controller 3 epoch 2 for partition tasks-2 (last "
-                "update controller epoch 2) since it is already the leader for the partition. (state.change.logger)",
-                fields={},
-                origin="real: controller-failover-2.8.2-zk",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Broker id=1] Skipped the become-leader state change for ${tp} with "
-                "topic id ${info.topicId} because this partition is already a local leader. (state.change.logger)",
-                fields={},
-                origin="source: 3.0 ReplicaManager",
             ),
         ),
     ),

@@ -719,54 +719,6 @@ PATTERNS: tuple[Pattern, ...] = (
         note="Why segments go was said before; these are the files.",
     ),
     Pattern(
-        name="segments-scheduled",
-        event="irrelevant",
-        literal="Scheduling ",
-        regex=r"Scheduling (?:log segment .* for deletion\.|segments for deletion .*)",
-        versions=("0.8.2", "2.6"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Scheduling log segment "
-                "[baseOffset 0, size 1048576] for deletion. (kafka.log.Log)",
-                fields={},
-                origin="source: 1.1 Log",
-            ),
-        ),
-    ),
-    Pattern(
-        name="segment-overflowed",
-        event="irrelevant",
-        literal=" overflow",
-        regex=r"Caught segment overflow error: .*|(?:Splitting|Replacing) overflowed segment .*",
-        versions=("2.0", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Splitting overflowed segment "
-                "LogSegment(baseOffset=0, size=1048576, lastModifiedTime=1577836800000, largestRecordTimestamp=None) "
-                "(kafka.log.Log)",
-                fields={},
-                origin="source: 2.8 Log",
-            ),
-        ),
-    ),
-    Pattern(
-        name="segment-rolling-odd",
-        event="irrelevant",
-        literal=" segment",
-        regex=r"Rolling the active segment to make it eligible for deletion|Trying to roll a new log segment with start offset .*|"
-        r"Newly rolled segment file .* already exists; deleting it first",
-        versions=("0.8.2", "4.3"),
-        loggers=_LOG_LOGGERS,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [UnifiedLog partition=orders-0, dir=/data] Rolling the active "
-                "segment to make it eligible for deletion (kafka.log.UnifiedLog)",
-                fields={},
-                origin="source: 3.9 UnifiedLog",
-            ),
-        ),
-    ),
-    Pattern(
         name="log-start-moved",
         event="log-start-move",
         literal=" log start offset ",
@@ -921,22 +873,6 @@ PATTERNS: tuple[Pattern, ...] = (
         note="The LEO these lines also hold is in the truncation or load line beside them.",
     ),
     Pattern(
-        name="producer-epoch-odd",
-        event="irrelevant",
-        literal="ProducerStateManager)",
-        regex=r"Detected invalid coordinator epoch for producerId .*|Reconfigure \S+ from \S+ to \S+",
-        versions=("2.4", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [ProducerStateManager partition=orders-0] Detected invalid "
-                "coordinator epoch for producerId 7 at offset 100 in partition orders-0: 1 is older than previously "
-                "known coordinator epoch 2 (kafka.log.ProducerStateManager)",
-                fields={},
-                origin="source: 2.8 ProducerStateManager",
-            ),
-        ),
-    ),
-    Pattern(
         name="index-rebuilt",
         event="irrelevant",
         literal=" index file",
@@ -992,24 +928,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="swap-files-handled",
-        event="irrelevant",
-        literal=" file ",
-        regex=r"Recovering file .* by renaming from .* files\.|"
-        r"The topic id \S+ will not be persisted to the partition metadata file since the partition is deleted|"
-        r"Error while trying to delete partition metadata file .*",
-        versions=("3.0", "4.3"),
-        loggers=_LOG_LOGGERS,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [LogLoader partition=orders-0, dir=/data] Recovering file "
-                "/data/orders-0/00000000000000000000.log.swap by renaming from .swap files. (kafka.log.LogLoader)",
-                fields={},
-                origin="source: 3.9 LogLoader",
-            ),
-        ),
-    ),
-    Pattern(
         name="record-format-changed",
         event="irrelevant",
         literal="Record format version has been downgraded from ",
@@ -1041,94 +959,11 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="segment-undeletable",
-        event="irrelevant",
-        literal="UnifiedLog)",
-        regex=r"Empty active segment at .* was deleted and recreated due to .*|.* contains future timestamp\(s\), making it "
-        r"ineligible to be deleted|"
-        r"Unable to update the highest offset in remote storage with offset .*|Ignoring the call as the remote log storage is disabled",
-        versions=("3.3", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] WARN [UnifiedLog partition=orders-0, dir=/data] Empty active segment at "
-                "100 was deleted and recreated due to log truncation (kafka.log.UnifiedLog)",
-                fields={},
-                origin="source: 3.9 UnifiedLog",
-            ),
-        ),
-    ),
-    Pattern(
-        name="log-manager-at-work",
-        event="irrelevant",
-        literal="log.LogManager)",
-        regex=r"Loading logs(?:\.| from log dirs .*)|Logs loading complete(?: in \d+ ms)?\.|Loaded \d+ logs in \d+ms.*|Error "
-        r"while loading logs in .*|"
-        r"Resetting the recovery checkpoint to 0|Starting log (?:cleanup|flusher) with a .*|Shutting down\.|Shutdown "
-        r"complete\.|There was an error in one of the "
-        r"threads during (?:logs loading|LogManager shutdown): .*|Log directory .* not found, creating it\.|Exception in "
-        r"kafka-delete-logs thread\.|"
-        r"Failed to schedule next delete in kafka-delete-logs thread|Unable to read the broker epoch in .*\.|Found different "
-        r"broker epochs in .*|"
-        r"No meta\.properties file found in .*|Resizing recovery thread pool size for each data dir .*|(?:Compaction|Cleaning|"
-        r"The cleaning) for partition .*|"
-        r"The current replica is successfully replaced with the future replica for .*|Attempting to (?:replace current log|"
-        r"recover abandoned future log) .*|"
-        r"Successfully recovered abandoned future log for .*|Error flushing topic .*|Exception (?:in|while) deleting .*|The "
-        r"config `log\.cleaner\.enable` is .*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:25:13,536] INFO Loading logs. (kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:09,052] INFO Loading logs from log dirs ArraySeq(/var/lib/kafka/broker-1/data) "
-                "(kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:25:13,548] INFO Logs loading complete in 12 ms. (kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:08,733] INFO Loaded 0 logs in 9ms. (kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:50,611] INFO Loaded 1 logs in 22ms (unclean log dirs = "
-                "ArrayBuffer(/var/lib/kafka/broker-2/data)) (kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-3.9.1-kraft",
-            ),
-            Sample(
-                line="[2026-11-21 02:00:57,685] INFO Shutdown complete. (kafka.log.LogManager)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:25:13,566] INFO Starting log flusher with a default period of 9223372036854775807 "
-                "ms. (kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:37,377] INFO Unable to read the broker epoch in /var/lib/kafka/broker-1/data. "
-                "(kafka.log.LogManager)",
-                fields={},
-                origin="real: acks1-failover-3.9.1-kraft",
-            ),
-        ),
-    ),
-    Pattern(
         name="stray-log-found",
         event="irrelevant",
         literal=" stray log",
         regex=r"Found stray log dir .*|The topicId does not exist in .*, treat it as a stray log\.?|Loaded stray log: .*",
-        versions=("3.6", "4.3"),
+        versions=("3.0", "4.3"),
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO Found stray log dir Log(dir=/data/orders-0, "

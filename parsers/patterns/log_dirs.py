@@ -18,6 +18,12 @@ from parsers.schemas import Row
 _CHANNEL = ("kafka.server.LogDirFailureChannel", "org.apache.kafka.storage.internals.log.LogDirFailureChannel")
 _REPLICA_MANAGER = ("kafka.server.ReplicaManager",)
 _LOG_MANAGER = ("kafka.log.LogManager", "org.apache.kafka.storage.internals.log.LogManager")
+_CLEANER = (
+    "kafka.log.LogCleaner",
+    "kafka.log.LogCleanerManager",
+    "org.apache.kafka.storage.internals.log.LogCleaner",
+    "org.apache.kafka.storage.internals.log.LogCleanerManager",
+)
 _REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
 _DIRECTORY_ID = regex.compile(r"[\w-]{22}")
 
@@ -98,6 +104,87 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="log-dir-unloadable",
+        event="log-dir-error",
+        literal="Error while loading log dir ",
+        regex=r"Error while loading log dir (?P<directory>.*)",
+        versions=("1.0", "4.3"),
+        loggers=_LOG_MANAGER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while loading log dir /data/k (kafka.log.LogManager)",
+                {"directory": "/data/k"},
+                "source: 2.8 LogManager",
+            ),
+        ),
+        note="LogDirFailureChannel says the same once more.",
+    ),
+    Pattern(
+        name="log-dir-invalid",
+        event="log-dir-error",
+        literal="Failed to create or validate data directory ",
+        regex=r"Failed to create or validate data directory (?P<directory>.*?)(?:\.getAbsolutePath)?",
+        versions=("1.0", "4.3"),
+        loggers=_LOG_MANAGER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Failed to create or validate data directory /data/k.getAbsolutePath (kafka.log.LogManager)",
+                {"directory": "/data/k"},
+                "source: 1.0 LogManager",
+            ),
+        ),
+        note="1.0 prints the name of the method it meant to call.",
+    ),
+    Pattern(
+        name="log-dir-offsets-unwritable",
+        event="log-dir-error",
+        literal=" offsets checkpoint in directory ",
+        regex=r"Disk error while writing (?:recovery|log start) offsets checkpoint in directory (?P<directory>.*?): (?P<value>.*)",
+        versions=("2.7", "4.3"),
+        loggers=_LOG_MANAGER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Disk error while writing recovery offsets checkpoint in directory /data/k: No space left on"
+                " device (kafka.log.LogManager)",
+                {"directory": "/data/k", "value": "No space left on device"},
+                "source: 2.8 LogManager",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-dir-clean-file-stuck",
+        event="log-dir-error",
+        literal="Error while deleting the clean shutdown file ",
+        regex=r"Error while deleting the clean shutdown file (?P<directory>.*)[/\\][^/\\]*",
+        versions=("1.0", "4.3"),
+        loggers=_LOG_MANAGER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Error while deleting the clean shutdown file /data/k/.kafka_cleanshutdown"
+                " (kafka.log.LogManager)",
+                {"directory": "/data/k"},
+                "source: 2.4 LogManager",
+            ),
+        ),
+        note="A file left over makes the next start look clean, whatever happens until then.",
+    ),
+    Pattern(
+        name="log-dir-cleaner-file",
+        event="log-dir-error",
+        literal="Failed to access checkpoint file ",
+        regex=r"Failed to access checkpoint file (?:\S+ )?in dir (?P<directory>.*)",
+        versions=("1.0", "4.3"),
+        loggers=_CLEANER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Failed to access checkpoint file cleaner-offset-checkpoint in dir /data/k"
+                " (kafka.log.LogCleaner)",
+                {"directory": "/data/k"},
+                "source: 2.8 LogCleanerManager",
+            ),
+        ),
+    ),
+    Pattern(
         name="log-dir-hw-file",
         event="log-dir-error",
         literal="Error while writing to highwatermark file in directory ",
@@ -145,10 +232,10 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="log-dir-partitions-fetching",
         event="log-dir-partitions",
-        literal=" because they are in the failed log directory ",
-        regex=r"Broker \d+ stopped fetcher for partitions (?P<_partitions>.*?) and stopped moving logs for partitions .*"
-        r" because they are in the failed log directory (?P<directory>.*)\.",
-        versions=("1.1", "4.3"),
+        literal=" because they are in the failed log dir",
+        regex=r"Broker \d+ stopped fetcher for partitions (?P<_partitions>.*?)(?: and stopped moving logs for partitions .*)?"
+        r" because they are in the failed log (?:directory (?P<directory>.*)\.|dir (?P<directory>.*))",
+        versions=("1.0", "4.3"),
         loggers=_REPLICA_MANAGER,
         explode=_each_partition,
         samples=(
@@ -159,6 +246,12 @@ PATTERNS: tuple[Pattern, ...] = (
                 " (kafka.server.ReplicaManager)",
                 {"node": 2, "topic": "media", "partition": 1, "directory": "/var/lib/kafka/broker-2/data1"},
                 "real: log-dir-failure-3.9.1-kraft",
+            ),
+            Sample(
+                "[2026-11-21 05:55:42,001] INFO [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions media-1, media-3 because"
+                " they are in the failed log dir /var/lib/kafka/broker-2/data1 (kafka.server.ReplicaManager)",
+                {"node": 2, "topic": "media", "partition": 3, "directory": "/var/lib/kafka/broker-2/data1"},
+                "source: 1.0 ReplicaManager",
             ),
         ),
     ),
@@ -212,7 +305,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal=" broker because ",
         regex=r"Shutdown broker because (?:all log dirs in (?P<value>.*) have failed"
         r"|none of the specified log dirs from (?P<value>.*?),? can be created or validated|the metadata log dir (?P<directory>.*) has"
-        r" failed)"
+        r" failed|some log directory has failed during migration mode: (?P<directory>.*))"
         r"|Halting broker because dir (?P<directory>.*) is offline",
         versions=("1.0", "4.3"),
         fixed={"reason": "log-dir"},
@@ -222,6 +315,12 @@ PATTERNS: tuple[Pattern, ...] = (
                 " (kafka.log.LogManager)",
                 {"value": "/data/k1, /data/k2", "reason": "log-dir"},
                 "source: 2.8 LogManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [ReplicaManager broker=2] Shutdown broker because some log directory has failed during"
+                " migration mode: /data/k (kafka.server.ReplicaManager)",
+                {"node": 2, "directory": "/data/k", "reason": "log-dir"},
+                "source: 3.7 ReplicaManager",
             ),
             Sample(
                 "[2024-05-01 12:00:00,123] FATAL [ReplicaManager broker=2] Halting broker because dir /data/k is offline"
@@ -267,7 +366,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-halting",
         event="fatal-error",
         literal="Halting ",
-        regex=r"Halting (?:due to unrecoverable I/O error while handling produce request"
+        regex=r"Halting (?:due to unrecoverable I/O error while handling (?:produce request|DeleteRecordsRequest)"
         r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?): ?",
         versions=("0.8.2", "0.11.0"),
         fixed={"reason": "disk"},
@@ -287,6 +386,23 @@ PATTERNS: tuple[Pattern, ...] = (
                 "source: 0.11.0 CheckpointFile",
             ),
         ),
+    ),
+    Pattern(
+        name="disk-error-deleting",
+        event="fatal-error",
+        literal="Error deleting the log for partition ",
+        regex=rf"Error deleting the log for partition {TP}",
+        versions=("0.8.2", "0.11.0"),
+        fixed={"reason": "disk"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] FATAL Partition [t,0] on broker 1: Error deleting the log for partition [t,0]"
+                " (kafka.cluster.Partition)",
+                {"node": 1, "topic": "t", "partition": 0, "reason": "disk"},
+                "source: 0.9.0 Partition",
+            ),
+        ),
+        note="The broker halts over it.",
     ),
     Pattern(
         name="disk-error-hw-file",

@@ -138,24 +138,4 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
         note="acks=0: closing the connection is all the producer learns.",
     ),
-    Pattern(
-        name="replica-manager-at-work",
-        event="irrelevant",
-        literal="ReplicaManager)",
-        regex=r"Error processing delete records operation on partition .*|While recording the replica LEO, the partition .* "
-        r"hasn't been created\.|"
-        r"Partition .* not found in fetchInfos|Leader for partition .* does not have a local log|Shutting down|Shut down(?: "
-        r"completely)?|"
-        r"Unable to (?:alter log dirs|describe replica dirs) for .*|Error while (?:changing replica dir for partition|"
-        r"describing replica in dir) .*|"
-        r"Found stray partitions .*|Unable to stop stray partition .*|Failed to delete stray partition .*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:00:57,640] INFO [ReplicaManager broker=1] Shut down completely (kafka.server.ReplicaManager)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-        ),
-    ),
 )

@@ -1,6 +1,6 @@
 """Topics as brokers see them come and change, and the log cleaner.
 
-Here: creation through ZooKeeper (AdminZkClient) or by itself, settings brokers take over from ZooKeeper, compaction. Not here: the
+Here: creation through ZooKeeper (AdminZkClient) or by itself, compaction. Not here: changes of settings (settings), the
 controller's view of topics (controller, kraft), deletion of a replica's directory and retention (loading).
 """
 
@@ -15,7 +15,6 @@ from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
 _ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
-_HANDLERS = ("kafka.server.DynamicConfigManager", "kafka.server.ZkConfigManager")
 _CLEANER = (
     "kafka.log.LogCleaner",
     "kafka.log.LogCleanerManager",
@@ -120,24 +119,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="topic-config-changed",
-        event="config",
-        literal="Processing override for entityPath: topics/",
-        regex=rf"Processing override for entityPath: topics/(?P<topic>{TOPIC}) with config: \w*Map\((?P<_settings>.*)\)",
-        versions=("0.9.0", "3.9"),
-        loggers=_HANDLERS,
-        fixed={"reason": "applied"},
-        explode=_settings,
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO Processing override for entityPath: topics/orders with config:"
-                " Map(unclean.leader.election.enable -> true, min.insync.replicas -> 1) (kafka.server.DynamicConfigManager)",
-                {"topic": "orders", "key": "unclean.leader.election.enable", "value": "true"},
-                "source: 2.8 DynamicConfigManager",
-            ),
-        ),
-    ),
-    Pattern(
         name="cleaner-beyond-log-end",
         event="cleaner-checkpoint",
         literal="The last checkpoint dirty offset for partition ",
@@ -155,66 +136,5 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         note="The log once reached further than it does now: it was cut, or lost its end.",
-    ),
-    Pattern(
-        name="cleaner-below-log-start",
-        event="irrelevant",
-        literal="Resetting first dirty offset ",
-        regex=r"Resetting first dirty offset (?:of .*? )?to log start offset \d+ since the checkpointed offset \d+ is invalid\.",
-        versions=("0.9.0", "4.3"),
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] WARN Resetting first dirty offset of compact-3 to log start offset 40 since the checkpointed"
-                " offset 12 is"
-                " invalid. (kafka.log.LogCleanerManager$)",
-                {},
-                "source: 2.4 LogCleanerManager",
-            ),
-        ),
-        note="Retention went past what was cleaned.",
-    ),
-    Pattern(
-        name="cleaner-stuck",
-        event="irrelevant",
-        literal=" as uncleanable",
-        regex=rf"Unexpected exception thrown when cleaning log .*\. Marking its partition \({TP}\) as uncleanable",
-        versions=("2.1", "4.3"),
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] WARN [kafka-log-cleaner-thread-0]: Unexpected exception thrown when cleaning log"
-                " Log(dir=/data/k/compact-3,"
-                " topic=compact, partition=3, highWatermark=9, lastStableOffset=9, logStartOffset=0, logEndOffset=10). Marking its"
-                " partition"
-                " (compact-3) as uncleanable (kafka.log.LogCleaner)",
-                {"topic": "compact", "partition": 3},
-                "source: 2.8 LogCleaner",
-            ),
-        ),
-        note="Often the first reader of damaged old segments.",
-    ),
-    Pattern(
-        name="cleaner-at-work",
-        event="irrelevant",
-        literal="log.LogCleaner",
-        regex=r"Starting the log cleaner|Shutting down the log cleaner\.|Stopping cleaning logs in dir .*|(?:Cleaner \d+: )?(?:Beginning"
-        r" cleaning of log"
-        r"|Building offset map for|Offset map for log|Cleaning log|Cleaning LogSegment|Cleaning segment|Swapping in cleaned segment"
-        r"|Growing cleaner I/O buffers) .*"
-        r"|(?:Starting|Stopped|Shutting down|Shutdown completed) ?",
-        versions=("0.8.2", "4.3"),
-        loggers=_CLEANER,
-        samples=(
-            Sample("[2026-11-21 02:25:14,166] INFO Starting the log cleaner (kafka.log.LogCleaner)", {}, "real: acks1-failover-1.1.1-zk"),
-            Sample(
-                "[2026-11-21 02:25:14,185] INFO [kafka-log-cleaner-thread-0]: Starting (kafka.log.LogCleaner)",
-                {},
-                "real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO Cleaner 0: Beginning cleaning of log compact-3. (kafka.log.LogCleaner)",
-                {},
-                "source: 2.8 LogCleaner",
-            ),
-        ),
     ),
 )

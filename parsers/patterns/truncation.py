@@ -26,7 +26,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="truncating",
         event="truncation",
-        literal="Truncating ",
+        literal=" to offset ",
         regex=rf"Truncating (?:log {TP} )?to offset (?P<offset>(?P<log_end_offset>-?\d+))\.?",
         versions=("0.8.2", "4.3"),
         samples=(
@@ -461,8 +461,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="truncation-failed",
         event="fetch-error",
-        literal=" truncat",
-        regex=rf"(?:Failed to truncate|Unexpected error occurred during truncation for) {TP}(?: at offset (?P<offset>-?\d+))?",
+        literal="Failed to truncate ",
+        regex=rf"Failed to truncate {TP}(?: at offset (?P<offset>-?\d+))?",
         versions=("1.0", "4.3"),
         fixed={"reason": "truncation-failed"},
         samples=(
@@ -472,6 +472,16 @@ PATTERNS: tuple[Pattern, ...] = (
                 fields={"node": 1, "broker": 2, "topic": "orders", "partition": 0, "offset": 267, "reason": "truncation-failed"},
                 origin="source: 2.8 AbstractFetcherThread",
             ),
+        ),
+    ),
+    Pattern(
+        name="truncation-error",
+        event="fetch-error",
+        literal="error occurred during truncation for ",
+        regex=rf"Unexpected error occurred during truncation for {TP}(?: at offset (?P<offset>-?\d+))?",
+        versions=("1.0", "4.3"),
+        fixed={"reason": "truncation-failed"},
+        samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Unexpected "
                 "error occurred during truncation for orders-0 at offset 267 (kafka.server.ReplicaFetcherThread)",

@@ -25,6 +25,10 @@ CONTRACT = {
     "hw-stuck",
     "offline-partition",
     "under-min-isr",
+    "at-min-isr",
+    "leader-imbalance",
+    "load-imbalance",
+    "risky-setting",
     "under-replicated",
     "isr-flapping",
     "broker-crash",
@@ -89,7 +93,7 @@ def test_kinds_are_unique_and_the_contracts_are_there() -> None:
 def test_declaration(rule: Rule) -> None:
     assert rule.level in LEVELS
     assert rule.meaning.endswith(".")
-    assert rule.partition is not None or rule.cluster is not None
+    assert rule.partition is not None or rule.cluster is not None or rule.hindsight is not None
     assert rule.merge is None or rule.partition is not None
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from parsers import catalogue
 from parsers.catalogue import read_log, search
+from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.schemas import MAX_TEXT, Member, Row, batches
 
@@ -250,8 +251,9 @@ def test_chunks_make_no_difference(seed: int, chunk: int) -> None:
 @given(st.binary(max_size=2000))
 def test_any_bytes(data: bytes) -> None:
     rows = read(data)
-    assert collected(rows)["bytes"] == len(data)
-    assert collected(rows)["lines"] == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        assert collected(rows)["bytes"] == len(data)
+        assert collected(rows)["lines"] == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
 
 
 def _overwrite(data: bytearray, at: int, noise: bytes) -> None:
@@ -288,3 +290,186 @@ def test_damaged_logs(seed: int, damages: list[tuple[Callable[[bytearray, int, b
         else:
             assert bytes(data[: row["byte"]]).count(b"\n") == row["line"] - 1
             assert row["text"][:20] in bytes(data[row["byte"] :]).decode("utf-8", "replace")
+
+
+STAMP = "2026-11-21T00:15:38.147123456Z"
+
+
+def own_and_others(rows: list[Row]) -> dict[str, Row]:
+    return {row["source"]: row["collected"] for row in rows if row["event"] == "source"}
+
+
+def test_pods_of_one_file_are_told_apart() -> None:
+    lines = [
+        f"[pod/kafka-0/kafka] {TRUNCATED.format(1)}",
+        "[pod/kafka-1/kafka] [2026-11-21 02:15:38,147] ERROR [ReplicaManager broker=1] Error while writing (kafka.server.ReplicaManager)",
+        "[pod/kafka-0/kafka] [2026-11-21 02:15:39,147] INFO [Broker id=8] x (state.change.logger)",
+        f"[pod/kafka-1/kafka] {TRUNCATED.format(2)}",
+    ]
+    rows = list(read_log(BytesIO("\n".join(lines).encode()), MEMBER, "server-log"))
+    assert [(row["source"], row["offset"], row["line"], row["text"]) for row in of(rows, "truncation")] == [
+        (f"{MEMBER.path}#kafka-0", 1, 1, lines[0]),
+        (f"{MEMBER.path}#kafka-1", 2, 4, lines[3]),
+    ]
+    known = own_and_others(rows)
+    assert list(known) == [f"{MEMBER.path}#kafka-0", f"{MEMBER.path}#kafka-1", MEMBER.path]
+    assert [c["lines"] for c in known.values()] == [2, 2, 0]
+    assert [c["nodes"] for c in known.values()] == [[8], [1], []]
+    assert known[MEMBER.path]["bytes"] == len("\n".join(lines))
+
+
+def test_the_first_host_of_a_journal_is_the_files_own() -> None:
+    lines = [f"Nov 21 02:15:38 {host} kafka[1]: {TRUNCATED.format(n)}" for n, host in enumerate(("h1", "h2", "h1"))]
+    rows = list(read_log(BytesIO("\n".join(lines).encode()), MEMBER, "server-log"))
+    assert [(row["source"], row["line"]) for row in of(rows, "truncation")] == [
+        (MEMBER.path, 1),
+        (MEMBER.path, 3),
+        (f"{MEMBER.path}#h2", 2),
+    ]
+
+
+def test_more_writers_than_can_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "MAX_WRITERS", 2)
+    data = "".join(f"[pod/k-{n}/kafka] {TRUNCATED.format(n)}\n" for n in range(4))
+    rows = list(read_log(BytesIO(data.encode()), MEMBER, "server-log"))
+    assert [row["reason"] for row in of(rows, "problem")] == ["many-writers"]
+    assert {row["source"] for row in of(rows, "truncation")} == {MEMBER.path, f"{MEMBER.path}#k-0", f"{MEMBER.path}#k-1"}
+    assert len(of(rows, "truncation")) == 4
+
+
+def test_stamps_of_a_container_tell_the_zone() -> None:
+    rows = read(f"{STAMP} stdout F {NOISE}\n{STAMP} stdout F {TRUNCATED.format(1)}\n")
+    (row,) = of(rows, "truncation")
+    assert (row["clock"], row["time"]) == ("line", datetime(2026, 11, 21, 2, 15, 38, 147000))
+    assert (collected(rows)["wall_minus_utc_ms"], collected(rows)["clock"]) == (7_200_000, "line")
+    assert collected(read(NOISE))["wall_minus_utc_ms"] is None
+
+
+def test_whole_seconds_take_the_fraction_of_the_containers_stamps() -> None:
+    line = f"{STAMP} stdout F 2026-11-21 05:45:38 INFO  [main] Log:1 - [Log partition=clicks-0, dir=/data] Truncating to offset 7\n"
+    assert {row["time"] for row in of(read(line * 5), "truncation")} == {datetime(2026, 11, 21, 5, 45, 38, 147123)}
+    later = line.replace("T00:15:38.1", "T00:15:39.9")
+    assert {row["time"] for row in of(read(later * 5), "truncation")} == {datetime(2026, 11, 21, 5, 45, 38)}
+
+
+def test_line_without_a_date_takes_the_containers() -> None:
+    (layout,) = (compiled("%d{ABSOLUTE} %p %m (%c)%n"),)
+    line = TRUNCATED.format(7).removeprefix("[2026-11-21 ").replace("]", "", 1)
+    (row,) = of(list(read_log(BytesIO(f"{STAMP} stdout F {line}\n".encode()), MEMBER, "server-log", [layout])), "truncation")
+    assert (row["time"], row["clock"]) == (datetime(2026, 11, 21, 0, 15, 38, 147123), "utc")
+    rows = list(read_log(BytesIO(f"{line}\n".encode()), MEMBER, "server-log", [layout]))
+    assert [row["time"] for row in of(rows, "truncation")] == [None]
+    assert [row["reason"] for row in of(rows, "problem")] == ["no-date"]
+
+
+def test_time_with_a_zone_is_utc() -> None:
+    line = TRUNCATED.format(7).replace("02:15:38,147", "02:15:38,147+0200")
+    rows = read(f"{line}\n")
+    (row,) = of(rows, "truncation")
+    assert (row["time"], row["clock"]) == (datetime(2026, 11, 21, 0, 15, 38, 147000), "utc")
+    assert (collected(rows)["first"], collected(rows)["clock"]) == (row["time"], "utc")
+
+
+@pytest.mark.parametrize("logger", ["ReplicaManager", "k.s.ReplicaManager", "server.ReplicaManager"])
+def test_relevant_loggers_are_known_by_short_names(logger: str) -> None:
+    rows = read(f"2026-11-21 02:15:38 INFO  [main] {logger}:12 - A line of a later Kafka\n" * 2)
+    assert collected(rows)["unrecognised"] == 2
+
+
+def test_pattern_of_one_logger_is_read_without_it() -> None:
+    line = "2026-11-21 02:15:38,147 INFO Broker 3 received LeaderAndIsr request nobody knows"
+    state = "2026-11-21 02:15:38,147 INFO [KafkaServer id=3] started"
+    rows = read(f"{line}\n{line}\n{line}\n{state}\n")
+    assert [(row["event"], row["node"]) for row in rows[:-1]] == [("broker-started", 3)]
+
+
+def test_unknown_layout_is_told_and_nothing_left_out() -> None:
+    rows = read("21.11.2026 02h15 NOTICE a (kafka.log.Log)\nTruncating to offset 7\n")
+    (problem,) = of(rows, "problem")
+    assert problem["reason"] == "unknown-layout"
+    assert "21.11.2026 02h15 NOTICE a" in problem["text"]
+    assert [row["offset"] for row in of(rows, "truncation")] == [7]
+
+
+def test_text_without_times_is_no_unknown_layout() -> None:
+    assert of(read("nohup: ignoring input\nOpenJDK Server VM warning: x\n"), "problem") == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "2026-11-21 02:15:38 INFO  [main] Log:12 - [Log partition=clicks-0, dir=/data] Truncating to offset {}",
+        f"{STAMP} stdout F {TRUNCATED}",
+        f"kafka-1 | {TRUNCATED}",
+        "==> a/server.log <==\n" + TRUNCATED,
+        "\x1b[31m" + TRUNCATED,
+        '{{"log":"' + TRUNCATED + '\\n","stream":"stdout","time":"' + STAMP + '"}}',
+        '{{"@timestamp":"' + STAMP + '","log.level":"INFO","message":"Truncating to offset {}","log.logger":"kafka.log.Log"}}',
+    ],
+)
+def test_file_that_changes_in_the_middle(other: str) -> None:
+    lines = [TRUNCATED.format(0), other.format(1), other.format(2), TRUNCATED.format(3), other.format(4)]
+    data = "".join(f"{NOISE}\n{line}\n" for line in lines).encode()
+    rows = list(read_log(BytesIO(data), MEMBER, "server-log"))
+    found = sorted(of(rows, "truncation"), key=lambda row: row["line"])
+    assert [row["offset"] for row in found] == [0, 1, 2, 3, 4]
+    for row, line in zip(found, lines, strict=True):
+        last = line.rpartition("\n")[2]
+        assert row["text"] == last
+        assert data[row["byte"] :].startswith(last.encode())
+        assert data[: row["byte"]].count(b"\n") == row["line"] - 1
+
+
+def test_record_of_several_wrapped_lines() -> None:
+    refused = next(s.line for p in PATTERNS if p.name == "append-below-min-isr" for s in p.samples)
+    lines = [f"{STAMP} stdout F {line}" for line in [NOISE, *refused.split("\n"), "\tat x", NOISE]]
+    (row,) = of(read("\n".join(lines)), "append-refused")
+    assert (row["line"], row["text"]) == (2, "\n".join(lines[1:-1]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([2000, 5000]))
+def test_chunks_of_wrapped_lines_make_no_difference(seed: int, size: int) -> None:
+    data = b"".join(f"{STAMP} stdout F ".encode() + line + b"\n" for line in _log(seed, 60).splitlines())
+    whole = read(data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue, "WRAPPED", size * 4)
+        pieces = read(data)
+    assert pieces[:-1] == whole[:-1]
+
+
+WRAPPINGS = (
+    b"",
+    f"{STAMP} stdout F ".encode(),
+    b"[pod/a-1/k] ",
+    b"\x1b[0m",
+    b"kafka-1 | ",
+    b"Nov 21 02:15:38 h k: ",
+    b'{"log":"',
+    b"\n",
+    b"==> x <==\n",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(WRAPPINGS), st.one_of(st.sampled_from(LINES).map(str.encode), st.binary(max_size=40))), max_size=15)
+)
+def test_any_wrapping(parts: list[tuple[bytes, bytes]]) -> None:
+    data = b"\n" + b"\n".join(wrapping + line for wrapping, line in parts)
+    rows = list(read_log(BytesIO(data), MEMBER, "server-log"))
+    assert sum(batch.num_rows for batch in batches(rows)) == len(rows)
+    assert rows[-1]["source"] == MEMBER.path
+    assert collected(rows)["bytes"] == len(data)
+    assert len(own_and_others(rows)) == len(of(rows, "source"))
+    for row in rows:
+        if row.get("line") and row["event"] != "problem":
+            assert data[: row["byte"]].count(b"\n") == row["line"] - 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_log_saved_by_powershell(encoding: str) -> None:
+    lines = [NOISE, TRUNCATED.format(190), f"[pod/kafka-0/kafka] {TRUNCATED.format(80)}", ""]
+    data = "\r\n".join(lines).encode(encoding)
+    rows = list(read_log(BytesIO(data if encoding == "utf-16" else b"\xfe\xff" + data), MEMBER, "server-log"))
+    assert [(row["line"], row["offset"]) for row in of(rows, "truncation")] == [(2, 190), (3, 80)]

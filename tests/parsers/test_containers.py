@@ -512,3 +512,57 @@ def test_damaged_containers_never_crash(
 @given(st.binary(max_size=2000))
 def test_any_bytes_come_out_or_are_named(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     assert list(members(put(tmp_path_factory.mktemp("any") / "x", content)))
+
+
+# names that other systems give
+
+
+@pytest.mark.parametrize("name", ["a\\b\\server.log", ".\\a\\b\\server.log", "a/b\\server.log", "/a//b/server.log"])
+def test_backslashes_part_names_in_every_container(tmp_path: Path, name: str) -> None:
+    assert set(read(put(tmp_path / "a.zip", zipped({name: LINE})))) == {"a/b/server.log"}
+    assert set(read(put(tmp_path / "a.tar", tar({name: LINE})))) == {"a/b/server.log"}
+
+
+def test_backslashes_part_names_that_an_unpacker_left_whole(tmp_path: Path) -> None:
+    (tmp_path / "a\\b\\server.log").write_bytes(LINE)
+    (tmp_path / "a\\b\\._server.log").write_bytes(LINE)
+    assert set(read(tmp_path)) == {"a/b/server.log"}
+
+
+def test_directory_of_a_windows_zip_is_no_file(tmp_path: Path) -> None:
+    assert set(read(put(tmp_path / "a.zip", zipped({"a\\b\\": b"", "a\\b\\server.log": LINE})))) == {"a/b/server.log"}
+
+
+LITTER = [
+    "PaxHeader/server.log",
+    "PaxHeaders/server.log",
+    "a/PaxHeaders.4711/server.log",
+    "@PaxHeader",
+    "a/@LongLink",
+    "__MACOSX/a/._server.log",
+    "a/.DS_Store",
+    "a/Thumbs.db",
+    "a/desktop.ini",
+    "a/._server.log",
+]
+
+
+@pytest.mark.parametrize("name", LITTER)
+def test_litter_is_no_evidence(tmp_path: Path, name: str) -> None:
+    files = {name: b"30 mtime=1795222800.123456789\n", "a/server.log": LINE}
+    assert set(read(put(tmp_path / "a.tar", tar(files)))) == {"a/server.log"}
+    assert set(read(put(tmp_path / "a.zip", zipped(files)))) == {"a/server.log"}
+    assert set(read(spread(tmp_path / "a", files))) == {"a/server.log"}
+
+
+@pytest.mark.parametrize("name", ["PaxHeaders-of-orders-0/x.log", "a/my.DS_Store", "a._b/server.log", "thumbs/server.log"])
+def test_what_only_looks_like_litter_is_read(tmp_path: Path, name: str) -> None:
+    assert set(read(put(tmp_path / "a.tar", tar({name: LINE})))) == {name}
+
+
+def test_zip_that_keeps_no_times_has_none(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("server.log"), LINE)
+    ((member, _, _),) = [(m, s, p) for m, s, p in members(put(tmp_path / "a.zip", out.getvalue()))]
+    assert member.modified is None

@@ -1,53 +1,86 @@
-"""Zone and skew of a broker's clock from modification times, and when they are not believed."""
+"""Zone and error of a broker's clock from its files, from other machines' words, and when they are not believed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark.clocks import Clock, Witness, estimate
+from spark.clocks import (
+    MINUTE_MS,
+    NOISE_MS,
+    RELATING,
+    ZONES,
+    Anchor,
+    Change,
+    Clock,
+    Jump,
+    Relation,
+    Step,
+    Subject,
+    Witness,
+    anchor,
+    changes,
+    changes_in,
+    combined,
+    estimate,
+    floor,
+    in_zone,
+    nearest_zone,
+    relations,
+    steps,
+)
+from spark.events import Event
 
 NOON = datetime(2026, 11, 21, 12)
-MINUTE = 60_000
+HOUR_MS = 60 * MINUTE_MS
+MTIME_UTC = Anchor(0, 2_000, "mtime")
+
+
+def after(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
 
 
 def witness(written: float, ahead: float, later: float = 0) -> Witness:
     """A log whose last line was written `written` seconds after noon by a clock so far ahead; touched `later` seconds after."""
-    true = NOON + timedelta(seconds=written)
-    return Witness(true + timedelta(seconds=ahead), true + timedelta(seconds=later))
+    return Witness(after(written + ahead), after(written + later))
 
 
-def test_nothing_to_go_by_is_assumed_utc() -> None:
-    assert estimate([]) == Clock(0, None, "assumed")
+# one machine's files
+
+
+def test_nothing_to_go_by_tells_nothing() -> None:
+    assert anchor([]) is None
+    assert anchor([Witness(NOON, None), Witness(None, NOON)]) is None
 
 
 @pytest.mark.parametrize("minutes", [0, 60, 330, 345, -210, 765, -720])
 def test_zone_shows_in_one_file(minutes: int) -> None:
-    clock = estimate([witness(0, minutes * 60)])
-    assert (clock.zone_minutes, clock.skew_ms, clock.basis) == (minutes, 0, "mtime")
+    assert anchor([witness(0, minutes * 60)]) == Anchor(minutes * MINUTE_MS, 2_000, "mtime")
 
 
-@pytest.mark.parametrize(("minutes", "zone"), [(0, "UTC"), (330, "UTC+05:30"), (-210, "UTC-03:30"), (-15, "UTC-00:15")])
+@pytest.mark.parametrize(("minutes", "zone"), [(0, "UTC"), (330, "UTC+05:30"), (-210, "UTC-03:30")])
 def test_zone_as_people_write_it(minutes: int, zone: str) -> None:
-    assert Clock(minutes * MINUTE).zone == zone
+    assert Clock(minutes).zone == zone
 
 
 def test_whole_seconds_of_archives_do_no_harm() -> None:
-    assert estimate([Witness(NOON + timedelta(hours=1, milliseconds=999), NOON)]).offset_ms == 60 * MINUTE
+    assert anchor([Witness(NOON + timedelta(hours=1, milliseconds=999), NOON)]) == Anchor(HOUR_MS, 2_000, "mtime")
 
 
-def test_skew_is_believed_when_files_of_different_times_agree() -> None:
-    clock = estimate([witness(0, 95), witness(40, 95.5)])
-    assert clock.basis == "mtime"
-    assert clock.zone_minutes == 0
-    assert abs(clock.skew_ms - 95_000) <= 2_000
+def test_error_is_believed_when_files_of_different_times_agree() -> None:
+    found = anchor([witness(0, 95), witness(40, 95.5)])
+    assert found is not None
+    assert found.offset_ms == 95_500
 
 
-def test_skew_on_top_of_a_zone() -> None:
-    clock = estimate([witness(0, 7200 + 20), witness(40, 7200 + 20)])
+def test_error_on_top_of_a_zone() -> None:
+    found = anchor([witness(0, 7200 + 20), witness(40, 7200 + 20)])
+    assert found is not None
+    clock = Clock.at_offset(found.offset_ms)
     assert (clock.zone, clock.skew_ms) == ("UTC+02:00", 20_000)
 
 
@@ -56,39 +89,344 @@ def test_skew_on_top_of_a_zone() -> None:
     [[witness(0, 95)], [witness(0, 95), witness(0, 95)], [witness(0, 95), witness(40, 300)]],
     ids=["one file", "one modification time", "files that disagree"],
 )
-def test_skew_is_not_believed_else(witnesses: list[Witness]) -> None:
-    assert estimate(witnesses) == Clock()
+def test_error_is_not_believed_else(witnesses: list[Witness]) -> None:
+    assert anchor(witnesses) is None
 
 
 def test_modification_times_of_a_copy_are_not_believed() -> None:
     copied = NOON + timedelta(hours=5, minutes=7)
-    assert estimate([Witness(NOON + timedelta(seconds=s), copied) for s in (0, 60, 130)]) == Clock()
+    assert anchor([Witness(after(s), copied) for s in (0, 60, 130)]) is None
+
+
+def test_modification_times_of_a_copy_near_a_zone_are_not_believed() -> None:
+    copied = NOON + timedelta(hours=5, seconds=150)
+    assert anchor([Witness(after(s), copied) for s in (0, 60, 130)]) is None
+
+
+def test_copy_is_later_than_the_last_line() -> None:
+    assert floor([Witness(after(s), after(600)) for s in (0, 60, 130)]) == -470_000
+    assert floor([]) is None
 
 
 def test_one_old_time_among_touched_files_counts() -> None:
-    assert estimate([witness(0, 3600), witness(10, 3600, later=400), witness(20, 3600, later=5000)]).zone == "UTC+01:00"
+    found = anchor([witness(0, 3600), witness(10, 3600, later=400), witness(20, 3600, later=5000)])
+    assert found == Anchor(HOUR_MS, 2_000, "mtime")
 
 
 def test_near_a_zone_is_the_zone_less_surely() -> None:
-    clock = estimate([witness(0, 3600 - 20)])
-    assert (clock.offset_ms, clock.uncertainty_ms) == (60 * MINUTE, 30_000)
+    assert anchor([witness(0, 3600 - 20)]) == Anchor(HOUR_MS, 30_000, "mtime")
 
 
 def test_file_written_months_after_its_last_line_is_in_no_zone() -> None:
-    late = Witness(NOON, NOON + timedelta(days=90))
-    assert estimate([late]) == Clock()
-    assert Clock(late.offset_ms).zone == "UTC"
+    assert anchor([Witness(NOON, NOON + timedelta(days=90))]) is None
 
 
-@given(st.integers(-12 * 60 * MINUTE, 14 * 60 * MINUTE))
+def test_stamps_of_a_container_overrule_modification_times() -> None:
+    stamped = Witness(after(7200.3), after(500), wall_minus_utc_ms=7_200_004)
+    assert anchor([stamped, witness(0, 3600)]) == Anchor(2 * HOUR_MS, 2_000, "container")
+
+
+@given(st.integers(-12 * 60 * MINUTE_MS, 14 * 60 * MINUTE_MS))
 @settings(max_examples=100)
-def test_zone_and_skew_are_the_offset(offset: int) -> None:
-    clock = Clock(offset)
-    assert clock.zone_minutes * MINUTE + clock.skew_ms == offset
-    assert abs(clock.skew_ms) <= 7.5 * MINUTE
+def test_zone_and_error_are_the_offset(offset: int) -> None:
+    clock = Clock.at_offset(offset)
+    assert clock.zone_minutes * MINUTE_MS + clock.skew_ms == clock.offset_ms == offset
+    assert clock.zone_minutes in ZONES
+    assert abs(clock.skew_ms) <= 30 * MINUTE_MS
 
 
 @given(st.permutations([witness(0, 95), witness(40, 95), witness(50, 95, later=30), witness(3, 95, later=800)]))
 @settings(max_examples=24)
 def test_order_of_the_files_is_nothing(witnesses: list[Witness]) -> None:
-    assert estimate(witnesses).offset_ms == 95_000
+    assert anchor(witnesses) == Anchor(95_000, 2_000, "mtime")
+
+
+# machines against each other
+
+
+def relation(one: int, two: int, best: int, width: int = 50, faces: tuple[str, str] = ("wall", "wall")) -> Relation:
+    return Relation(Subject(one, faces[0]), Subject(two, faces[1]), best, best - width, best + width)
+
+
+def test_one_clock_against_two_that_agree_is_wrong() -> None:
+    found = estimate(dict.fromkeys((1, 2, 3), MTIME_UTC), [relation(1, 2, 10), relation(1, 3, 300_000)])
+    assert {n: (c.zone_minutes, c.skew_ms, c.disputed) for n, c in found.items()} == {
+        1: (0, 0, False),
+        2: (0, 0, False),
+        3: (0, 300_000, False),
+    }
+    assert (found[3].uncertainty_ms, found[3].basis, found[3].compared, found[3].files_ms) == (50, "mtime+events", (1,), 300_000)
+
+
+def test_wrong_clock_that_all_others_were_compared_with() -> None:
+    found = estimate(dict.fromkeys((1, 2, 3), MTIME_UTC), [relation(1, 2, 300_000), relation(1, 3, 300_020)])
+    assert {n: round(c.skew_ms / 1000) for n, c in found.items()} == {1: -300, 2: 0, 3: 0}
+
+
+def test_two_clocks_that_differ_are_in_dispute() -> None:
+    found = estimate(dict.fromkeys((1, 2), MTIME_UTC), [relation(1, 2, 300_000)])
+    assert all(c.disputed for c in found.values())
+    assert min(c.uncertainty_ms or 0 for c in found.values()) >= 300_000
+
+
+def test_files_on_a_right_clock_settle_a_dispute() -> None:
+    """The file system's clock was another one than the process's."""
+    found = estimate({1: MTIME_UTC, 2: Anchor(300_000, 2_000, "mtime")}, [relation(1, 2, 299_900)])
+    assert {n: (c.skew_ms, c.disputed, c.files_ms) for n, c in found.items()} == {1: (0, False, 0), 2: (300_000, False, 0)}
+
+
+def test_metadata_log_tells_zones_that_no_file_tells() -> None:
+    active = relation(100, 100, 3 * HOUR_MS, NOISE_MS, ("utc", "wall"))
+    broker = relation(100, 1, -8 * HOUR_MS + 20, 60, ("utc", "wall"))
+    found = estimate({}, [active, broker])
+    assert {n: (c.zone, c.skew_ms, c.basis) for n, c in found.items()} == {
+        100: ("UTC+03:00", 0, "metadata"),
+        1: ("UTC-08:00", 0, "metadata"),
+    }
+
+
+def test_without_any_zone_the_clocks_are_set_against_each_other() -> None:
+    found = estimate({}, [relation(1, 2, 330 * MINUTE_MS), relation(1, 3, -8 * HOUR_MS)], nodes=[4])
+    assert {n: c.zone for n, c in found.items()} == {1: "UTC", 2: "UTC+05:30", 3: "UTC-08:00", 4: "UTC"}
+    assert {c.uncertainty_ms for c in found.values()} == {None}
+
+
+def test_line_later_than_its_copy_shows_a_zone_ahead() -> None:
+    found = estimate({}, nodes=[1], floors={1: 12 * HOUR_MS + 50 * MINUTE_MS})
+    assert (found[1].zone, found[1].basis) == ("UTC+13:00", "copy")
+
+
+def test_clock_nothing_is_known_of_is_in_the_zone_all_others_share() -> None:
+    shared = Anchor(330 * MINUTE_MS, 2_000, "mtime")
+    assert estimate({1: shared, 2: shared}, nodes=[3])[3] == Clock(330, basis="fleet")
+    assert estimate({1: shared, 2: MTIME_UTC}, nodes=[3])[3] == Clock()
+
+
+def test_comparisons_of_the_same_clocks_narrow_each_other() -> None:
+    one, two = (Relation(Subject(1), Subject(2), b, low, high) for b, low, high in ((5, 0, 100), (40, 30, 60)))
+    both = combined([one, two])
+    assert (both.best, both.low, both.high) == (30, 30, 60)
+
+
+def test_comparisons_that_contradict_each_other_widen_the_bounds() -> None:
+    both = combined([relation(1, 2, 0, 10), relation(1, 2, 500, 10)])
+    assert (both.low, both.high, both.uncertainty_ms) == (0, 500, 500)
+
+
+@given(
+    st.lists(st.sampled_from(ZONES), min_size=3, max_size=6),
+    st.lists(st.integers(-40, 40), min_size=6, max_size=6),
+    st.integers(0, 5),
+    st.sampled_from([-300_000, 0, 300_000]),
+)
+@settings(max_examples=100)
+def test_estimate_is_right_within_what_it_says(zones: Sequence[int], noise: Sequence[int], wrong: int, error: int) -> None:
+    wrong %= len(zones)
+    true = {n: z * MINUTE_MS + (error if n == wrong else 0) for n, z in enumerate(zones)}
+    ring = [relation(n, n + 1, true[n + 1] - true[n] + noise[n]) for n in range(len(zones) - 1)]
+    found = estimate({n: Anchor(z * MINUTE_MS, 2_000, "mtime") for n, z in enumerate(zones)}, ring)
+    for node, clock in found.items():
+        assert clock.uncertainty_ms is not None
+        assert abs(clock.offset_ms - true[node]) <= max(clock.uncertainty_ms, NOISE_MS)
+        assert clock.zone_minutes == zones[node]
+
+
+# events of one cause
+
+
+def event(kind: str, writer: int, seconds: float, *, line: int | None = 1, **fields: object) -> Event:
+    return Event(event=kind, writer=writer, at=after(seconds), line=line, source=f"{writer}", **fields)
+
+
+def shutdown(broker: int, controller: int, ahead: float) -> list[Event]:
+    return [
+        event("controlled-shutdown", broker, ahead, reason="start"),
+        event("controlled-shutdown", broker, ahead + 0.15, reason="done", line=2),
+        event("shutdown-seen", controller, 0.05, broker=broker),
+    ]
+
+
+def test_controlled_shutdown_bounds_from_both_sides() -> None:
+    (found,) = relations(shutdown(1, 2, 300), {})
+    assert (found.earlier, found.later, found.low, found.high) == (Subject(2), Subject(1), 299_950, 300_100)
+
+
+def test_pairing_that_agrees_with_other_machines_is_chosen() -> None:
+    """Broker 1 registered twice; each of two controllers saw one of it."""
+    own = [
+        event("broker-starting", 1, 299),
+        event("broker-registered", 1, 300, broker=1, line=2),
+        event("broker-starting", 1, 339, line=3),
+        event("broker-registered", 1, 340, broker=1, line=4),
+    ]
+    seen = [event("brokers-changed", c, at, reason="added", brokers=[1]) for c, at in ((2, 0.01), (3, 40.01))]
+    found = relations([*own, *seen], dict.fromkeys((1, 2, 3), MTIME_UTC))
+    assert {(r.earlier.node, r.best) for r in found} == {(2, 299_990), (3, 299_990)}
+
+
+def test_busy_controller_is_no_error_of_a_clock() -> None:
+    own = [event("broker-starting", 1, -2), event("broker-registered", 1, 0, broker=1, line=2)]
+    (found,) = relations([*own, event("brokers-changed", 2, 12, reason="added", brokers=[1])], dict.fromkeys((1, 2), MTIME_UTC))
+    assert (found.best, found.low <= 0 <= found.high) == (0, True)
+
+
+def test_dead_broker_was_seen_dead_between_its_last_line_and_its_return() -> None:
+    own = [
+        event("broker-started", 1, 300),
+        event("broker-starting", 1, 330, line=2),
+        event("broker-registered", 1, 332, broker=1, line=3),
+    ]
+    (found,) = relations([*own, event("brokers-changed", 2, 10, reason="deleted", brokers=[1])], {})
+    assert (found.low, found.high) == (290_000, 322_000 + 30_000)
+
+
+def test_records_of_the_metadata_log_against_lines() -> None:
+    records = [
+        event("metadata-leader", 100, -5, line=None, controller=100, controller_epoch=1, metadata_offset=0),
+        event("metadata-broker", 100, 0, line=None, broker=1, broker_epoch=7, controller_epoch=1, metadata_offset=7),
+    ]
+    own = [
+        event("broker-state", 1, 3599.98, reason="STARTING", broker=1),
+        event("broker-registered", 1, 3600.04, broker=1, broker_epoch=7, line=2),
+    ]
+    lines = [event("broker-registered", 100, -18000, broker=1, broker_epoch=7, reason="decided")]
+    found = {(r.earlier, r.later): r for r in relations([*records, *own, *lines], {})}
+    told = found[(Subject(100, "utc"), Subject(1))]
+    assert (told.low, told.best, told.high) == (HOUR_MS - 20, HOUR_MS + 10, HOUR_MS + 40)
+    assert found[(Subject(100, "utc"), Subject(100))].best == -5 * HOUR_MS
+
+
+def test_unfencing_of_a_broker_that_was_fenced_in_its_life_prints_nothing() -> None:
+    records = [event("metadata-leader", 100, -5, line=None, controller=100, controller_epoch=1, metadata_offset=0)] + [
+        event(
+            "metadata-broker-change", 100, s, line=None, broker=1, broker_epoch=7, controller_epoch=1, metadata_offset=o, reason="unfenced"
+        )
+        for s, o in ((0.5, 9), (90, 40))
+    ]
+    own = [
+        event("broker-registered", 1, 0.04, broker=1, broker_epoch=7),
+        event("broker-state", 1, 0.4, reason="RECOVERY", line=2),
+        event("broker-state", 1, 0.55, reason="RUNNING", line=3),
+    ]
+    (found,) = relations([*records, *own], {})
+    assert (found.low, found.high) == (-100, 50)
+
+
+_KINDS = st.sampled_from(sorted(RELATING))
+_IDS = st.one_of(st.none(), st.integers(-1, 3))
+_EVENTS = st.builds(
+    Event,
+    event=_KINDS,
+    writer=_IDS,
+    broker=_IDS,
+    brokers=st.one_of(st.none(), st.lists(st.integers(0, 3), max_size=2)),
+    controller=_IDS,
+    controller_epoch=_IDS,
+    broker_epoch=_IDS,
+    metadata_offset=_IDS,
+    line=_IDS,
+    source=st.sampled_from("ab"),
+    reason=st.sampled_from([None, "start", "done", "added", "deleted", "elected", "seen", "STARTING", "RUNNING", "unfenced", "shutdown"]),
+    at=st.one_of(st.none(), st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1))),
+)
+
+
+@given(st.lists(_EVENTS, max_size=12), st.dictionaries(st.integers(0, 3), st.integers(-(10**15), 10**15), max_size=3))
+@settings(max_examples=200)
+def test_any_events_give_a_clock_for_each_node(events: list[Event], offsets: dict[int, int]) -> None:
+    anchors = {n: Anchor(o, 2_000, "mtime") for n, o in offsets.items()}
+    found = estimate(anchors, relations(events, anchors), nodes=range(4))
+    assert set(found) >= set(range(4))
+    assert all(c.zone_minutes in ZONES for c in found.values())
+
+
+# changes of the zone's offset
+
+
+AUTUMN = datetime(2026, 10, 25, 1)
+"""UTC at which Central Europe goes back to UTC+01:00."""
+SPRING = datetime(2026, 3, 29, 1)
+
+
+def wall(at: datetime, hours: float, seconds: float) -> datetime:
+    return at + timedelta(hours=hours, seconds=seconds)
+
+
+BACK = Jump(500, wall(AUTUMN, 2, -40), wall(AUTUMN, 1, 25))
+LEAP = Jump(500, wall(SPRING, 1, -40), wall(SPRING, 2, 25))
+
+
+def test_hour_told_twice_is_a_change() -> None:
+    assert changes([Witness(None, None, jumps=(BACK,))], HOUR_MS) == (Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
+
+
+def test_hour_left_out_is_a_change() -> None:
+    assert changes([Witness(None, None, jumps=(LEAP,))], 2 * HOUR_MS) == (Change(SPRING, HOUR_MS, 2 * HOUR_MS),)
+
+
+def test_quiet_night_is_no_change() -> None:
+    quiet = Jump(500, wall(SPRING, 1, -1500), wall(SPRING, 2, 400))
+    assert changes([Witness(None, None, jumps=(quiet,))], 2 * HOUR_MS) == ()
+
+
+def test_quiet_night_between_files_that_tell_two_zones_is_a_change() -> None:
+    quiet = Jump(500, wall(SPRING, 1, -1500), wall(SPRING, 2, 400))
+    before = Witness(wall(SPRING, 1, -7200), SPRING - timedelta(hours=2))
+    later = Witness(wall(SPRING, 2, 7200), SPRING + timedelta(hours=2), jumps=(quiet,))
+    assert changes([before, later], 2 * HOUR_MS) == (Change(SPRING, HOUR_MS, 2 * HOUR_MS),)
+
+
+@pytest.mark.parametrize(
+    "jump",
+    [
+        Jump(5, wall(AUTUMN, 14, -40), wall(AUTUMN, 13, 25)),
+        Jump(5, wall(AUTUMN, 2, -300), wall(AUTUMN, 2, -330)),
+        Jump(5, wall(AUTUMN, 2, -40), wall(AUTUMN, -3, 0)),
+        Jump(5, wall(SPRING, 12, -40), wall(SPRING, 13, 25)),
+    ],
+    ids=["in the afternoon", "half a minute", "by hours", "leap at noon"],
+)
+def test_other_jumps_of_a_clock_are_no_change_of_its_zone(jump: Jump) -> None:
+    assert changes([Witness(None, None, jumps=(jump,))], HOUR_MS) == ()
+
+
+def test_file_that_ends_before_in_the_later_zone_contradicts() -> None:
+    before = Witness(wall(AUTUMN, 1, -600), AUTUMN - timedelta(seconds=600))
+    assert changes([before, Witness(None, None, jumps=(BACK,))], HOUR_MS) == ()
+
+
+def test_files_rolled_in_between_tell_the_change() -> None:
+    before = Witness(wall(AUTUMN, 2, -600), AUTUMN - timedelta(seconds=600))
+    later = Witness(wall(AUTUMN, 1, 7200), AUTUMN + timedelta(hours=2))
+    assert anchor([before, later]) == Anchor(HOUR_MS, 2_000, "mtime")
+    (change,) = changes([before, later], HOUR_MS)
+    assert (change.before_ms, change.after_ms) == (2 * HOUR_MS, HOUR_MS)
+    assert before.modified is not None
+    assert before.modified < change.at <= AUTUMN
+
+
+def test_source_is_split_at_its_own_jump() -> None:
+    clock = Clock(60, changes=(Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),))
+    assert steps(clock, wall(AUTUMN, 2, -9000), (BACK,)) == (Step(500, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    assert steps(clock, wall(AUTUMN, 2, -9000), ()) == (Step(None, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    assert steps(clock, wall(AUTUMN, 2, 60), ()) == ()
+
+
+def test_changes_of_a_zone_that_was_named() -> None:
+    assert in_zone("Europe/Berlin", NOON) == HOUR_MS
+    spring, autumn = changes_in("Europe/Berlin", [Witness(NOON, None)], 5_000)
+    assert autumn == Change(AUTUMN, 2 * HOUR_MS + 5_000, HOUR_MS + 5_000)
+    assert spring.at == SPRING
+    assert changes_in("Europe/Berlin", [Witness(NOON, None, first=wall(SPRING, 2, 0))], 5_000) == (autumn,)
+    assert changes_in("Asia/Kolkata", [Witness(NOON, None)], 0) == ()
+
+
+@given(st.lists(st.builds(Jump, st.integers(1, 9), st.datetimes(), st.datetimes()), max_size=4), st.integers(-(10**11), 10**11))
+@settings(max_examples=100)
+def test_any_jumps_are_looked_at(jumps: list[Jump], offset: int) -> None:
+    found = changes([Witness(None, None, jumps=tuple(jumps))], offset)
+    assert all(abs(c.before_ms - c.after_ms) == HOUR_MS for c in found)
+
+
+def test_nearest_zone_of_two_is_the_one_nearer_to_utc() -> None:
+    assert nearest_zone(-330 * MINUTE_MS) == -300

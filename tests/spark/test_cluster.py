@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark.cluster import Cluster, Incarnation, lives, recreated_topics
+from spark.cluster import Incarnation, lives, recreated_topics
 from spark.events import Event
 from tests import local
 
@@ -117,18 +117,6 @@ def test_controlled_shutdown_is_kept_with_its_last_word() -> None:
 def test_lives_of_real_brokers(name: str, outcome: str) -> None:
     cluster, _ = local.gathered(local.events_of(BUNDLES / f"{name}.tar.gz"))
     assert {n.id: outcomes(n.lives) for n in cluster.nodes.values() if n.broker} == {b: [outcome, "running"] for b in (1, 2, 3)}
-
-
-def test_settings_of_the_topic_count_before_those_of_brokers() -> None:
-    cluster = Cluster(broker_settings={1: {"min.insync.replicas": "2"}}, topic_settings={"t": {"min.insync.replicas": "3"}})
-    assert (cluster.min_isr("t"), cluster.min_isr("u"), Cluster().min_isr("t")) == (3, 2, 1)
-    assert Cluster(topic_settings={"t": {"min.insync.replicas": "many"}}).min_isr("t") == 1
-
-
-def test_lag_time_is_the_longest_a_broker_has() -> None:
-    assert Cluster().lag_time_ms() == 30_000
-    told = {1: {"replica.lag.time.max.ms": "10000"}, 2: {"replica.lag.time.max.ms": "5000"}}
-    assert Cluster(broker_settings=told).lag_time_ms() == 10_000
 
 
 def test_deletions_of_topics_with_their_times() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from parsers.schemas import EVENTS
+from spark.cluster import Source
 from spark.events import IDENTIFIED
-from spark.gather import Identifier, Options, gather
+from spark.gather import Identifier, Options, _copies, gather
 from tests import local
 from tests.forensics.staged import START, Story, table
 
@@ -97,14 +99,83 @@ def test_line_that_two_copies_hold_counts_once() -> None:
     assert len(cluster.nodes[1].lives) == 1
 
 
+META = "version=0\nbroker.id=1\n"
+HW = "0\n1\nt 0 5\n"
+
+
+def line(seconds: int, text: str = "starting") -> str:
+    at = START + timedelta(seconds=seconds)
+    return f"[{at:%Y-%m-%d %H:%M:%S},000] INFO [KafkaServer id=1] {text} (kafka.server.KafkaServer)\n"
+
+
+def collected(logs: dict[str, str], data: Iterable[str]) -> dict[str, str]:
+    """Collections by top directory: logs by their text, disks where named."""
+    held = {f"{top}/logs/server.log": text for top, text in logs.items()}
+    for top in data:
+        held |= {f"{top}/data/meta.properties": META, f"{top}/data/replication-offset-checkpoint": HW}
+    return held
+
+
 def test_collections_are_ordered_by_their_newest_file() -> None:
-    s = Story()
-    s.leads(1, 0, 0, 0, 0, [1])
-    ((path, text),) = s.files.items()
-    files = {f"{top}/logs/state-change.log": text for top in ("a-later", "z-before")}
-    when = {f"a-later/{path[9:]}": START + timedelta(hours=1), f"z-before/{path[9:]}": START}
-    cluster, _ = local.gathered(table(files, when))
+    files = collected({}, ["a-later/broker-1", "z-before/broker-1"])
+    cluster, _ = local.gathered(table(files, {p: START + timedelta(hours=p.startswith("a")) for p in files}))
     assert cluster.nodes[1].collections == ["z-before", "a-later"]
+
+
+def test_collections_are_ordered_by_the_last_line_of_their_logs_where_modification_times_are_those_of_a_copy() -> None:
+    files = collected({"a-later": line(0) + line(60), "z-before": line(0)}, ["a-later", "z-before"])
+    copied = {p: START + timedelta(seconds=5003 - p.startswith("a")) for p in files}
+    cluster, known = local.gathered(table(files, copied))
+    assert cluster.nodes[1].collections == ["z-before", "a-later"]
+    assert set(known.saved) == {"z-before/data/meta.properties", "z-before/data/replication-offset-checkpoint"}
+    assert set(known.saved.values()) == {START + timedelta(microseconds=1)}
+
+
+@pytest.mark.parametrize("kept", [timedelta(seconds=-5), timedelta(seconds=1)])
+def test_modification_times_that_were_kept_are_believed(kept: timedelta) -> None:
+    files = collected({"a-later": line(0) + line(60), "z-before": line(0)}, ["a-later", "z-before"])
+    _, known = local.gathered(table(files, {p: START + (timedelta(minutes=1) if p.startswith("a") else kept) for p in files}))
+    assert known.saved == {}
+
+
+def test_logs_that_lie_apart_are_no_later_collection_than_the_disks() -> None:
+    files = collected({"b/broker-1": line(0) + line(60)}, ["a/broker-1"])
+    files |= {"a/broker-1/logs/server.log": line(0), "c/broker-2/data/meta.properties": META.replace("=1", "=2")}
+    cluster, _ = local.gathered(table(files, dict.fromkeys(files, START)))
+    assert cluster.nodes[1].collections == ["a"]
+
+
+def spans(*given: tuple[str, int, int]) -> list[Source]:
+    """Sources of node 1: kind, and the seconds of the first and the last line; named by their place."""
+    found = []
+    for number, (kind, first, last) in enumerate(given):
+        at = [START + timedelta(seconds=s) for s in (first, last)]
+        found.append(Source(str(number), kind, 1, "", None, None, None, None, None, (), at[0], at[1], None))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "copies"),
+    [
+        ([("server-log", 0, 9), ("server-log", 9, 20), ("server-log", 21, 30)], ""),
+        ([("server-log", 0, 9), ("state-change-log", 0, 9)], ""),
+        ([("server-log", 0, 9), ("server-log", 0, 5)], "01"),
+        ([("server-log", 0, 99), ("server-log", 3, 5), ("server-log", 50, 60), ("server-log", 100, 101)], "012"),
+        ([("server-log", 0, 9), ("state-change-log", 5, 9), ("stdout-log", 3, 8)], "012"),
+        ([("server-log", 9, 0), ("server-log", 100, 101)], "01"),
+        ([("hw-checkpoint", 0, 9), ("hw-checkpoint", 0, 9)], ""),
+    ],
+    ids=["rotated", "other kinds", "beginning", "around", "standard output", "clock that jumped back", "no logs"],
+)
+def test_logs_of_the_same_hours_may_hold_the_same_lines(given: list[tuple[str, int, int]], copies: str) -> None:
+    assert _copies(spans(*given)) == set(copies)
+    assert _copies(spans(*reversed(given))) == {str(len(given) - 1 - int(c)) for c in copies}
+
+
+def test_line_of_a_rotated_file_and_its_packed_copy_counts_once() -> None:
+    cluster, _ = local.gathered(table({f"broker-1/{name}": line(0) + line(9, "started") for name in ("server.log.1", "server.log.1.old")}))
+    assert [e.event for e in cluster.of("broker-starting", "broker-started")] == ["broker-starting", "broker-started"]
+    assert [life.outcome for life in cluster.nodes[1].lives] == ["running"]
 
 
 def test_real_bundle_names_nodes_roles_versions_and_settings() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from spark import identity
 from spark.identity import Clues, Conflict, Owner, identify
@@ -125,3 +127,113 @@ def test_twenty_thousand_sources_take_a_few_looks_each(monkeypatch: pytest.Monke
 def test_no_order_of_the_sources_changes_anything() -> None:
     clues = copies(Clues("all/broker-2/server.log", (2,)), Clues("all/describe.txt"))
     assert identify(clues) == identify(reversed(clues))
+
+
+# names that content explains
+
+
+def test_name_of_a_pod_is_the_node_that_its_log_names() -> None:
+    """The pod's ordinal is not the node's id; logs and disks lie apart."""
+    logs = [Clues(f"logs/my-cluster-kafka-{n - 1}-kafka.log", (n,)) for n in (1, 2, 3)]
+    disks = [Clues(f"volumes/data-my-cluster-kafka-{n - 1}/kafka-log{n - 1}/t-0/leader-epoch-checkpoint") for n in (1, 2, 3)]
+    owners = identify([*logs, *disks]).owners
+    assert [owners[d.path].node for d in disks] == [1, 2, 3]
+
+
+def test_ordinals_of_pods_speak_for_nobody_once_one_of_them_is_no_node_id() -> None:
+    silent = "data/kafka-2/t-0/leader-epoch-checkpoint"
+    assert owner(silent, Clues("logs/kafka-0/server.log", (1,)), Clues("logs/kafka-1/server.log", (2,))) == Owner(None, "")
+    assert owner(silent, Clues("logs/kafka-0/server.log", (0,)), Clues("logs/kafka-1/server.log", (1,))).node == 2
+
+
+def test_single_pod_is_the_node_its_log_names() -> None:
+    assert owner("data/kafka-0/t-0/leader-epoch-checkpoint", Clues("logs/kafka-0/server.log", (1,))).node == 1
+
+
+def test_neighbour_in_the_same_directory_does_not_speak_for_another_broker() -> None:
+    assert owner("data/kafka-0/replication-offset-checkpoint", Clues("data/kafka-1/meta.properties", (1,), True)).node == 0
+
+
+def test_names_on_the_level_where_brokers_part_are_theirs() -> None:
+    told = [Clues("logs/iris/server.log", (1,)), Clues("logs/rose/server.log", (2,))]
+    assert owner("data/rose/t-0/leader-epoch-checkpoint", *told).node == 2
+    assert owner("data/fern/t-0/leader-epoch-checkpoint", *told).node is None
+
+
+def test_name_of_a_kind_of_file_is_nobodys() -> None:
+    told = [Clues("iris/data/meta.properties", (1,), True), Clues("iris/logs/server.log", (1,)), Clues("rose/logs/server.log", (2,))]
+    assert owner("fern/data/t-0/leader-epoch-checkpoint", *told).node is None
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("broker-4-replication-offset-checkpoint", 4),
+        ("replication-offset-checkpoint.kafka-4", 4),
+        ("my-cluster-kafka-4-kafka.log", 4),
+        ("kafka4.meta.properties", 4),
+        ("kafka_2.13-3.9.1.log", None),
+        ("kafka-2026-11-21.log", None),
+        ("server.log.4", None),
+        ("kafka.log.4", None),
+        ("00000000000000000004.log", None),
+        ("kafka-99999999999.log", None),
+    ],
+)
+def test_name_of_a_file_may_be_its_brokers(name: str, node: int | None) -> None:
+    assert owner(f"dump/{name}").node == node
+
+
+def test_topic_called_kafka_is_no_broker() -> None:
+    assert owner("dump/kafka-3/leader-epoch-checkpoint").node is None
+    assert owner("broker-1/kafka-3/00000000000000000000.log").node == 1
+
+
+# what belongs together
+
+DISK = ("data/meta.properties", "data/t-0/leader-epoch-checkpoint")
+
+
+def laid(*places: str) -> set[str]:
+    """Collections of broker 1 whose files lie at these places, another broker beside it."""
+    told = identify([*(Clues(p, (1,)) for p in places), Clues("elsewhere/broker-2/server.log", (2,))])
+    return {o.collection for o in told.owners.values() if o.node == 1}
+
+
+def test_logs_and_disks_in_different_trees_are_one_collection() -> None:
+    assert laid("logs/iris/server.log", "disks/iris/t-0/leader-epoch-checkpoint", "etc/iris.properties") == {"disks"}
+
+
+def test_log_directories_in_different_trees_are_one_collection() -> None:
+    disks = [f"disk{d}/iris/{f}" for d, p in ((1, 0), (2, 1)) for f in ("meta.properties", f"t-{p}/leader-epoch-checkpoint")]
+    assert len(laid(*disks, "logs/iris/server.log")) == 1
+
+
+def test_copies_in_different_trees_are_two() -> None:
+    assert laid(*(f"{top}/{f}" for top in ("monday/iris", "tuesday/iris") for f in DISK)) == {"monday", "tuesday"}
+    assert laid("iris-monday/data/meta.properties", "iris-tuesday/data/meta.properties", "iris-tuesday/server.log") == {
+        "iris-monday",
+        "iris-tuesday",
+    }
+
+
+def test_logs_join_the_copy_they_lie_nearest_to() -> None:
+    places = [f"{top}/disks/iris/{f}" for top in ("monday", "tuesday") for f in DISK]
+    told = identify([*(Clues(p, (1,)) for p in places), Clues("tuesday/logs/iris/server.log", (1,)), Clues("tuesday/rose/x.log", (2,))])
+    assert told.owners["tuesday/logs/iris/server.log"].collection == told.owners[places[2]].collection
+    assert told.owners[places[0]].collection != told.owners[places[2]].collection
+
+
+PATHS = st.text("ab01-/._kafr", max_size=30).map(lambda p: p.strip("/") or "x")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(PATHS, st.lists(st.integers(0, 2**31 - 1), max_size=2), st.booleans()), max_size=12))
+def test_any_paths_have_an_owner_and_the_order_is_nothing(found: list[tuple[str, list[int], bool]]) -> None:
+    clues = list({path: Clues(path, tuple(nodes), sure) for path, nodes, sure in found}.values())
+    told = identify(clues)
+    assert told == identify(clues[::-1])
+    assert set(told.owners) == {c.path for c in clues}
+    for clue in clues:
+        if clue.nodes:
+            assert told.owners[clue.path].node == clue.nodes[0]

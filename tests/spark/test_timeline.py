@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from spark.cluster import Cluster, Node
 from spark.events import Event
-from spark.timeline import State, build, chain, file_order, fold, generations, replay
+from spark.order import file_order
+from spark.timeline import State, build, chain, fold, generations, replay
 from tests import local
 from tests.forensics.staged import Story, timeline
 

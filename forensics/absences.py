@@ -1,0 +1,602 @@
+"""Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
+
+Here: the intervals of one partition with their causes, and the rows (model.PARTITION) in which they travel. A follower is caught
+up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
+replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
+many partitions put together (failed_replicas), or what is said of them (rules).
+"""
+
+from __future__ import annotations
+
+import weakref
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from forensics.model import moment, quote
+from forensics.windows import DETECTION, SLACK, Absence, absence, words_of
+from forensics.witnesses import tells_isr
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.replicas import Disk
+from spark.timeline import PartitionTimeline, State
+
+STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, UNKNOWN = (
+    "stuck",
+    "slow",
+    "new",
+    "restarted",
+    "stopped",
+    "crashed",
+    "gone",
+    "log-dir",
+    "reassigned",
+    "not-told",
+    "unknown",
+)
+"""Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
+'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'unknown': nothing was
+collected from its broker."""
+
+EXPECTED = frozenset({NEW, REASSIGNED})
+"""Absences by a reassignment: no failure."""
+
+MAX_INTERVALS = 64
+"""Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
+QUOTED = 8
+"""Intervals of a partition that travel with their evidence."""
+MAX_WORDS = 300
+
+LAG_TIME_CHANGED = (2, 5)
+"""replica.lag.time.max.ms is 30 s by default from 2.5 on (KIP-537), 10 s before."""
+LAG_BY_MESSAGES_UNTIL = (0, 9)
+"""Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
+PRINTED = timedelta(seconds=5)
+"""A leader's shrink line and the state it leads to are at most so far apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`start` None: since before the evidence; `end` None: still out where it ends. `back`: when the process was up again."""
+
+    broker: int
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    cause: str
+    confidence: str
+    words: str
+    back: datetime | None
+    told: bool
+    """False: the leader's log was not collected, so the replica may have been in sync in between."""
+    evidence: tuple[Event, ...]
+    first: int
+    """Index of the first state without the replica."""
+    last: int
+    """Index of the state that ends it; that of the last state plus one while it is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """The partition was under-replicated under this leader. `planned`: only replicas on their way in or out were missing."""
+
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    planned: bool
+    missing: tuple[int, ...]
+
+
+_latest: list[tuple[weakref.ref[PartitionTimeline], weakref.ref[Cluster], list[Interval]]] = []
+
+
+def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
+    """All absences of the partition's replicas, in the order they began. Kept for the rules that ask for the same partition."""
+    if not _latest or _latest[0][0]() is not timeline or _latest[0][1]() is not cluster:
+        _latest[:] = [(weakref.ref(timeline), weakref.ref(cluster), _intervals(timeline, cluster))]
+    return _latest[0][2]
+
+
+def _intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
+    states = timeline.states
+    judge = _Judge(timeline, cluster)
+    found: list[Interval] = []
+    since: dict[int, int] = {}
+    for index, state in enumerate(states):
+        assigned = state.replicas or timeline.assigned
+        for broker in [b for b in since if b in state.isr or b not in assigned]:
+            found.append(judge.interval(broker, since.pop(broker), index))
+        for broker in assigned:
+            if broker not in state.isr and broker not in since:
+                since[broker] = index
+    # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
+    still = ((b, first) for b, first in since.items() if states[-1].replicas or judge.shrink(b, states[first]) is not None)
+    found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
+    return sorted(found, key=lambda i: (i.first, i.broker))
+
+
+def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
+    """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
+    out: dict[int, list[Interval]] = defaultdict(list)
+    for interval in intervals(timeline, cluster):
+        out[interval.first].append(interval)
+    now: list[Interval] = []
+    found: list[Short] = []
+    for index, state in enumerate(timeline.states):
+        now = [i for i in now if i.last > index] + out.get(index, [])
+        end = timeline.states[index + 1].at if index + 1 < len(timeline.states) else None
+        if not now:
+            continue
+        planned = all(i.cause in EXPECTED for i in now)
+        missing = tuple(sorted({i.broker for i in now if planned or i.cause not in EXPECTED}))
+        short = Short(state.leader, state.at, end, planned, missing)
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before.end == short.start
+            and (before.leader, before.planned, before.missing)
+            == (
+                short.leader,
+                short.planned,
+                short.missing,
+            )
+        ):
+            found[-1] = replace(before, end=end)
+        else:
+            found.append(short)
+    return found
+
+
+def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
+    """replica.lag.time.max.ms of a leader, else its version's default."""
+    value = cluster.settings.value("replica.lag.time.max.ms", broker=leader, at=at)
+    if value is not None and value.isdigit() and 0 < int(value) < 1 << 40:
+        return timedelta(milliseconds=int(value))
+    version = _version(cluster, leader)
+    return timedelta(seconds=10 if version is not None and version < LAG_TIME_CHANGED else 30)
+
+
+def _version(cluster: Cluster, broker: int) -> tuple[int, int] | None:
+    node = cluster.nodes.get(broker)
+    numbers = (node.version or "").split(".")[:2] if node is not None else []
+    return (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 and all(n.isdigit() for n in numbers) else None
+
+
+class _Judge:
+    """Tells the causes of one partition's absences; what all of them need is made once."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
+        self.timeline, self.cluster = timeline, cluster
+        self.words = words_of(cluster)
+        self.progress = Progress(timeline)
+        self._tells: dict[int, bool] = {}
+        self._leaving = _leaving(timeline.states)
+        self._shrinks: dict[int, list[Event]] = defaultdict(list)
+        for event in timeline.of("isr-shrink"):
+            if event.at is not None and event.writer is not None:
+                self._shrinks[event.writer].append(event)
+        self._errors: dict[int, list[Event]] = defaultdict(list)
+        for event in timeline.of("fetch-error", "partition-failed"):
+            if event.at is not None and event.writer is not None:
+                self._errors[event.writer].append(event)
+
+    def interval(self, broker: int, first: int, last: int) -> Interval:
+        states = self.timeline.states
+        state, before = states[first], states[first - 1] if first else None
+        end = states[last] if last < len(states) else None
+        unassigned = end is not None and broker not in end.isr
+        told = self._told(broker, first, end, unassigned)
+        if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED):
+            told.words = f"it was out already when the evidence begins; {told.words}"
+        return Interval(
+            broker,
+            state.leader,
+            state.at,
+            end.at if end is not None else None,
+            told.cause,
+            told.confidence,
+            told.words,
+            told.back,
+            self.tells(state.leader),
+            tuple(dict.fromkeys([state.event, *told.evidence, *([end.event] if end is not None else [])])),
+            first,
+            last,
+        )
+
+    def tells(self, leader: int) -> bool:
+        if leader not in self._tells:
+            self._tells[leader] = leader < 0 or tells_isr(leader, self.timeline, self.cluster)
+        return self._tells[leader]
+
+    def _told(self, broker: int, first: int, end: State | None, unassigned: bool) -> _Told:
+        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
+        if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
+            return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
+        if broker in self._leaving[first] or (unassigned and before is not None and broker in before.isr and _soon(state, end)):
+            return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
+        why = absence(broker, state.at, self.timeline, self.cluster)
+        lived = why.why == "crash" and end is not None and _earlier(end.at, why.event)
+        if why.why in ("stop", "crash", "log-dir") and not lived:
+            return self._ended(why, end)
+        if before is None and self.timeline.created() and why.why in ("running", "crash"):
+            return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
+        if why.why == "unknown":
+            return self._unheard(broker, state, why)
+        back = end.at if end is not None else None
+        return self._fell_behind(broker, state, back) or self._silent(broker, state) or self._not_told(broker, state)
+
+    def _ended(self, why: Absence, end: State | None) -> _Told:
+        evidence = [why.event] if why.event is not None else []
+        if why.why == "log-dir":
+            return _Told(LOG_DIR, "certain", why.words, evidence=evidence)
+        back = self._began(why, end)
+        if why.why == "stop":
+            return _Told(RESTARTED if back is not None else STOPPED, "certain", why.words, back, evidence)
+        return _Told(CRASHED, "certain", why.words, back, evidence)
+
+    def _began(self, why: Absence, end: State | None) -> datetime | None:
+        """When the broker was started again after the stop or the crash, within the absence."""
+        node = self.cluster.nodes.get(why.broker)
+        gone = why.event.at if why.event is not None else None
+        if node is None or gone is None:
+            return None
+        begun = (life.begin_at for life in node.lives if life.begin_at is not None and life.begin_at >= gone)
+        back = min(begun, default=None)
+        return back if end is None or end.at is None or back is None or back <= end.at + SLACK else None
+
+    def _unheard(self, broker: int, state: State, why: Absence) -> _Told:
+        """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
+        seen = self._measured(broker, state)
+        lost = self._lost(broker, state)
+        if lost is not None and (seen is None or seen.cause != SLOW):
+            return _Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
+        if seen is not None:
+            seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
+            seen.confidence = "probable"
+            return seen
+        return _Told(UNKNOWN, "possible", why.words, evidence=[why.event] if why.event is not None else [])
+
+    def _lost(self, broker: int, state: State) -> Event | None:
+        if state.at is None:
+            return None
+        lost = self.words.between("lost", broker, state.at - PRINTED, state.at + PRINTED)
+        return lost[0] if lost else None
+
+    def _silent(self, broker: int, state: State) -> _Told | None:
+        """Its session was lost and nobody heard of it again: dead, most likely, which only its next start would prove."""
+        lost = self._lost(broker, state)
+        if lost is None or lost.at is None or self.words.between("back", broker, lost.at, datetime.max):
+            return None
+        word = max((s.last for s in self.cluster.sources if s.node == broker and s.last is not None), default=None)
+        if word is not None and word <= lost.at + SLACK:
+            return _Told(GONE, "probable", f"the controller saw broker {broker} go, and it printed nothing after that", evidence=[lost])
+        return None
+
+    def _fell_behind(self, broker: int, state: State, end: datetime | None) -> _Told | None:
+        """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
+        at = state.at
+        if at is None:
+            return None
+        lag = lag_time(self.cluster, state.leader, at)
+        seen = self._measured(broker, state)
+        if seen is not None and seen.cause == SLOW:
+            return seen
+        paused = self._paused(broker, at, lag)
+        if paused is not None:
+            return _join(paused, seen)
+        if seen is not None and seen.confidence == "certain":
+            return seen
+        silent = self._silent(broker, state)
+        lost = self._session(broker, at, end)
+        if silent is None and lost is not None:
+            told = _Told(STUCK, "certain", f"broker {broker} lost its session although its process went on", evidence=[lost])
+            return _join(told, seen)
+        if silent is not None:
+            return silent
+        return seen or self._failing(broker, at, lag)
+
+    def _measured(self, broker: int, state: State) -> _Told | None:
+        shrink = self.shrink(broker, state)
+        if shrink is None:
+            return None
+        return self.progress.of(broker, shrink, lag_time(self.cluster, state.leader, state.at), self._skew(state.leader))
+
+    def shrink(self, broker: int, state: State) -> Event | None:
+        """The leader's own line by which the replica left."""
+        own = self._shrinks.get(state.leader, [])
+        if state.at is None or not own:
+            return None
+        near = own[bisect_left(own, state.at - PRINTED, key=_when) : bisect_right(own, state.at + SLACK, key=_when)]
+        fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
+        return fitting[-1] if fitting else None
+
+    def _skew(self, leader: int) -> timedelta:
+        node = self.cluster.nodes.get(leader)
+        return timedelta(milliseconds=node.clock.skew_ms) if node is not None else timedelta(0)
+
+    def _paused(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
+        """A pause of the JVM that takes up half of the lag time or more, before the replica was taken out."""
+        begin = at - lag * 1.5
+        long = [
+            e
+            for e in self.words.between("pause", broker, begin - timedelta(minutes=10), at)
+            if e.at is not None and min(e.at + _lasting(e), at) - max(e.at, begin) >= min(lag / 2, timedelta(seconds=5))
+        ]
+        if not long:
+            return None
+        worst = max(long, key=_lasting)
+        told = f"broker {broker} stood still for {_lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
+        return _Told(STUCK, "certain", told, evidence=[worst])
+
+    def _session(self, broker: int, at: datetime, end: datetime | None) -> Event | None:
+        """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
+        lost = self.words.between("lost", broker, at - PRINTED, at + DETECTION)
+        until = min(at + DETECTION, end + SLACK) if end is not None else at + DETECTION
+        seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
+        own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]
+        return next(iter((*seen, *own)), None)
+
+    def _failing(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
+        own = self._errors.get(broker, [])
+        near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + SLACK, key=_when)]
+        if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
+            return None
+        ended = next((e for e in near if e.event == "partition-failed"), None)
+        words = (
+            f"broker {broker} had given up fetching this partition"
+            if ended is not None
+            else f"broker {broker}'s fetches of this partition failed ({near[-1].reason or 'see the line'})"
+        )
+        return _Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+
+    def _not_told(self, broker: int, state: State) -> _Told:
+        words = f"broker {broker} was running and not in sync; nothing in the evidence tells whether it stood still or was too slow"
+        version = _version(self.cluster, state.leader)
+        if version is not None and version < LAG_BY_MESSAGES_UNTIL:
+            words += (
+                ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
+                "well it fetches)"
+            )
+        shrink = self.shrink(broker, state)
+        return _Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
+
+
+@dataclass(slots=True)
+class _Told:
+    cause: str
+    confidence: str
+    words: str
+    back: datetime | None = None
+    evidence: Sequence[Event] = field(default_factory=list)
+
+
+def _join(told: _Told, seen: _Told | None) -> _Told:
+    if seen is not None and seen.cause == told.cause:
+        told.words += f"; {seen.words}"
+        told.evidence = [*told.evidence, *seen.evidence]
+    return told
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min
+
+
+def _lasting(event: Event) -> timedelta:
+    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
+
+
+def _leaving(states: Sequence[State]) -> list[frozenset[int]]:
+    """For each state the replicas that the reassignment under way takes away: not every witness of a state names them."""
+    found: list[frozenset[int]] = []
+    for before, state in zip([None, *states], states, strict=False):
+        same = before is not None and before.replicas == state.replicas
+        found.append(frozenset(state.removing) or (found[-1] if same else frozenset()))
+    return found
+
+
+def _soon(state: State, end: State | None) -> bool:
+    return end is not None and state.at is not None and end.at is not None and end.at - state.at <= DETECTION
+
+
+def _earlier(at: datetime | None, event: Event | None) -> bool:
+    """The replica was in sync again before the start that shows the crash: it had not crashed yet."""
+    return at is not None and event is not None and event.at is not None and at < event.at - SLACK
+
+
+# how far a replica had come
+
+
+class Progress:
+    """The leader's log over time: by the batches of the partition's segments and their timestamps, else by its own lines."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self._timeline = timeline
+        self._disks: dict[int, _Appends | None] = {}
+        self._lines: dict[int, list[tuple[datetime, int]]] = {}
+
+    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> _Told | None:
+        """Whether the replica had stood still or moved since it was caught up last, by the offset the leader's shrink line gives it."""
+        known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
+        end = known.get("log_end_offset") if known is not None else None
+        if known is None or end is None or shrink.at is None or shrink.writer is None:
+            return None
+        caught_up = _stamp(known.get("last_caught_up_ms"), skew)
+        if caught_up is not None and not timedelta(0) <= shrink.at - caught_up <= max(lag * 10, timedelta(minutes=10)):
+            caught_up = None
+        measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
+        return self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
+
+    def _by_batches(self, m: _Measure, leader: int) -> _Told | None:
+        appends = self._appends(leader)
+        if appends is None or m.shrink.log_end_offset is None:
+            return None
+        held, lacking = appends.before(m.end), appends.at(m.end)
+        if held is None or lacking is None or not appends.agrees(m.shrink.log_end_offset, m.at, m.tolerance):
+            return None
+        if held > m.latest + m.tolerance:
+            return m.slow("certain" if held >= m.at - m.lag / 2 else "probable", held)
+        if lacking >= m.earliest - m.tolerance:
+            return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
+        return None
+
+    def _by_lines(self, m: _Measure, leader: int) -> _Told | None:
+        points = self._points(leader)
+        after = next((o for t, o in points if m.latest + m.tolerance <= t < m.at), None)
+        if after is not None and m.end > after:
+            return m.slow("probable", None)
+        before = [o for t, o in points[: bisect_right(points, (m.earliest + m.tolerance, 1 << 63))]]
+        if before and before[-1] >= m.end:
+            return m.stuck("certain" if m.caught_up is not None else "probable")
+        return None
+
+    def _appends(self, leader: int) -> _Appends | None:
+        if leader not in self._disks:
+            disks = self._timeline.disks
+            own = disks.get(leader)
+            whole = own if own is not None and own.segments else max(disks.values(), key=lambda d: d.log_end_offset or 0, default=None)
+            self._disks[leader] = _Appends.of(whole) if whole is not None else None
+        return self._disks[leader]
+
+    def _points(self, leader: int) -> list[tuple[datetime, int]]:
+        if leader not in self._lines:
+            told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
+            exact = ((e, e.log_end_offset if e.event in ("leader-start", "isr-shrink") else e.offset) for e in told if e.writer == leader)
+            self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
+        return self._lines[leader]
+
+
+def _stamp(ms: int | None, skew: timedelta) -> datetime | None:
+    if ms is None or not 0 < ms < 1 << 42:
+        return None
+    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None) - skew
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    broker: int
+    end: int
+    shrink: Event
+    at: datetime
+    lag: timedelta
+    caught_up: datetime | None
+
+    @property
+    def tolerance(self) -> timedelta:
+        """Producers stamp records with clocks of their own."""
+        return min(max(self.lag / 10, timedelta(milliseconds=100)), timedelta(seconds=1))
+
+    @property
+    def latest(self) -> datetime:
+        """When it can have been caught up last. The leader looks every half of the lag time, so not before `earliest`."""
+        return self.caught_up if self.caught_up is not None else self.at - self.lag
+
+    @property
+    def earliest(self) -> datetime:
+        return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
+
+    def _ended(self, as_when: str = "") -> str:
+        return f"its log ended at {self.end}{as_when}, the leader's at {self.shrink.log_end_offset}"
+
+    def stuck(self, confidence: str) -> _Told:
+        since = (
+            f", as when it was caught up last at {moment(self.caught_up)}"
+            if self.caught_up is not None
+            else f", where the leader's had ended {self.lag.total_seconds():g} s before"
+        )
+        return _Told(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
+
+    def slow(self, confidence: str, held: datetime | None) -> _Told:
+        newest = f", with records appended at {moment(held)}" if held is not None else ""
+        return _Told(
+            SLOW,
+            confidence,
+            f"broker {self.broker} went on fetching and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
+            evidence=[self.shrink],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Appends:
+    """Batches of a log by offset with their timestamps: none was appended before, but by its producer's clock."""
+
+    ends: Sequence[int]
+    times: Sequence[datetime]
+
+    @classmethod
+    def of(cls, disk: Disk) -> _Appends | None:
+        batches = sorted(
+            (b["last_offset"] + 1, b["max_timestamp"])
+            for segment in disk.segments
+            for b in segment.batches or ()
+            if not b["control"] and 0 < b["max_timestamp"] < 1 << 42
+        )
+        if not batches:
+            return None
+        return cls([end for end, _ in batches], [_utc(ms) for _, ms in batches])
+
+    def before(self, offset: int) -> datetime | None:
+        """When the last batch below the offset was appended."""
+        index = bisect_right(self.ends, offset) - 1
+        return self.times[index] if index >= 0 else None
+
+    def at(self, offset: int) -> datetime | None:
+        """When the batch with this offset was appended."""
+        index = bisect_right(self.ends, offset)
+        return self.times[index] if index < len(self.times) else None
+
+    def agrees(self, end: int, at: datetime, tolerance: timedelta) -> bool:
+        """The log ended here at that time, so what is below had been sent. Producers whose clocks are fast say otherwise."""
+        before = self.before(end)
+        return before is None or before <= at + tolerance
+
+    def at_once(self, end: int, at: datetime) -> bool:
+        """What was appended next had not waited in its producer: a record's time is that of its making."""
+        after = self.at(end)
+        return after is None or after >= at - timedelta(milliseconds=100)
+
+
+def _utc(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None)
+
+
+# rows
+
+
+def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
+    """The intervals as they travel (model.ABSENCE); of too many, those of one broker and cause are folded into one."""
+    if len(found) <= MAX_INTERVALS:
+        return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
+    groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
+    for interval in found:
+        groups[interval.broker, interval.cause].append(interval)
+    folded = [
+        _row(replace(own[0], end=own[-1].end, told=all(i.told for i in own)), len(own), index < QUOTED)
+        for index, own in enumerate(groups.values())
+    ]
+    return folded[:MAX_INTERVALS]
+
+
+def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
+    evidence = quote(i.evidence)[:3] if quoted else ()
+    return {
+        "broker": i.broker,
+        "leader": i.leader,
+        "start": i.start,
+        "end": i.end,
+        "cause": i.cause,
+        "confidence": i.confidence,
+        "back": i.back,
+        "told": i.told,
+        "times": times,
+        "words": i.words[:MAX_WORDS],
+        "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in evidence],
+    }
+
+
+def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
+    """The windows as they travel (model.SHORT); of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
+    told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
+    return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]

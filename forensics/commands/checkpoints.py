@@ -1,0 +1,108 @@
+"""`kafka-forensics checkpoints`: the checkpoint and epoch files of all brokers side by side.
+
+Here: the options and the two Spark jobs. Not here: the comparison (forensics.side_by_side) or its words (report.checkpoints).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forensics.report.checkpoints import Comparison
+
+
+@click.command("checkpoints")
+@evidence_options
+@click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
+@click.option("--against", multiple=True, metavar="PATH", help="An earlier collection of the same cluster; what changed since is told.")
+@click.option("--all", "everything", is_flag=True, help="Also the partitions whose replicas agree.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the comparison as JSON; '-' is stdout, in place of the tables.",
+)
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    topics: tuple[str, ...],
+    partitions: tuple[int, ...],
+    against: tuple[str, ...],
+    everything: bool,
+    json_file: str | None,
+) -> None:
+    """Put the checkpoint and epoch files of all brokers side by side.
+
+    For each partition: high watermark, log end, log start, flushed offset and leader epochs of every replica, where lineages
+    part, what contradicts itself. Partitions whose replicas agree are only counted. Where a broker was collected twice, or with
+    --against PATH, also what changed in between.
+    """
+    progress = Progress()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    before = open_evidence(against, timezone, clock_offsets, master, progress, beside=opened) if against else None
+    with progress.stage("Comparing replicas"):
+        found = _compared(opened, before, paths, against, topics, partitions, everything)
+    if json_file == "-":
+        sys.stdout.write(found.json())
+        return
+    if json_file is not None:
+        try:
+            with open(json_file, "w", encoding="utf-8") as out:
+                out.write(found.json())
+        except OSError as error:
+            raise click.FileError(json_file, error.strerror or str(error)) from None
+    from rich.console import Console
+
+    from forensics.report.checkpoints import show
+
+    show(found, Console(highlight=False))
+
+
+def _compared(
+    opened: Opened,
+    before: Opened | None,
+    paths: Sequence[str],
+    against: Sequence[str],
+    topics: Sequence[str],
+    partitions: Sequence[int],
+    everything: bool,
+) -> Comparison:
+    from forensics.report.checkpoints import Comparison
+    from forensics.side_by_side import BEFORE, SCHEMA, as_before, comparison
+    from spark.pipeline import identified, verdicts
+
+    events = identified(opened.events, opened.identifier)
+    if before is not None:
+        events = events.unionByName(as_before(identified(before.events, before.identifier)))
+    events = _chosen(events, topics, partitions)
+    judge = comparison(opened.cluster, before.cluster if before is not None else None, everything=everything)
+    rows = verdicts(events, opened.cluster, judge, SCHEMA).toArrow().to_pylist()
+
+    def shown(place: str) -> str:
+        if place.startswith(BEFORE) and before is not None:
+            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(against))
+        return opened.identifier.shown(place)
+
+    return Comparison(opened.cluster, rows, shown, ("checkpoints", *paths, *(f"--against={path}" for path in against)), everything)
+
+
+def _chosen(events: DataFrame, topics: Sequence[str], partitions: Sequence[int]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    if topics:
+        events = events.where(F.col("topic").isin(*topics))
+    if partitions:
+        events = events.where(F.col("partition").isin(*partitions))
+    return events

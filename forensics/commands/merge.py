@@ -1,0 +1,224 @@
+"""`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
+
+Here: the options, how a record is shown, and its way to stdout or a file. Not here: order and choice of records (spark.merge)
+or what a record is (parsers.records).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from spark.cluster import Cluster
+    from spark.merge import Show, Wanted
+
+TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"])
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+COLOURS = (36, 33, 35, 32, 34, 31, 96, 93, 95, 92, 94, 91)
+WIDEST = 60
+"""Characters of a place from which on the lines are not aligned any more."""
+
+
+def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    from parsers.schemas import EVENT_KINDS
+
+    for kind in kinds:
+        if kind not in EVENT_KINDS:
+            raise click.BadParameter(f"{kind!r} is no kind of event; `kafka-forensics patterns` lists them", context, option)
+    return kinds
+
+
+@click.command("merge")
+@evidence_options
+@click.option("--topic", "topics", multiple=True, help="Only lines about this topic, or that name it (may be repeated).")
+@click.option(
+    "--partition", "partitions", multiple=True, type=click.IntRange(0, 2**31 - 1), help="Only this partition number (may be repeated)."
+)
+@click.option("--broker", "brokers", multiple=True, type=int, help="Only lines of this broker (may be repeated).")
+@click.option("--since", type=TIMES, metavar="TIME", help="Only lines from this time on (UTC), as 2026-01-31T12:00:00.000Z or 2026-01-31.")
+@click.option("--until", type=TIMES, metavar="TIME", help="Only lines up to this time (UTC).")
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    metavar="KIND",
+    callback=_kinds,
+    help="Only lines that state this, as leader-start (may be repeated).",
+)
+@click.option("--level", type=click.Choice(LEVELS, case_sensitive=False), help="Only lines at least this grave.")
+@click.option(
+    "--logger", "loggers", multiple=True, help="Only lines of this logger: its name, its package or the name's end (may be repeated)."
+)
+@click.option("--grep", "text", metavar="TEXT", help="Only lines with this text in them, or in the stack trace below them.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write one JSON object a line, in place of the text; '-' is stdout.",
+)
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    json_file: str | None,
+    **asked: Any,
+) -> None:
+    """Print the log lines of all brokers in one order of time.
+
+    Times are UTC, after each broker's zone and skew were estimated; the text keeps the original. No file's own order is ever
+    changed. Stack traces stay with their line, and what two copies of a log both hold comes once.
+    """
+    progress = Progress()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    opened.events.unpersist()
+    with progress.stage("Sorting"):
+        blocks = _blocks(opened, _wanted(opened, **asked), json_file is not None)
+        first = next(blocks, None)
+    if first is None:
+        click.echo("No line is like that.", err=True)
+    with _quiet_when_unread():
+        _write(chain(() if first is None else (first,), blocks), json_file)
+
+
+def _wanted(
+    opened: Opened,
+    topics: tuple[str, ...],
+    partitions: tuple[int, ...],
+    brokers: tuple[int, ...],
+    since: datetime | None,
+    until: datetime | None,
+    events: tuple[str, ...],
+    level: str | None,
+    loggers: tuple[str, ...],
+    text: str | None,
+) -> Wanted:
+    from spark.merge import Wanted
+
+    return Wanted(
+        topics=frozenset(topics),
+        partitions=frozenset(partitions),
+        brokers=frozenset(brokers),
+        since=_naive(since),
+        until=_naive(until),
+        events=frozenset(events),
+        level=level,
+        loggers=loggers,
+        text=text,
+        topic_ids=opened.identifier.topics,
+    )
+
+
+def _naive(at: datetime | None) -> datetime | None:
+    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
+
+
+def _blocks(opened: Opened, wanted: Wanted, as_json: bool) -> Iterator[str]:
+    from spark.merge import merged, merger, stream
+
+    context = click.get_current_context()
+    reading = merger(opened.cluster, opened.identifier, wanted, context.meta.get(LOG_PATTERNS, ()), stated=as_json)
+    show: Show = json_line if as_json else lines_of(opened.cluster, coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    return stream(merged(opened.events.sparkSession, opened.units, reading), show)
+
+
+def _write(blocks: Iterable[str], json_file: str | None) -> None:
+    if json_file in (None, "-"):
+        _copy(blocks, sys.stdout)
+        return
+    assert json_file is not None
+    try:
+        with open(json_file, "w", encoding="utf-8") as out:
+            _copy(blocks, out)
+    except OSError as error:
+        raise click.FileError(json_file, error.strerror or str(error)) from None
+
+
+def _copy(blocks: Iterable[str], out: IO[str]) -> None:
+    for block in blocks:
+        out.write(block)
+    out.flush()
+
+
+@contextmanager
+def _quiet_when_unread() -> Iterator[None]:
+    """`| head` closes stdout when it has enough; what Python still holds for it goes nowhere."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _stamp(at: datetime | None) -> str | None:
+    return f"{at.isoformat(timespec='milliseconds')}Z" if at is not None else None
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """A row of MERGED as a line of JSON, ASCII only."""
+    told = {name: row[name] for name in ("source", "line", "byte", "level", "logger", "event", "topic", "partition", "text")}
+    return json.dumps({"time": _stamp(row["at"]), "broker": row["broker"], **told}) + "\n"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Shows a row of MERGED as lines `time broker-N file:line | text`, one for each of the record's lines."""
+
+    nodes: Mapping[int, str]
+    files: Mapping[str, str]
+    """Names of the sources, as short as they differ."""
+    widths: tuple[int, int]
+    """Characters of the longest node and the longest place."""
+    colours: Mapping[int, int]
+
+    def __call__(self, row: Mapping[str, Any]) -> str:
+        at = _stamp(row["at"]) or "-"
+        broker = row["broker"]
+        node = f"{at:24} {self.nodes.get(broker) or (f'broker-{broker}' if broker is not None else '-'):{self.widths[0]}}"
+        if broker in self.colours:
+            node = f"\x1b[{self.colours[broker]}m{node}\x1b[0m"
+        texts = row["text"].split("\n")
+        name, line = self.files.get(row["source"]) or _name(row["source"]), row["line"]
+        step = 1 if row["lines"] == len(texts) else 0
+        return "".join(f"{node} {f'{name}:{line + i * step}':{self.widths[1]}} | {_shown(text)}\n" for i, text in enumerate(texts))
+
+
+def _shown(text: str) -> str:
+    """Text without what a terminal would obey."""
+    if text.isprintable() or text.replace("\t", "").isprintable():
+        return text
+    from forensics.report.text import clean
+
+    return clean(text)
+
+
+def _name(path: str) -> str:
+    return _shown(path.replace("\n", "\ufffd"))
+
+
+def lines_of(cluster: Cluster, *, coloured: bool) -> Lines:
+    """Lines for the sources and nodes of a cluster."""
+    nodes = {n: f"{'broker' if node.broker else 'controller'}-{n}" for n, node in cluster.nodes.items()}
+    logs = [s for s in cluster.sources if s.first is not None]
+    counts = Counter((s.node, _last(s.path)) for s in logs)
+    files = {s.path: _name(_last(s.path) if s.node is not None and counts[s.node, _last(s.path)] == 1 else s.path) for s in logs}
+    widest = max((len(files[s.path]) + 1 + len(str(s.lines or 1)) for s in logs), default=0)
+    colours = {n: COLOURS[i % len(COLOURS)] for i, n in enumerate(sorted(nodes))} if coloured else {}
+    return Lines(nodes, files, (max(map(len, nodes.values()), default=1), min(widest, WIDEST)), colours)
+
+
+def _last(path: str) -> str:
+    return path.rsplit("/", 1)[-1]

@@ -1,0 +1,164 @@
+"""`kafka-forensics plan`: election and reassignment files that would repair what was found. Nothing is ever executed.
+
+Here: the options, the Spark jobs, where files go, and what the plan rests on. Not here: planning (forensics.repair), how the
+cluster stands (forensics.standing), the files and the words (report.plan).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from forensics.kafka_tools import Tools
+    from forensics.repair import Broker, Partition
+    from forensics.report.plan import Overview
+    from spark.cluster import Cluster
+
+
+@click.command("plan")
+@evidence_options
+@click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, new or empty.")
+@click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON in place of the tables.")
+@click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
+@click.option("--live", multiple=True, type=int, metavar="BROKER", help="This broker lives, whatever the evidence says (may be repeated).")
+@click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
+@click.option("--batch", type=click.IntRange(1, 10_000), default=1000, show_default=True, help="Partitions in one reassignment file.")
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    out: str | None,
+    json_file: bool,
+    gone: tuple[int, ...],
+    live: tuple[int, ...],
+    kafka_version: str | None,
+    batch: int,
+) -> None:
+    """Write the election and reassignment files that would repair what was found.
+
+    Planned are: preferred leader elections; replacements for brokers that are gone for good (unregistered, or named with
+    --gone); moves and reorderings where a broker's share deviates by more than 10 %; and, apart and as a last resort, unclean
+    elections for partitions that no live ISR member can lead. What the evidence cannot tell is not planned, and why is said.
+    """
+    _checked(out, gone, live, kafka_version)
+    progress = Progress()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    with progress.stage("Planning"):
+        found = _planned(opened, gone, live, kafka_version, batch, ("plan", *paths))
+    if out is not None:
+        _write(found, Path(out))
+    if json_file:
+        sys.stdout.write(found.json())
+        return
+    from rich.console import Console
+
+    from forensics.report.plan import show
+
+    show(found, Console(highlight=False), out=out)
+
+
+def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
+    """What can be refused before anything is read."""
+    from forensics.kafka_tools import parsed
+
+    if kafka_version is not None and parsed(kafka_version) is None:
+        raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
+    if both := sorted(set(gone) & set(live)):
+        raise click.BadParameter(f"broker {both[0]} cannot be live and gone", param_hint="--gone")
+    try:
+        if out is not None and Path(out).exists() and any(Path(out).iterdir()):
+            raise Unusable(f"{out}: not empty; a plan goes into a directory of its own")
+    except OSError as error:
+        raise click.FileError(out or "", error.strerror or str(error)) from None
+
+
+def _write(found: Overview, directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, content in found.files():
+            (directory / name).write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+
+
+def _planned(
+    opened: Opened, gone: Sequence[int], live: Sequence[int], kafka_version: str | None, batch: int, command: Sequence[str]
+) -> Overview:
+    from forensics.standing import SCHEMA, partitions, standing
+    from spark.pipeline import identified, verdicts
+
+    events = identified(opened.events, opened.identifier)
+    rows = verdicts(events, opened.cluster, standing, SCHEMA).toArrow().to_pylist()
+    return overview(opened.cluster, partitions(rows), gone, live, kafka_version, batch, command)
+
+
+def overview(
+    cluster: Cluster,
+    known: Sequence[Partition],
+    gone: Sequence[int] = (),
+    live: Sequence[int] = (),
+    kafka_version: str | None = None,
+    batch: int = 1000,
+    command: Sequence[str] = (),
+) -> Overview:
+    """The plan for a cluster that stands so, for the tools of `kafka_version` or else of the oldest broker."""
+    from forensics.repair import plan
+    from forensics.report.plan import Overview
+    from forensics.standing import brokers
+
+    found = brokers(cluster, known, live, gone)
+    tools, told = _tools(cluster, kafka_version)
+    planned = plan(known, found)
+    return Overview(planned, found, len(known), tools, [*told, *_rests_on(cluster, found, tools)], batch, command)
+
+
+def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
+    from forensics.kafka_tools import NEWEST, Tools, parsed
+
+    kraft = cluster.mode == "kraft"
+    if (given := parsed(asked)) is not None:
+        return Tools(given, kraft), [f"the tools are those of Kafka {asked}, as given"]
+    versions = sorted({v for n in cluster.nodes.values() if (v := parsed(n.version)) is not None})
+    mode = "" if cluster.mode != "unknown" else "; whether ZooKeeper or KRaft is used, the evidence does not tell"
+    if not versions:
+        newest = "3.1" if kraft else "2.6"
+        return Tools(NEWEST, kraft), [
+            f"Kafka's version is not in the evidence: commands are those of {newest} and later{mode}; --kafka-version chooses"
+        ]
+    oldest = ".".join(map(str, versions[0]))
+    of = "the brokers' version" if len(versions) == 1 else "the oldest broker's version"
+    return Tools(versions[0], kraft), [f"commands are for Kafka {oldest}, {of}{mode}"]
+
+
+def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
+    from forensics.model import moment
+
+    ends = [s.last for s in cluster.sources if s.last is not None]
+    lines = [
+        f"the cluster still stands as the evidence says, which ends at {moment(max(ends))}"
+        if ends
+        else "the evidence has no times: it may be old"
+    ]
+    lines.append("the evidence names all partitions of the cluster; those it does not name are counted nowhere")
+    living = [b for b in found if b.state == "live"]
+    racks = [b.rack for b in living if b.rack]
+    if racks and len(racks) < len(living):
+        lines.append("broker.rack is known of some brokers only, so racks were not considered")
+    else:
+        lines.append(
+            "no two replicas are put on one rack (broker.rack) where it can be helped"
+            if racks
+            else "no broker names a rack; racks were not considered"
+        )
+    where = "BOOTSTRAP=host:port" + ("" if tools.version >= (2, 6) or tools.kraft else ", ZOOKEEPER=host:port")
+    lines.append(f"in commands set {where}, and THROTTLE to the bytes per second copying may take; --verify takes the throttle away again")
+    lines.append("run one file at a time, in order, each verified before the next; a roll back needs all brokers it names to live")
+    return lines

@@ -1,0 +1,118 @@
+"""`kafka-forensics timeline`: one partition's story in the terminal, a lane for each broker.
+
+Here: the options, the Spark job that makes the story where the partition's events are, where it goes. Not here: what is told
+(forensics.story) or how it looks (report.lanes).
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from datetime import datetime, timezone
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+
+if TYPE_CHECKING:
+    from forensics.story.step import Wanted
+
+TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"])
+CLOSE = 5
+"""Names that are offered for one that is not there."""
+
+
+@click.command("timeline")
+@evidence_options
+@click.option("--topic", required=True, help="The topic.")
+@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), help="The partition's number.")
+@click.option("--since", type=TIMES, help="Only what happened from this time on (UTC).")
+@click.option("--until", type=TIMES, help="Only what happened up to this time (UTC).")
+@click.option("--all", "everything", is_flag=True, help="Every event, and nothing folded.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="Write the story as JSON; '-' is stdout, in place of the lanes.",
+)
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    topic: str,
+    partition: int,
+    since: datetime | None,
+    until: datetime | None,
+    everything: bool,
+    json_file: str | None,
+) -> None:
+    """Tell one partition's story: leaders, ISR, truncations, losses, with a lane for each broker.
+
+    In the order of cause, by leader epoch and partition epoch; times are UTC, after each broker's zone and skew were estimated.
+    What repeats is folded, its first and last kept; --all shows everything.
+    """
+    from forensics.story.step import Wanted
+
+    progress = Progress()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    with progress.stage(f"Telling {topic}-{partition}"):
+        rows = _story(opened, topic, partition, Wanted(_naive(since), _naive(until), everything))
+    if not rows:
+        raise Unusable(_unknown(opened, topic, partition))
+    _write(rows, topic, partition, json_file)
+
+
+def _story(opened: Opened, topic: str, partition: int, wanted: Wanted) -> list[dict[str, Any]]:
+    """Rows of STORY, the oldest generation of the topic first."""
+    from pyspark.sql import functions as F
+
+    from forensics.story.assembly import tell
+    from forensics.story.step import STORY
+    from spark.pipeline import identified, verdicts
+
+    own = opened.events.where((F.col("topic") == topic) & (F.col("partition") == partition))
+    known = identified(own, opened.identifier)
+    rows = verdicts(known, opened.cluster, partial(tell, wanted=wanted), STORY, ways=1).toArrow().to_pylist()
+    return sorted(rows, key=lambda r: (r["generation"], r["number"]))
+
+
+def _unknown(opened: Opened, topic: str, partition: int) -> str:
+    """A line that says what there is in place of what was asked for."""
+    from pyspark.sql import functions as F
+
+    from forensics.report.text import clean
+
+    of_partitions = opened.events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
+    if partitions := sorted(r[0] for r in of_partitions.where(F.col("topic") == topic).select("partition").distinct().collect()):
+        shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")
+        return clean(f"Nothing is told of partition {partition} of {topic}; of this topic the evidence names {shown}.")
+    names = sorted(r[0] for r in of_partitions.select("topic").distinct().collect())
+    close = difflib.get_close_matches(topic, names, CLOSE, 0.5) or names[:CLOSE]
+    if not close:
+        return "The evidence names no topic."
+    return " ".join(clean(f"The evidence names no topic {topic!r}; close are {', '.join(close)}.").split())
+
+
+def _naive(at: datetime | None) -> datetime | None:
+    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
+
+
+def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
+    from forensics.report.lanes import json_text, show
+
+    if json_file == "-":
+        sys.stdout.write(json_text(rows, topic, partition))
+        return
+    if json_file is not None:
+        try:
+            with open(json_file, "w", encoding="utf-8") as out:
+                out.write(json_text(rows, topic, partition))
+        except OSError as error:
+            raise click.FileError(json_file, error.strerror or str(error)) from None
+    from rich.console import Console
+
+    show(rows, topic, partition, Console(highlight=False))

@@ -1,0 +1,470 @@
+"""What would repair a cluster: elections and reassignments as data, planned from a table of partitions and brokers.
+
+Here: pure functions, no evidence and no files: give leadership back to preferred replicas, replace brokers that are gone for
+good, even out replicas and preferred leaders, and, as a last resort, elect outside the ISR. As little as possible is moved, no
+partition is in two reassignments, and what cannot be known is refused with a reason. Not here: how the cluster stands
+(standing), Kafka's tools and files (kafka_tools), the words (report.plan).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+LIMIT = 0.10
+"""leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
+TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+PREFERRED, REPLACE, MOVE, REORDER, PREFERRED_AFTER, UNCLEAN = (
+    "preferred-election",
+    "replace-broker",
+    "move-replicas",
+    "reorder-replicas",
+    "preferred-election-after",
+    "unclean-election",
+)
+"""Kinds of steps, in the order in which they are to be run; the last never as a matter of course."""
+REASSIGNMENTS = (REPLACE, MOVE, REORDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """`replicas` empty: assignment not known. `leader` None: not known, -1: none. `ends`: log end offset by broker, where known."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    leader: int | None
+    isr: tuple[int, ...]
+    moving: bool = False
+    high_watermark: int | None = None
+    ends: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """`state`: live, down (may come back), gone (will not), unknown. `why`: what says so."""
+
+    id: int
+    state: str
+    why: str = ""
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One partition in a step. Elections leave `after` as it is and name the leader they make."""
+
+    topic: str
+    partition: int
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    leader: int | None
+    new_leader: int | None = None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    kind: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Something that is wrong and not planned for, and what would make it possible."""
+
+    what: str
+    why: str
+    partitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A broker's share. `imbalance`: partitions it should lead and does not, of those it should lead (KafkaController's ratio)."""
+
+    broker: int
+    replicas: int
+    preferred: int
+    leads: int
+    imbalance: float
+
+
+@dataclass
+class Plan:
+    steps: list[Step] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    assumptions: list[str] = field(default_factory=list)
+    before: list[Load] = field(default_factory=list)
+    after: list[Load] = field(default_factory=list)
+
+    def of(self, kind: str) -> Step | None:
+        return next((s for s in self.steps if s.kind == kind), None)
+
+
+def plan(partitions: Sequence[Partition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
+    """The plan for a cluster that stands so. The same input gives the same plan."""
+    return _Planner(partitions, brokers, limit).plan()
+
+
+def loads(partitions: Iterable[Partition], brokers: Iterable[Broker]) -> list[Load]:
+    """Every broker's share, by id. A partition without a known assignment or leader counts nowhere."""
+    replicas: Counter[int] = Counter()
+    preferred: Counter[int] = Counter()
+    leads: Counter[int] = Counter()
+    missed: Counter[int] = Counter()
+    for p in partitions:
+        replicas.update(p.replicas)
+        if p.replicas:
+            preferred[p.replicas[0]] += 1
+            missed[p.replicas[0]] += p.leader != p.replicas[0]
+        if p.leader is not None and p.leader >= 0:
+            leads[p.leader] += 1
+    return [
+        Load(b.id, replicas[b.id], preferred[b.id], leads[b.id], missed[b.id] / preferred[b.id] if preferred[b.id] else 0.0)
+        for b in sorted(brokers, key=lambda b: b.id)
+    ]
+
+
+def applied(partitions: Iterable[Partition], steps: Iterable[Step]) -> list[Partition]:
+    """The partitions once the steps were run and reassignments are complete."""
+    table = {(p.topic, p.partition): p for p in partitions}
+    for step in steps:
+        for c in step.changes:
+            p = table[(c.topic, c.partition)]
+            leader = c.new_leader if c.new_leader is not None else p.leader
+            if step.kind in REASSIGNMENTS:
+                leader = leader if leader in c.after else c.after[0]
+                p = replace(p, replicas=c.after, isr=c.after)
+            elif step.kind == UNCLEAN and leader is not None:
+                p = replace(p, isr=(leader,))
+            table[(c.topic, c.partition)] = replace(p, leader=leader)
+    return list(table.values())
+
+
+def bounds(total: int, count: int, limit: float) -> tuple[int, int]:
+    """The smallest and largest whole number within `limit` of an even share; an even split is always within."""
+    share = total / count
+    return min(math.floor(share), math.ceil(share * (1 - limit) - 1e-9)), max(math.ceil(share), math.floor(share * (1 + limit) + 1e-9))
+
+
+Key = tuple[str, int]
+
+
+class _Planner:
+    """The table as planning changes it. `now`: the assignment of each partition, which a reassignment changes at most once."""
+
+    def __init__(self, partitions: Sequence[Partition], brokers: Sequence[Broker], limit: float) -> None:
+        self.brokers = sorted(brokers, key=lambda b: b.id)
+        self.limit = limit
+        self.given = sorted(partitions, key=lambda p: (p.topic, p.partition))
+        self.live = [b.id for b in self.brokers if b.state == "live"]
+        self.alive = frozenset(self.live)
+        self.gone = frozenset(b.id for b in self.brokers if b.state == "gone")
+        self.racks = {b.id: b.rack for b in self.brokers if b.state == "live"}
+        self.rack_aware = bool(self.racks) and all(self.racks.values())
+        self.table: dict[Key, Partition] = {(p.topic, p.partition): p for p in self.given if _known(p)}
+        self.now = {key: p.replicas for key, p in self.table.items()}
+        # Partitions nothing is planned for weigh, too.
+        self.count = Counter(b for p in self.given for b in p.replicas)
+        self.preferred = Counter(p.replicas[0] for p in self.given if p.replicas)
+        self.kinds: dict[Key, str] = {}
+        self.result = Plan()
+        self.refused: dict[tuple[str, str], list[str]] = defaultdict(list)
+
+    def plan(self) -> Plan:
+        self._unknown()
+        self._replace_gone()
+        if self._may_balance():
+            self._even_out_replicas()
+            self._even_out_preferred()
+        for kind in REASSIGNMENTS:
+            self._step(kind, (self._change(key) for key, k in sorted(self.kinds.items()) if k == kind))
+        self._elect_preferred()
+        self._elect_unclean()
+        order = (PREFERRED, *REASSIGNMENTS, PREFERRED_AFTER, UNCLEAN)
+        self.result.steps.sort(key=lambda s: order.index(s.kind))
+        self.result.refusals.extend(Refusal(what, why, tuple(names)) for (what, why), names in self.refused.items())
+        self.result.before = loads(self.given, self.brokers)
+        self.result.after = loads(applied(self.given, [s for s in self.result.steps if s.kind != UNCLEAN]), self.brokers)
+        return self.result
+
+    def _step(self, kind: str, changes: Iterable[Change]) -> None:
+        if found := tuple(changes):
+            self.result.steps.append(Step(kind, found))
+
+    def _refuse(self, what: str, why: str, partition: Partition) -> None:
+        self.refused[(what, why)].append(partition.name)
+
+    def _change(self, key: Key) -> Change:
+        p = self.table[key]
+        return Change(p.topic, p.partition, p.replicas, self.now[key], p.leader)
+
+    def _assign(self, key: Key, replicas: tuple[int, ...], kind: str) -> None:
+        old = self.now[key]
+        self.count.subtract(old)
+        self.count.update(replicas)
+        self.preferred[old[0]] -= 1
+        self.preferred[replicas[0]] += 1
+        self.now[key], self.kinds[key] = replicas, kind
+
+    def _unknown(self) -> None:
+        for p in self.given:
+            if (p.topic, p.partition) not in self.table:
+                self._refuse("nothing is planned for partitions that are not known well enough", _unknown_because(p), p)
+
+    # brokers that are gone
+
+    def _replace_gone(self) -> None:
+        for key, p in self.table.items():
+            lost = [b for b in p.replicas if b in self.gone]
+            if not lost:
+                self._under_replicated(p)
+                continue
+            what = f"broker {_ids(lost)} is not replaced"
+            if (why := self._unmovable(p)) is not None:
+                self._refuse(what, why, p)
+                continue
+            replicas = self._without(p, lost)
+            if replicas is None:
+                self._refuse(what, "no other live broker is left that holds no replica of it", p)
+            else:
+                self._assign(key, replicas, REPLACE)
+
+    def _under_replicated(self, p: Partition) -> None:
+        for b in self.brokers if p.leader != -1 else ():
+            if p.moving or b.id not in p.replicas or b.id in p.isr:
+                continue
+            if b.state == "live":
+                why = "no election or reassignment mends that; its log says why: a failed log directory, a slow disk, a corrupt log"
+                self._refuse(f"broker {b.id} lives, but its replica is not in sync", why, p)
+            else:
+                back = f"it repairs itself when broker {b.id} comes back; if it never will, plan again with --gone {b.id}"
+                self._refuse(f"broker {b.id} is missing ({b.why})", back, p)
+
+    def _unmovable(self, p: Partition) -> str | None:
+        """Why no reassignment of it can be planned."""
+        if p.moving:
+            return "a reassignment of it is under way; let it end, or cancel it"
+        if not self.alive & set(p.isr):
+            return "no live broker is in its ISR to copy from"
+        if unsure := [b for b in p.replicas if b not in self.alive and b not in self.gone]:
+            return f"broker {_ids(unsure)}, another of its replicas, is not known to live; name it with --live or --gone"
+        return None
+
+    def _without(self, p: Partition, lost: Sequence[int]) -> tuple[int, ...] | None:
+        """The assignment with a live broker in the place of each lost one."""
+        replicas = list(p.replicas)
+        for broker in lost:
+            place = replicas.index(broker)
+            others = [b for b in replicas if b != broker]
+            choice = self._least_loaded(others, front=place == 0)
+            if choice is None:
+                return None
+            replicas[place] = choice
+        return tuple(replicas)
+
+    def _least_loaded(self, others: Sequence[int], *, front: bool) -> int | None:
+        used = {self.racks.get(b) for b in others} if self.rack_aware else set()
+
+        def cost(b: int) -> tuple[int, ...]:
+            return (self.racks[b] in used, self.count[b], self.preferred[b] if front else 0, b)
+
+        return min((b for b in self.live if b not in others), key=cost, default=None)
+
+    # balance
+
+    def _may_balance(self) -> bool:
+        missing = [b for b in self.brokers if b.state in ("down", "unknown") and self.count[b.id]]
+        if len(self.live) < 2 or not self.table:
+            return False
+        what = "balance is not planned"
+        if missing:
+            names = ", ".join(f"{b.id} ({b.why})" for b in missing)
+            self.result.refusals.append(Refusal(what, f"not all brokers that hold replicas are known to live: {names}"))
+        elif any(not p.replicas for p in self.given):
+            self.result.refusals.append(Refusal(what, "the evidence does not name every partition's assignment"))
+        return not missing and all(p.replicas for p in self.given)
+
+    def _movable(self) -> list[Key]:
+        return [k for k, p in self.table.items() if k not in self.kinds and self._unmovable(p) is None and set(p.isr) == set(p.replicas)]
+
+    def _even_out_replicas(self) -> None:
+        """One replica of a partition before a second of the same."""
+        low, high = bounds(sum(self.count[b] for b in self.live), len(self.live), self.limit)
+        fresh: dict[int, dict[Key, None]] = defaultdict(dict)
+        moved: dict[int, dict[Key, None]] = defaultdict(dict)
+        for movable in self._movable():
+            for b in self.now[movable]:
+                fresh[b][movable] = None
+        stuck: set[tuple[int, int]] = set()
+        while (pair := self._uneven(low, high, stuck)) is not None:
+            source, target = pair
+            key: Key | None = next((k for held in (fresh, moved) for k in held[source] if self._fits(k, source, target)), None)
+            if key is None:
+                stuck.add(pair)
+                continue
+            for b in self.now[key]:
+                fresh[b].pop(key, None)
+                moved[b].pop(key, None)
+            self._assign(key, tuple(target if b == source else b for b in self.now[key]), MOVE)
+            for b in self.now[key]:
+                moved[b][key] = None
+
+    def _uneven(self, low: int, high: int, stuck: set[tuple[int, int]]) -> tuple[int, int] | None:
+        """The brokers between which a replica should move: one has too many, or one too few."""
+        most = sorted(self.live, key=lambda b: (-self.count[b], b))
+        for source in most:
+            for target in reversed(most):
+                if self.count[source] - self.count[target] < 2:
+                    break
+                if (self.count[source] > high or self.count[target] < low) and (source, target) not in stuck:
+                    return source, target
+        return None
+
+    def _fits(self, key: Key, source: int, target: int) -> bool:
+        replicas = self.now[key]
+        if target in replicas:
+            return False
+        if replicas[0] == source and self.preferred[source] <= self.preferred[target] + 1:
+            return False
+        if not self.rack_aware:
+            return True
+        after = [target if b == source else b for b in replicas]
+        return len({self.racks[b] for b in after}) >= len({self.racks[b] for b in replicas})
+
+    def _even_out_preferred(self) -> None:
+        """Only the order of replicas changes: no data moves. Leadership goes along a chain of brokers where no single swap helps."""
+        low, high = bounds(sum(self.preferred[b] for b in self.live), len(self.live), self.limit)
+        swaps: dict[int, dict[int, list[Key]]] = defaultdict(lambda: defaultdict(list))
+        for key in self._movable():
+            first, *others = self.now[key]
+            for b in others:
+                swaps[first][b].append(key)
+        for ways in swaps.values():
+            for b, keys in ways.items():
+                keys.sort(key=lambda key: (self.table[key].leader == b, key))  # the last is taken first: the one b leads already
+        while (path := self._chain(swaps, low, high)) is not None:
+            for key, b in path:
+                self._assign(key, (b, *(r for r in self.now[key] if r != b)), REORDER)
+
+    def _chain(self, swaps: Mapping[int, Mapping[int, list[Key]]], low: int, high: int) -> list[tuple[Key, int]] | None:
+        count = self.preferred
+        over = [b for b in self.live if count[b] > high]
+        under = {b for b in self.live if count[b] < low}
+        sources = over or ([b for b in self.live if count[b] > low] if under else [])
+        targets = {b for b in self.live if count[b] < high} if over else under
+        came: dict[int, tuple[int, Key] | None] = dict.fromkeys(sorted(sources, key=lambda b: (-count[b], b)))
+        queue = deque(came)
+        while queue:
+            b = queue.popleft()
+            if b in targets and came[b] is not None:
+                return _path(came, b)
+            ways = swaps.get(b, {})
+            for keys in ways.values():
+                while keys and keys[-1] in self.kinds:
+                    keys.pop()
+            open_ways = [f for f, keys in ways.items() if keys]
+            for following in sorted(open_ways, key=lambda f: (self.table[ways[f][-1]].leader != f, count[f], f)):
+                keys = ways[following]
+                if following not in came:
+                    came[following] = (b, keys[-1])
+                    queue.append(following)
+        return None
+
+    # elections
+
+    def _elect_preferred(self) -> None:
+        now, after = [], []
+        for key, p in self.table.items():
+            first, moved = self.now[key][0], key in self.kinds
+            if p.leader not in self.alive or p.leader == first:
+                continue  # where the leader is gone, the controller elects by the order of replicas anyway
+            change = Change(p.topic, p.partition, p.replicas, self.now[key], p.leader, first)
+            if moved:
+                after.append(change)
+            elif first in p.isr and first in self.alive and not p.moving:
+                now.append(change)
+            elif first not in self.gone:
+                self._not_elected(p, first)
+        self._step(PREFERRED, now)
+        self._step(PREFERRED_AFTER, after)
+
+    def _not_elected(self, p: Partition, first: int) -> None:
+        why = (
+            "a reassignment of it is under way"
+            if p.moving
+            else "it is not in the ISR, so an election would not choose it"
+            if first not in p.isr
+            else "it is not known to live"
+        )
+        self._refuse(f"leadership does not go back to its preferred replica on broker {first}", why, p)
+
+    def _elect_unclean(self) -> None:
+        self._step(UNCLEAN, [c for p in self.table.values() if p.leader == -1 and (c := self._last_resort(p)) is not None])
+
+    def _last_resort(self, p: Partition) -> Change | None:
+        what = "no unclean election is offered for a partition without leader"
+        if living := [b for b in p.isr if b in self.alive]:
+            self._refuse(what, f"broker {_ids(living)} is in its ISR and lives; it will be elected, and nothing be lost", p)
+            return None
+        # Kafka elects the first live replica in the order of the assignment (PartitionLeaderElectionAlgorithms, PartitionChangeBuilder).
+        choice = next((b for b in p.replicas if b in self.alive), None)
+        if choice is None:
+            self._refuse(what, "none of its replicas is known to live", p)
+            return None
+        instead = f"; if it can be, bring back broker {_ids(p.isr)} of its ISR instead" if p.isr else ""
+        return Change(p.topic, p.partition, p.replicas, p.replicas, p.leader, choice, loss(p, choice) + instead)
+
+
+def _path(came: Mapping[int, tuple[int, Key] | None], end: int) -> list[tuple[Key, int]]:
+    """Partitions along the chain that leads to `end`, each with the replica that becomes its first."""
+    found = []
+    step = came[end]
+    while step is not None:
+        before, key = step
+        found.append((key, end))
+        end, step = before, came[before]
+    return found
+
+
+def _known(p: Partition) -> bool:
+    sound = len(set(p.replicas)) == len(p.replicas) and all(0 <= b < 2**31 for b in p.replicas)
+    return bool(p.replicas) and p.leader is not None and sound and p.partition >= 0 and TOPIC_NAME.fullmatch(p.topic) is not None
+
+
+def _unknown_because(p: Partition) -> str:
+    if not p.replicas:
+        return "the evidence does not name their assignment; collect kafka-topics.sh --describe"
+    if p.leader is None:
+        return "the evidence does not name their leader; collect kafka-topics.sh --describe"
+    return "their name or assignment is none that Kafka takes"
+
+
+def loss(p: Partition, choice: int) -> str:
+    """What electing `choice` would lose, as far as the evidence tells."""
+    have = p.ends.get(choice)
+    reached = max((end for broker, end in p.ends.items() if broker != choice), default=None)
+    best = max((x for x in (reached, p.high_watermark) if x is not None), default=None)
+    if have is None or best is None:
+        return "how much would be lost, the evidence does not tell"
+    if best <= have:
+        return f"no loss is known of: broker {choice} reached {have}, no other is known to have reached more"
+    committed = max(min(p.high_watermark or 0, best) - have, 0)
+    kept = f", at least {committed} of them committed" if committed else ""
+    return f"would lose offsets {have}..{best - 1} ({best - have} or more{kept})"
+
+
+def _ids(ids: Iterable[int]) -> str:
+    return " and ".join(map(str, ids))

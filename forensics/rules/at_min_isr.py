@@ -1,0 +1,107 @@
+"""at-min-isr: just as many in-sync replicas as min.insync.replicas asks for, and not all of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from forensics.durability import at_min_isr, effective, min_isr
+from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from forensics.windows import MANY, Window, absence, condensed, lasted, missing, windows
+from forensics.witnesses import unheard, untold
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline, State
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    def at(state: State) -> bool:
+        return at_min_isr(state, min_isr(cluster, timeline.topic, state.at, state.leader))
+
+    for window in condensed([w for w in windows(timeline, at) if w.seconds is None or w.seconds > 0]):
+        yield _finding(window, timeline, cluster)
+
+
+def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    state = window.states[0]
+    setting = effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
+    required = len(state.isr)
+    out = missing(window.states)
+    why = [absence(b, window.start, timeline, cluster) for b in out]
+    silent = untold(window.states, timeline, cluster)
+    return Finding(
+        kind="at-min-isr",
+        severity="low",
+        confidence="possible" if silent else "certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=out,
+        leader_epoch=state.known_epoch,
+        start=window.start,
+        end=window.end,
+        summary=f"{timeline.name}: ISR {list(state.isr)} just at min.insync.replicas={required} {lasted(window)}",
+        explanation=(
+            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had "
+            f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={required} ({setting.place}) asks for. "
+            f"{_threat(required)} {'; '.join(a.words for a in why)}.{unheard(silent)}"
+        ),
+        next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
+        evidence=quote(state.event, setting.event, *(a.event for a in why)),
+    )
+
+
+def _threat(required: int) -> str:
+    if required == 1:
+        return "What was acknowledged then stood on the leader alone: its failure could have lost it, whatever acks was."
+    return "One more replica out of sync, and acks=all writes would have been refused."
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """A topic with many such windows is told once for each set of missing brokers."""
+    counts = Counter(f.topic for f in findings)
+    groups: dict[tuple[str | None, tuple[int, ...]], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if counts[finding.topic] <= MANY:
+            yield finding
+        else:
+            groups[finding.topic, tuple(sorted(finding.brokers))].append(finding)
+    for group in groups.values():
+        yield _merged(group) if len(group) > 1 else group[0]
+
+
+def _merged(group: Sequence[Finding]) -> Finding:
+    first = group[0]
+    places = len({f.partition for f in group})
+    ends = [f.end for f in group]
+    begin = min((f.start for f in group if f.start is not None), default=None)
+    end = None if None in ends else max(e for e in ends if e is not None)
+    return replace(
+        first,
+        confidence="certain" if any(f.confidence == "certain" for f in group) else "possible",
+        partition=None,
+        leader_epoch=None,
+        start=begin,
+        end=end,
+        summary=f"{first.topic}: {places} partitions just at min.insync.replicas, without {brokers_named(first.brokers)}",
+        explanation=(
+            f"{len(group)} times between {moment(begin)} and {moment(end) if end else 'the end of the evidence'} a partition of {first.topic} had just as "
+            f"many replicas in sync as min.insync.replicas asks for, {brokers_named(first.brokers)} missing. The first: {first.explanation}"
+        ),
+        evidence=tuple(dict.fromkeys(e for f in sorted(group, key=_begin)[:MAX_EVIDENCE] for e in f.evidence))[:MAX_EVIDENCE],
+    )
+
+
+def _begin(finding: Finding) -> datetime:
+    return finding.start or datetime.min
+
+
+RULE = Rule(
+    kind="at-min-isr",
+    level="low",
+    meaning="Just as many replicas were in sync as min.insync.replicas asks for: one more failure blocks writes, or loses them where that is one.",
+    benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),
+    references=("KIP-351",),
+    partition=judge,
+    merge=merge,
+)

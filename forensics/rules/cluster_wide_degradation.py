@@ -1,0 +1,59 @@
+"""cluster-wide-degradation: replicas of several brokers fall out of sync with several leaders at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.failed_replicas import Degradation, counted, degradations
+from forensics.model import Finding, Rule, brokers_named, moment
+from forensics.under_replication import series
+from spark.cluster import Cluster
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for found in degradations(partitions):
+        leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
+        if found.culprit is None and len(leaders) > 1:
+            yield _finding(found, sorted(leaders), partitions)
+
+
+def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]]) -> Finding:
+    episode = found.episode
+    missing = sorted({o.broker for o in episode.outs})
+    peak = series(partitions)[0].at(episode.start, episode.end)
+    until = "the end of the evidence" if episode.open else moment(episode.end)
+    manner = "went up and down" if found.fluctuating else "stayed up"
+    return Finding(
+        kind="cluster-wide-degradation",
+        severity=found.severity,
+        confidence="probable",
+        brokers=tuple(missing),
+        start=episode.start,
+        end=episode.end,
+        summary=f"replicas of {brokers_named(missing)} fell out of sync {episode.times} times in {counted(len(episode.names))} with no broker gone",
+        explanation=(
+            f"From {moment(episode.start)} to {until} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
+            f"{brokers_named(leaders)}, while all of these brokers lived; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
+            f"No one broker leads all of them or is missing from all of them, so what they share is the likely cause: the network, the storage, or more load "
+            f"than the cluster carries. {episode.told()}."
+        ),
+        next_steps=(
+            f"Look at what all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",
+            "Look for a reassignment or a new consumer that reads old data: both take disk and network from replication.",
+        ),
+        evidence=episode.evidence,
+    )
+
+
+RULE = Rule(
+    kind="cluster-wide-degradation",
+    level="high",
+    meaning="Replicas of several living brokers fell out of sync with several leaders: the cluster as a whole was too slow.",
+    benign=(
+        "One broker common to all of it: culprit-broker.",
+        "Brokers that were down, restarted in order, or reassignments.",
+    ),
+    references=("KIP-16",),
+    cluster=judge,
+)

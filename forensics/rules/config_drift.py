@@ -1,0 +1,221 @@
+"""config-drift: a setting that guards records was made less safe while the cluster ran.
+
+Here: changes of unclean.leader.election.enable and min.insync.replicas by the history of settings, and what came of them. Not here:
+settings that were unwise all the time, or what a setting's value was at a moment (spark.settings).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.elections import elections
+from forensics.loss import losses
+from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.settings import DELETIONS, Change
+from spark.timeline import PartitionTimeline, Term
+
+UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
+DEFAULTS = {UNCLEAN: "false", MIN_ISR: "1"}
+REPLAYED = "kraft-config-record"
+"""Printed again, with the time of then, whenever a controller reads its metadata log."""
+CREATION = timedelta(seconds=2)
+"""A topic's first settings are written with it."""
+SNAPSHOT = ".checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A change to a less safe value."""
+
+    key: str
+    owner: str
+    before: str
+    after: str
+    at: datetime
+    event: Event
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """Changes of the topic's own settings, and others after which this partition came to harm."""
+    for key in DEFAULTS:
+        own = list(_drifts(key, cluster, topic=timeline.topic))
+        for drift in own:
+            harm = _harm(drift, timeline, cluster)
+            yield _finding(drift, timeline.topic, timeline.partition if harm is not None else None, harm)
+        for drift in () if own else _of_brokers(key, cluster):
+            harm = _harm(drift, timeline, cluster)
+            if harm is not None:
+                yield _finding(drift, timeline.topic, timeline.partition, harm)
+
+
+def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each change and topic, the worst of its partitions."""
+    by_change: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        by_change[(finding.topic, finding.start, finding.cause)].append(finding)
+    for own in by_change.values():
+        worst = [f for f in own if f.severity == "high"] or own[:1]
+        evidence = tuple(dict.fromkeys(e for f in worst for e in f.evidence))[:MAX_EVIDENCE]
+        yield replace(worst[0], partition=worst[0].partition if len(worst) == 1 else None, evidence=evidence, cause=None)
+
+
+def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    for key in DEFAULTS:
+        for drift in _of_brokers(key, cluster):
+            yield replace(_finding(drift, None, None, None), cause=None)
+
+
+def _of_brokers(key: str, cluster: Cluster) -> Iterator[Drift]:
+    seen: set[tuple[str, datetime]] = set()
+    brokers: list[int | None] = [*cluster.settings.brokers()] or [None]
+    for broker in brokers:
+        for drift in _drifts(key, cluster, broker=broker):
+            if (drift.owner, drift.at) not in seen:
+                seen.add((drift.owner, drift.at))
+                yield drift
+
+
+def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
+    by_owner: dict[str, list[tuple[Change, Event]]] = defaultdict(list)
+    for change in cluster.settings.history(key, topic=topic, broker=broker):
+        if change.event is not None and change.event.pattern != REPLAYED and change.at != datetime.min:
+            owner = _owner(change.event)
+            if owner is not None and (topic is None) == (change.event.topic is None):
+                by_owner[owner].append((change, change.event))
+    for owner, told in by_owner.items():
+        records = [(c, e) for c, e in told if e.event == "metadata-config" or e.event in DELETIONS]
+        for before, (change, event) in zip([None, *(c for c, _ in records or told)], records or told, strict=False):
+            if event.event not in DELETIONS:
+                yield from _less_safe(key, owner, before, change, event, cluster)
+
+
+def _owner(event: Event) -> str | None:
+    """Whose dynamic setting it is; None for what a file or a process's start tells, which is no change."""
+    if event.topic is not None:
+        return f"topic {event.topic}"
+    if event.event == "metadata-config":
+        return f"broker {event.node}" if event.node is not None else "the whole cluster"
+    if event.line is None or not (event.reason or "").startswith("DYNAMIC"):
+        return None
+    return f"broker {event.broker}" if event.broker is not None else "the whole cluster"
+
+
+def _less_safe(key: str, owner: str, before: Change | None, change: Change, event: Event, cluster: Cluster) -> Iterator[Drift]:
+    if before is None and not _unset_before(key, event, cluster):
+        return
+    old = before.value if before is not None and before.value is not None else DEFAULTS[key]
+    new = change.value
+    if new is None:
+        new = cluster.settings.value(key, topic=event.topic, broker=event.broker, at=change.at) or DEFAULTS[key]
+    if _worse(key, old, new):
+        yield Drift(key, owner, old, new, change.at, event)
+
+
+def _worse(key: str, old: str, new: str) -> bool:
+    if key == UNCLEAN:
+        return new == "true" and old != "true"
+    return old.isdigit() and new.isdigit() and int(new) < int(old)
+
+
+def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
+    """There is evidence of a time before, at which the owner had no such setting: the metadata log reaches back to it, or a line
+    named all of the owner's settings."""
+    named = (e for e in cluster.of("config") if e.key is None and e.topic == event.topic and e.broker == event.broker)
+    if any(e.at is not None and event.at is not None and e.at < event.at and key not in (e.value or "").split(",") for e in named):
+        return True
+    if event.event != "metadata-config" or event.source.endswith(SNAPSHOT) or event.at is None or event.metadata_offset is None:
+        return False
+    kinds = ("metadata-topic",) if event.topic is not None else ("metadata-broker",)
+    return any(
+        e.metadata_offset is not None
+        and e.metadata_offset < event.metadata_offset
+        and (e.topic == event.topic or event.topic is None)
+        and e.at is not None
+        and event.at - e.at > CREATION
+        and not e.source.endswith(SNAPSHOT)
+        for e in cluster.of(*kinds)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Harm:
+    text: str
+    term: Term
+    evidence: tuple[Event, ...]
+
+
+def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm | None:
+    """The first thing that could not have come about with the value before."""
+    if drift.key == UNCLEAN:
+        for election in elections(timeline, cluster):
+            term = election.term
+            if election.unclean and term.at is not None and term.at >= drift.at and _in_force(drift, timeline, term.at, cluster):
+                after = (term.at - drift.at).total_seconds()
+                text = f"{after:.0f} s later broker {term.leader} was elected leader of {timeline.name} from outside the ISR"
+                return _Harm(text, term, election.evidence)
+        return None
+    for loss in losses(timeline, cluster):
+        term, state = loss.term, loss.term.before
+        if loss.excuse is not None or loss.committed is False or term.at is None or term.at < drift.at or state is None:
+            continue
+        if len(state.isr) < int(drift.before):
+            text = (
+                f"Later the ISR of {timeline.name} shrank to {list(state.isr)}, producers with acks=all were still served, and offsets {loss.range} "
+                "were lost; with the value before, those writes would have been refused"
+            )
+            return _Harm(text, term, loss.evidence)
+    return None
+
+
+def _in_force(drift: Drift, timeline: PartitionTimeline, at: datetime, cluster: Cluster) -> bool:
+    return cluster.settings.value(drift.key, topic=timeline.topic, at=at) == drift.after
+
+
+def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm | None) -> Finding:
+    why = (
+        "an election may from then on take a replica that lacks committed records"
+        if drift.key == UNCLEAN
+        else "writes with acks=all are from then on acknowledged with fewer copies"
+    )
+    return Finding(
+        kind="config-drift",
+        severity="high" if harm is not None else "medium",
+        confidence="certain",
+        topic=topic,
+        partition=partition,
+        brokers=(harm.term.leader,) if harm is not None else (),
+        start=drift.at,
+        cause=f"{drift.owner} {drift.key}",
+        summary=f"{drift.key} of {drift.owner} was set from {drift.before} to {drift.after} at {moment(drift.at)}"
+        + (" and harm came of it" if harm is not None else ""),
+        explanation=(
+            f"At {moment(drift.at)} {drift.key} of {drift.owner} was set from {drift.before} to {drift.after}: {why}."
+            + (f" {harm.text}." if harm is not None else "")
+        ),
+        next_steps=(
+            f"Ask who set {drift.key}, and set it back once the partitions have a leader.",
+            "KAFKA-9254: some versions (2.0 to 2.4) drop a topic's overrides when broker settings change; compare topics with what they were made with.",
+        ),
+        evidence=quote(drift.event, harm.evidence if harm is not None else ()),
+    )
+
+
+RULE = Rule(
+    kind="config-drift",
+    level="medium",
+    meaning="A setting that guards records was made less safe while the cluster ran; high if records or a clean election were lost by it.",
+    benign=(
+        "A topic made with the value: nothing was changed.",
+        "A controller that reads its metadata log again and prints every setting with the time of then.",
+    ),
+    references=("KAFKA-9254", "KIP-226"),
+    partition=judge,
+    cluster=of_brokers,
+    merge=merge,
+)

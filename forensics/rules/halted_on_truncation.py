@@ -1,0 +1,67 @@
+"""halted-on-truncation: a follower ended its process rather than cut its log to a shorter leader's.
+
+Before 2.0 a follower whose log went beyond its leader's, on a topic without unclean elections, halted the broker. Here: that line.
+Not here: how the leader came to be shorter (data_loss, unclean_election).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import Finding, Range, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """One finding for each broker and partition, however often it was started again; up to 0.10.0 only the topic is named."""
+    halts: dict[tuple[int, str, int], list[Event]] = {}
+    for event in cluster.of("truncation-refused"):
+        broker = event.writer if event.writer is not None else event.node
+        if event.topic is not None and event.offset is not None and event.log_end_offset is not None:
+            key = (broker if broker is not None else -1, event.topic, event.partition if event.partition is not None else -1)
+            halts.setdefault(key, []).append(event)
+    for (broker, topic, partition), events in sorted(halts.items()):
+        yield _finding(broker, topic, partition, events)
+
+
+def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Finding:
+    last = events[-1]
+    name = f"{topic}-{partition}" if partition >= 0 else f"a partition of {topic}"
+    leader = f"broker {last.broker}" if last.broker is not None else "its leader"
+    assert last.offset is not None and last.log_end_offset is not None
+    ahead = Range(last.offset, last.log_end_offset) if last.offset < last.log_end_offset else None
+    times = f"{len(events)} times from {moment(events[0].at)} to {moment(last.at)}" if len(events) > 1 else f"at {moment(last.at)}"
+    return Finding(
+        kind="halted-on-truncation",
+        severity="high",
+        confidence="certain",
+        topic=topic,
+        partition=partition if partition >= 0 else None,
+        brokers=tuple(b for b in (broker, last.broker) if b is not None and b >= 0),
+        start=events[0].at,
+        end=last.at,
+        offsets=(ahead,) if ahead is not None else (),
+        summary=f"broker {broker} halted: its log of {name} ends at {last.log_end_offset}, that of {leader} at {last.offset}",
+        explanation=(
+            f"Broker {broker} ended its process {times}: it was to follow {leader}, whose log of {name} ends at {last.offset}, with a log that ends at "
+            f"{last.log_end_offset}, and unclean.leader.election.enable is false for the topic, so that it must not cut. It does so again at every "
+            f"start. Its disk holds records the leader does not have{f' (offsets {ahead})' if ahead is not None else ''}."
+        ),
+        next_steps=(
+            f"Copy {name} from broker {broker} before anything else: it may hold the only copy of committed records.",
+            f"Then either have broker {broker} lead, or let it cut by setting unclean.leader.election.enable=true on the topic for its start only.",
+        ),
+        evidence=quote(events[:1], events[-1:]),
+    )
+
+
+RULE = Rule(
+    kind="halted-on-truncation",
+    level="high",
+    meaning="Before 2.0: a follower ahead of its leader halted its broker rather than truncate; its disk holds what the leader has not.",
+    benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker goes on.",),
+    references=("KAFKA-3410",),
+    cluster=judge,
+)

@@ -1,0 +1,106 @@
+"""leader-imbalance: a broker leads fewer of the partitions it is the preferred leader of than Kafka allows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.balance import Ratio, limit, ratios, since
+from forensics.durability import Effective, effective, enabled
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, moment, quote
+from spark.cluster import Cluster
+
+NAMED = 8
+"""Partitions named one by one."""
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    bound = limit(cluster)
+    series = ratios(partitions)
+    found = {b: begun for b, points in series.items() if (begun := since(points, bound)) is not None}
+    away: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for p in partitions:
+        last = p["steps"][-1] if p["steps"] else None
+        if last is not None and last["preferred"] in found and last["leader"] != last["preferred"]:
+            away[last["preferred"]].append(p)
+    for broker, begun in found.items():
+        yield _finding(broker, series[broker][-1], begun, bound, away[broker], cluster)
+
+
+def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
+    ready = [p for p in away if broker in (p["isr"] or ())]
+    rebalance = effective(cluster, "auto.leader.rebalance.enable")
+    names = ", ".join(f"{p['topic']}-{p['partition']}" for p in away[:NAMED]) + (
+        f" and {len(away) - NAMED} more" if len(away) > NAMED else ""
+    )
+    leaders = sorted({p["leader"] for p in away if p["leader"] is not None and p["leader"] >= 0})
+    return Finding(
+        kind="leader-imbalance",
+        severity="low" if ready else "info",
+        confidence="certain",
+        topic=None,
+        partition=None,
+        brokers=(broker,),
+        start=begun.at,
+        end=None,
+        summary=(
+            f"broker {broker} does not lead {now.elsewhere} of the {now.preferred} partitions it should lead: {now.ratio:.0%}, "
+            f"{bound:.0%} is allowed, since {moment(begun.at) if begun.at else 'before the evidence begins'}"
+        ),
+        explanation=(
+            f"Broker {broker} is the first replica of {now.preferred} partitions; {brokers_named(leaders)} led {names} of them where the evidence ends. "
+            f"{_can(broker, ready, away)} {_who_acts(cluster, rebalance, bound)}"
+        ),
+        next_steps=_steps(broker, ready, away, rebalance),
+        evidence=_evidence(away, rebalance),
+    )
+
+
+def _can(broker: int, ready: Sequence[object], away: Sequence[object]) -> str:
+    if not ready:
+        return f"Broker {broker} was in sync for none of them, so that it could not be elected."
+    if len(ready) == len(away):
+        return f"Broker {broker} was in sync and could have been elected."
+    return f"Broker {broker} was in sync for {len(ready)} of them and could have been elected there."
+
+
+def _who_acts(cluster: Cluster, rebalance: Effective, bound: float) -> str:
+    interval = effective(cluster, "leader.imbalance.check.interval.seconds").value
+    if rebalance.value is None:
+        return "Whether auto.leader.rebalance.enable is on is not in evidence."
+    if not enabled(rebalance.value):
+        return f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): only a preferred election by command moves leaders back."
+    if cluster.mode == "kraft":
+        return (
+            f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller looks every {interval} s and elects every preferred "
+            "leader that is in sync; in KRaft leader.imbalance.per.broker.percentage is not asked."
+        )
+    return (
+        f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller looks every {interval} s and elects the preferred "
+        f"leaders of a broker whose ratio is above {bound:.0%}."
+    )
+
+
+def _steps(broker: int, ready: Sequence[object], away: Sequence[object], rebalance: Effective) -> tuple[str, ...]:
+    back = (f"Bring broker {broker} back in sync first.",) if len(ready) < len(away) else ()
+    if rebalance.value is not None and enabled(rebalance.value):
+        return (*back, "Wait for the next check of the controller; if nothing moves, its log says why.")
+    elect = "Run a preferred leader election (kafka-leader-election --election-type preferred); `kafka-forensics plan` writes its file."
+    return (*back, elect)
+
+
+def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[Evidence, ...]:
+    told = [Evidence(**p["told"]) for p in away[:MAX_EVIDENCE] if p["told"] is not None]
+    return tuple(dict.fromkeys((*told[: MAX_EVIDENCE - 1], *quote(rebalance.event))))
+
+
+RULE = Rule(
+    kind="leader-imbalance",
+    level="low",
+    meaning="Where the evidence ends, a broker did not lead more of the partitions it is the first replica of than leader.imbalance.per.broker.percentage allows.",
+    benign=("A broker that is in sync for none of them cannot lead: told as info, its absence is what matters.",),
+    next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
+    references=("KAFKA-1305", "KIP-460"),
+    cluster=judge,
+)

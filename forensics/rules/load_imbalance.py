@@ -1,0 +1,105 @@
+"""load-imbalance: brokers carry unequal shares of the cluster's load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from forensics.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, limit, load, metrics, ratios, uneven
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
+from spark.cluster import Cluster
+
+NAMED = 5
+"""Brokers told one by one."""
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    known = metrics(cluster, partitions)
+    found = load({m: values for m, values in known.items() if cluster.weights.get(m, 1.0) > 0}, cluster.weights)
+    if len(found.shares) < 2 or found.sigma <= found.limit:
+        return
+    led = _elsewhere(cluster, partitions)
+    avoidable = [
+        m for m in found.metrics if uneven(m, known[m]) and _sigma(m, found) > found.limit and not (led and m in (LEADERS, TRAFFIC))
+    ]
+    away = sorted((b for b, r in found.deviations.items() if r > DEVIATION), key=lambda b: (-found.deviations[b], b))
+    evidence = _evidence(cluster, partitions, away, avoidable)
+    if avoidable and away and evidence:
+        yield _finding(found, away, max(avoidable, key=lambda m: _sigma(m, found)), cluster, evidence)
+
+
+def _elsewhere(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> bool:
+    """Leaders are not where the assignment wants them: leader-imbalance tells it, and no replica need move for it."""
+    bound = limit(cluster)
+    return any(points[-1].ratio > bound for points in ratios(partitions).values())
+
+
+def _sigma(metric: str, found: Load) -> float:
+    return Load({}, found.metrics[metric]).sigma
+
+
+def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, evidence: tuple[Evidence, ...]) -> Finding:
+    worst = away[0]
+    mean = 1 / len(found.shares)
+    told = "; ".join(
+        f"broker {b} {found.shares[b]:.1%} ({found.deviations[b]:.0%} {'above' if found.shares[b] > mean else 'below'} the mean; "
+        + ", ".join(f"{m} {values[b]:.1%}" for m, values in found.metrics.items())
+        + ")"
+        for b in away[:NAMED]
+    )
+    weights = ", ".join(f"{m}={w:g}" for m, w in cluster.weights.items())
+    return Finding(
+        kind="load-imbalance",
+        severity="low",
+        confidence="certain" if cluster.measures else "probable",
+        brokers=tuple(away),
+        start=None,
+        end=None,
+        summary=(
+            f"broker {worst} carries {found.shares[worst]:.1%} of the load, {found.deviations[worst]:.0%} {'above' if found.shares[worst] > mean else 'below'} "
+            f"the mean of {len(found.shares)} brokers; most uneven: {metric}"
+        ),
+        explanation=(
+            f"Shares of the load where the evidence ends (mean {mean:.1%}): {told}{f' and {len(away) - NAMED} more' if len(away) > NAMED else ''}. "
+            f"The standard deviation of the shares is {found.sigma:.4f}, {found.limit:.4f} is a deviation of {DEVIATION:.0%} of every broker. "
+            f"Weights: {weights or 'equal'}."
+        ),
+        next_steps=(
+            f"Move {'leaders' if metric == 'leaders' else 'replicas'} off {brokers_named([b for b in away if found.shares[b] > mean])}.",
+        ),
+        evidence=evidence,
+    )
+
+
+def _evidence(
+    cluster: Cluster, partitions: Sequence[Mapping[str, Any]], away: Sequence[int], avoidable: Sequence[str]
+) -> tuple[Evidence, ...]:
+    """The user's numbers of the brokers in question, their largest files, and what tells who leads and replicates what."""
+    found = [
+        Evidence(m.source, m.line, m.byte, m.text or f"{m.metric}={m.mean:g}")
+        for m in cluster.measures
+        if m.broker in away and m.metric in avoidable
+    ]
+    if DISK in avoidable:
+        files = sorted((s for s in cluster.sources if s.kind == "segment" and s.node in away), key=lambda s: (-(s.bytes or 0), s.path))
+        found.extend(Evidence(s.path, None, None, f"{s.bytes} bytes") for s in files[:2])
+    if set(avoidable) - {DISK, *(m.metric for m in cluster.measures)} or not found:
+        concerned = (p for p in partitions if p["told"] is not None and set(away) & set(p["replicas"] or ()))
+        found.extend(Evidence(**p["told"]) for p in islice(concerned, MAX_EVIDENCE))
+    return tuple(dict.fromkeys(found))[:MAX_EVIDENCE]
+
+
+RULE = Rule(
+    kind="load-imbalance",
+    level="low",
+    meaning="The standard deviation of the brokers' shares of load is larger than if each were a tenth away from the mean.",
+    benign=(
+        "So few partitions that no placement of whole ones is more even.",
+        "Less than 100 MiB a broker.",
+        "A broker that is down: it has no part in the comparison.",
+        "Leaders away from their preferred replicas: leader-imbalance tells it.",
+    ),
+    next_steps=("Reassign replicas; give --weight METRIC=W where some metrics matter more.",),
+    cluster=judge,
+)

@@ -1,0 +1,66 @@
+"""log-wiped-at-load: a broker threw away a whole log when it loaded it, since it ended below its log start offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline, Term
+
+WIPED = "end-below-start"
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for event in timeline.of("log-corruption"):
+        if event.reason == WIPED and event.writer is not None:
+            yield _finding(event, _led_next(event, timeline), timeline)
+
+
+def _led_next(event: Event, timeline: PartitionTimeline) -> Term | None:
+    """The first term this broker took with the wiped log, if no other replica led before."""
+    if event.at is None:
+        return None
+    after = next((t for t in timeline.terms if t.at is not None and t.at >= event.at), None)
+    return after if after is not None and after.leader == event.writer else None
+
+
+def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Finding:
+    end, start = event.previous_offset, event.offset
+    led = (
+        f" It led the partition next, in leader epoch {term.epoch}: the followers cut their logs to its own."
+        if term is not None
+        else " It copies what the leader has from there on; a leader would have led with nothing."
+    )
+    return Finding(
+        kind="log-wiped-at-load",
+        severity="high" if term is not None else "medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(event.writer,) if event.writer is not None else (),
+        leader_epoch=term.epoch if term is not None else None,
+        start=event.at,
+        summary=f"{timeline.name}: broker {event.writer} deleted its whole log at start-up: it ended at {end}, below its log start offset {start}",
+        explanation=(
+            f"At {moment(event.at)} broker {event.writer} loaded {timeline.name} and found a log end offset of {end} where its checkpoint has a log "
+            f"start offset of {start}, so it deleted all segments and began an empty log at {start}. Segments that were taken away by hand, a "
+            f"checkpoint of another log, or a recovery that dropped the tail of an unclean stop do that (KAFKA-10101).{led}"
+        ),
+        next_steps=(
+            "Find out what removed the segments: hands, a restored directory, a damaged file system.",
+            f"Let another replica of {timeline.name} lead until this one has copied its log.",
+        ),
+        evidence=quote(event, term.evidence if term is not None else ()),
+    )
+
+
+RULE = Rule(
+    kind="log-wiped-at-load",
+    level="medium",
+    meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset; high if it led next.",
+    benign=("Segments below the log start offset are deleted: retention.",),
+    references=("KAFKA-10101",),
+    partition=judge,
+)

@@ -1,0 +1,89 @@
+"""raft-truncation: a voter of the KRaft quorum lost part of the metadata log that it had acknowledged.
+
+Here: what the quorum's leader says when a voter fetches from a lower offset than before, or the high watermark would go back. Not
+here: a follower that cuts what was never committed, as after every change of the quorum's leader.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from forensics.model import Finding, Range, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline
+
+BACK = "non-monotonic"
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    by_voter: dict[int, list[Event]] = defaultdict(list)
+    for event in timeline.of("fetch-offset-reset"):
+        if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
+            by_voter[event.broker].append(event)
+    for voter, events in sorted(by_voter.items()):
+        yield _voter(voter, events)
+    lowered = [e for e in timeline.of("hw-regression") if _back(e.previous_offset, e.high_watermark)]
+    if lowered:
+        yield _committed(lowered)
+
+
+def _back(before: int | None, after: int | None) -> bool:
+    return before is not None and after is not None and after < before
+
+
+def _voter(voter: int, events: list[Event]) -> Finding:
+    first = events[0]
+    assert first.offset is not None and first.previous_offset is not None
+    return Finding(
+        kind="raft-truncation",
+        severity="medium",
+        confidence="certain",
+        brokers=(voter,),
+        start=first.at,
+        end=events[-1].at,
+        offsets=(Range(first.offset, first.previous_offset),),
+        summary=f"node {voter} lost part of its metadata log: it had {first.previous_offset} and fetched from {first.offset}",
+        explanation=(
+            f"At {moment(first.at)} node {voter}, which the quorum's leader knew to hold __cluster_metadata up to {first.previous_offset}, fetched from "
+            f"{first.offset}: a disk was emptied, restored from a copy, or lost what it had not flushed. It copies the rest from the leader; but "
+            "had a majority done so, committed metadata would be gone."
+        ),
+        next_steps=(f"Look for what happened to the metadata directory of node {voter}; never restore a voter from a copy.",),
+        evidence=quote(events),
+    )
+
+
+def _committed(events: list[Event]) -> Finding:
+    first = events[0]
+    assert first.high_watermark is not None and first.previous_offset is not None
+    return Finding(
+        kind="raft-truncation",
+        severity="high",
+        confidence="probable",
+        brokers=(first.writer,) if first.writer is not None else (),
+        start=first.at,
+        end=events[-1].at,
+        offsets=(Range(first.high_watermark, first.previous_offset),),
+        summary=f"the high watermark of the metadata log would have gone back from {first.previous_offset} to {first.high_watermark}",
+        explanation=(
+            f"At {moment(first.at)} the quorum's leader, node {first.writer}, found that a majority of voters no longer holds __cluster_metadata up to "
+            f"its high watermark {first.previous_offset}: by their fetches it would be {first.high_watermark}. A voter has lost committed metadata, or "
+            "the set of voters was changed."
+        ),
+        next_steps=(
+            "Do not restart the quorum's leader before the other voters have caught up: kafka-metadata-quorum describe --replication.",
+        ),
+        evidence=quote(events),
+    )
+
+
+RULE = Rule(
+    kind="raft-truncation",
+    level="high",
+    meaning="A voter of the KRaft quorum lost part of the metadata log that it had acknowledged, or a majority did.",
+    benign=("A follower that cuts an uncommitted tail after the quorum has a new leader.", "A change of the voters (3.9 and later)."),
+    references=("KAFKA-12460", "KIP-595"),
+    partition=judge,
+)

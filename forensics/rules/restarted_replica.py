@@ -1,0 +1,65 @@
+"""restarted-replica: a broker came back and had to catch up before it was in sync again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.absences import CRASHED, RESTARTED
+from forensics.failed_replicas import Episode, Out, counted, episodes, outs
+from forensics.model import Finding, Rule, moment
+from spark.cluster import Cluster
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    back = (o for o in outs(partitions) if o.cause in (RESTARTED, CRASHED) and o.back is not None and o.told)
+    for episode in episodes(back, _life):
+        yield _finding(episode)
+
+
+def _life(o: Out) -> tuple[object, ...]:
+    return o.broker, o.cause, o.back if o.times == 1 else None
+
+
+def _finding(episode: Episode) -> Finding:
+    first = episode.outs[0]
+    broker, back, only = first.broker, first.back, episode.only
+    orderly = first.cause == RESTARTED
+    behind = sum(o.end is None for o in episode.outs)
+    end = episode.end
+    caught_up = f", in sync after {(end - back).total_seconds():.1f} s" if end is not None and back is not None and first.times == 1 else ""
+    ending = (
+        f"In {behind} of {counted(len(episode.names))} it was not in sync when the evidence ends."
+        if behind
+        else f"At {moment(end)} it was in sync in all of them."
+    )
+    return Finding(
+        kind="restarted-replica",
+        severity="info",
+        confidence="certain",
+        topic=only.topic if only is not None else None,
+        partition=only.partition if only is not None else None,
+        brokers=(broker,),
+        start=episode.start if orderly else back,
+        end=end,
+        cause="controlled-shutdown" if orderly else "broker-crash",
+        summary=f"broker {broker} was restarted {'in order' if orderly else 'after it had died'} and caught up in {episode.shown()}{caught_up}"
+        if not behind
+        else f"broker {broker} was restarted and is not in sync yet in {behind} of {counted(len(episode.names))}",
+        explanation=(
+            f"Broker {broker} {'was shut down in order' if orderly else 'had died'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
+            f"began again at {moment(back)}. A replica that comes back has to fetch what it missed up to its leader's high watermark before it "
+            f"joins the ISR. {ending}"
+        ),
+        evidence=episode.evidence,
+    )
+
+
+RULE = Rule(
+    kind="restarted-replica",
+    level="info",
+    meaning="A replica was outside the ISR because its broker had been restarted and was catching up.",
+    benign=("A restart in order is maintenance; after a crash only the catching up is told here, the crash by broker-crash.",),
+    references=("KIP-16",),
+    cluster=judge,
+)

@@ -1,0 +1,401 @@
+"""risky-setting: a value of a durability setting that cost something in this incident, or may.
+
+One finding for each setting and value, whatever number of topics or brokers has it. It runs after the other rules, for what a
+setting cost is what they found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.durability import (
+    NEVER,
+    STRICT_MIN_ISR,
+    Effective,
+    Topic,
+    effective,
+    enabled,
+    number,
+    overridden,
+    own_history,
+    topics,
+    versions,
+)
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
+from spark.cluster import Cluster
+
+INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+NAMED = 6
+"""Topics, or consequences, named one by one."""
+PLACES = 3
+SLACK = timedelta(seconds=2)
+"""A setting's change and what follows from it are told by two brokers, whose clocks differ a little."""
+SHORT_LAG_MS = 10_000
+"""replica.lag.time.max.ms as it was by default up to 2.4."""
+
+
+@dataclass(frozen=True)
+class _Incident:
+    """What the risks are judged by."""
+
+    cluster: Cluster
+    topics: Mapping[str, Topic]
+    findings: Sequence[Finding]
+    own: Mapping[str, Mapping[str, None]]
+    """Topics with values of their own, by setting."""
+    alone: Mapping[tuple[str | None, int | None], Any]
+    """Since when a partition had one replica in sync only, of those that lost something."""
+
+    def sure(self, *kinds: str) -> list[Finding]:
+        return [f for f in self.findings if f.kind in kinds and f.confidence != "possible"]
+
+
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
+    lost = {(f.topic, f.partition) for f in findings if f.kind == "data-loss"}
+    alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
+    incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
+    for risk in _RISKS:
+        yield from risk(incident)
+
+
+# each risk
+
+
+def _replication_factor(incident: _Incident) -> Iterator[Finding]:
+    single = [t for t in incident.topics.values() if t.factor == 1]
+    if not single:
+        return
+    brokers = [n for n in incident.cluster.nodes.values() if n.broker]
+    names = {t.name for t in single}
+    seen = [
+        *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
+        *(f"{_name(f)} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
+    ]
+    told = [Evidence(**t.told) for t in single if t.told is not None]
+    yield from _finding(
+        "replication.factor",
+        "1",
+        "medium" if len(brokers) > 1 or seen else "low",
+        where=f"in {_topics(sorted(names))}",
+        threat="The failure of one broker takes such a partition offline, that of its disk loses all of it",
+        seen=seen,
+        advice="Reassign them to three replicas (kafka-reassign-partitions), and create topics with three.",
+        evidence=told,
+        topics=names,
+    )
+
+
+def _unclean(incident: _Incident) -> Iterator[Finding]:
+    key = "unclean.leader.election.enable"
+    own = _own(incident, key, enabled)
+    brokers = _of_brokers(incident, key, enabled, _electing(incident.cluster))
+    if not own and not brokers:
+        return
+    seen = [
+        _lost(f)
+        for f in incident.sure("data-loss")
+        if f.cause == "unclean-election" and _held(incident, key, f, _electing(incident.cluster))
+    ]
+    elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f, _electing(incident.cluster))]
+    if not seen:
+        seen = [f"{_name(f)} was given a leader from outside the ISR{_when(f)}" for f in elected]
+    yield from _finding(
+        key,
+        "true",
+        "high" if elected or seen else "medium",
+        where=_where(own, brokers),
+        threat="When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
+        seen=seen,
+        advice="Set it to false; elect a leader outside the ISR only by hand, when what is lost by it is known.",
+        evidence=quote(*(e.event for e in (*own.values(), *brokers.values()))),
+        topics=set(own) if not brokers else set(),
+        brokers=brokers,
+    )
+
+
+def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
+    """min.insync.replicas=1: what is acknowledged may lie on the leader alone, even with acks=all."""
+    key = "min.insync.replicas"
+    values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
+    names = {n for n, v in values.items() if number(v.value, 1) <= 1 and v.value is not None}
+    lost = [f for f in incident.sure("data-loss") if f.topic in names and f.committed is not False and _alone(incident, f)]
+    wide = [n for n in names if (incident.topics[n].factor or 0) >= 3]
+    if not wide and not lost:
+        return
+    shown = sorted(wide if wide and not lost else names)
+    yield from _finding(
+        key,
+        "1",
+        "medium" if lost else "low" if set(shown) - set(INTERNAL) else "info",
+        where=f"in {_topics(shown)} ({_places(values[n] for n in shown)})",
+        threat=(
+            "With acks=all a record is acknowledged by as few as one replica, the leader, and lost with it; with acks=1 or 0 always. Which acks producers use "
+            "no broker's file tells"
+        ),
+        seen=[_lost(f) for f in lost],
+        advice="Set min.insync.replicas=2 with three replicas, and acks=all in the producers.",
+        evidence=quote(*(values[n].event for n in shown)),
+        topics=set(shown),
+    )
+
+
+def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
+    """min.insync.replicas as large as the replication factor, or larger."""
+    key = "min.insync.replicas"
+    known = versions(incident.cluster)
+    groups: dict[tuple[int, bool], dict[str, Effective]] = {}
+    for topic in incident.topics.values():
+        value = effective(incident.cluster, key, topic=topic.name)
+        required = number(value.value, 1)
+        if topic.factor and topic.factor <= required and required > 1:
+            groups.setdefault((required, topic.factor < required), {})[topic.name] = value
+    for (required, beyond), values in sorted(groups.items()):
+        names = set(values)
+        short = [f for f in incident.sure("under-min-isr") if f.topic in names]
+        refusing = beyond and bool(known) and known[0] < STRICT_MIN_ISR
+        if beyond and not refusing and all(incident.topics[n].factor == 1 for n in names):
+            continue  # from 3.7 on it asks for no more than there are
+        yield from _finding(
+            key,
+            str(required),
+            "medium" if refusing else "low",
+            where=f"in {_topics(sorted(names))}, which {'have fewer replicas than that' if beyond else 'have just as many replicas'} "
+            f"({_places(values.values())})",
+            threat="Before 3.7 every acks=all write is refused"
+            if refusing
+            else "Any broker that restarts or fails blocks all acks=all writes",
+            seen=[f"{f.summary}{_when(f)}" for f in short],
+            advice="Add a replica, or ask for one less than there are.",
+            evidence=quote(*(v.event for v in values.values())),
+            topics=names,
+        )
+
+
+def _factors(incident: _Incident) -> Iterator[Finding]:
+    """Factors with which topics will be created; those that exist are told by their own."""
+    cluster = incident.cluster
+    if len([n for n in cluster.nodes.values() if n.broker]) < 3:
+        return
+    for key, topic in _CREATED.items():
+        brokers = _of_brokers(incident, key, lambda v: number(v, 3) == 1, _brokers(cluster))
+        if topic is None:
+            brokers = {b: e for b, e in brokers.items() if enabled(effective(cluster, "auto.create.topics.enable", broker=b).value)}
+        if brokers and topic not in incident.topics:
+            created = topic or "A topic that is created by its first use, or without a factor,"
+            yield from _finding(
+                key,
+                "1",
+                "low" if topic is not None else "info",
+                where=_where({}, brokers),
+                threat=f"{created} will have one replica, and is lost with one broker's disk",
+                seen=(),
+                advice=f"Set {key}=3.",
+                evidence=quote(*(e.event for e in brokers.values())),
+                brokers=brokers,
+            )
+
+
+_CREATED: Mapping[str, str | None] = {
+    "default.replication.factor": None,
+    "offsets.topic.replication.factor": "__consumer_offsets",
+    "transaction.state.log.replication.factor": "__transaction_state",
+}
+
+
+def _brokers(cluster: Cluster) -> list[int]:
+    """Nodes whose settings are known and that are brokers."""
+    return [b for b in cluster.settings.brokers() if b not in cluster.nodes or cluster.nodes[b].broker]
+
+
+def _lag_time(incident: _Incident) -> Iterator[Finding]:
+    """A short replica.lag.time.max.ms, where replicas went in and out."""
+    key = "replica.lag.time.max.ms"
+    flapping = incident.sure("isr-flapping")
+    brokers = _of_brokers(incident, key, lambda v: number(v, SHORT_LAG_MS) < SHORT_LAG_MS, _brokers(incident.cluster))
+    if not flapping or not brokers:
+        return
+    for value in sorted({e.value for e in brokers.values() if e.value is not None}, key=int):
+        own = {b: e for b, e in brokers.items() if e.value == value}
+        yield from _finding(
+            key,
+            value,
+            "low",
+            where=_where({}, own),
+            threat="A short pause of a follower, or of the disk or network below it, takes it out of the ISR",
+            seen=[f.summary for f in flapping],
+            advice="Leave it at the default, 30000 since 2.5, and find what makes the replicas slow.",
+            evidence=quote(*(e.event for e in own.values())),
+            brokers=own,
+        )
+
+
+def _flushing(incident: _Incident) -> Iterator[Finding]:
+    """Flushing left to the operating system, where an unflushed log was lost."""
+    key = "flush.messages"
+    lost = [f for f in incident.sure("data-loss") if f.cause == "unflushed-log" and f.topic is not None]
+    values = {f.topic: effective(incident.cluster, key, topic=f.topic) for f in lost if f.topic is not None}
+    never = {name: v for name, v in values.items() if v.value == NEVER and _never_by_time(incident.cluster, name)}
+    seen = [_lost(f, "that were not flushed") for f in lost if f.topic in never]
+    if seen:
+        yield from _finding(
+            key,
+            NEVER,
+            "low",
+            where=f"in {_topics(sorted(never))} ({_places(never.values())}), as Kafka has it by default",
+            threat="What is acknowledged is in the memory of the in-sync replicas only, until the operating system writes it",
+            seen=seen,
+            advice="Kafka guards records by replicas, not by flushing: spread them over racks with power of their own, with min.insync.replicas=2 and acks=all.",
+            evidence=quote(*(v.event for v in never.values())),
+            topics=set(never),
+        )
+
+
+def _never_by_time(cluster: Cluster, topic: str) -> bool:
+    value = effective(cluster, "flush.ms", topic=topic)
+    return (value.value or NEVER) == NEVER
+
+
+_RISKS: tuple[Callable[[_Incident], Iterator[Finding]], ...] = (
+    _unclean,
+    _replication_factor,
+    _min_isr_of_one,
+    _min_isr_of_all,
+    _factors,
+    _lag_time,
+    _flushing,
+)
+
+
+# who has a value, and what it did
+
+
+def _own(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[str, Effective]:
+    """Topics that had a risky value of their own at any time, and where the last such one stands."""
+    found: dict[str, Effective] = {}
+    for topic in incident.own.get(key, ()):
+        for change in own_history(incident.cluster, key, topic):
+            if risky(change.value):
+                found[topic] = Effective(key, change.value, change.source, change.at, change.event)
+    return dict(sorted(found.items()))
+
+
+def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], bool], brokers: Iterable[int]) -> dict[int | None, Effective]:
+    """Brokers with a risky value; under None the version's default, where no broker's settings are in evidence."""
+    found: dict[int | None, Effective] = {b: effective(incident.cluster, key, broker=b) for b in brokers} or {
+        None: effective(incident.cluster, key)
+    }
+    return {b: e for b, e in found.items() if e.value is not None and risky(e.value) and e.event is not None}
+
+
+def _electing(cluster: Cluster) -> list[int]:
+    """The nodes whose own settings count when leaders are elected: KRaft controllers, else every broker, for each may be controller."""
+    known = cluster.settings.brokers()
+    controllers = [n for n in known if n in cluster.nodes and not cluster.nodes[n].broker]
+    return controllers or known
+
+
+def _held(incident: _Incident, key: str, finding: Finding, brokers: Iterable[int]) -> bool:
+    """Whether the setting was on for the topic when it happened."""
+    at = _at(finding)
+    moments = (at, at + SLACK) if at is not None else (None,)
+    nodes: list[int | None] = [*brokers] or [None]
+    return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
+
+
+def _alone(incident: _Incident, finding: Finding) -> bool:
+    """The partition was down to one in-sync replica before it lost records; what the leader of a single replica lost is its log's."""
+    since, at = incident.alone.get((finding.topic, finding.partition)), _at(finding)
+    return since is not None and (at is None or since <= at) and finding.cause in _BY_ONE_REPLICA
+
+
+_BY_ONE_REPLICA = ("unclean-election", "unflushed-log", "empty-replica")
+"""Causes that take what only some of the replicas hold."""
+
+
+# words
+
+
+def _finding(
+    key: str,
+    value: str,
+    severity: str,
+    *,
+    where: str,
+    threat: str,
+    seen: Sequence[str],
+    advice: str,
+    evidence: Sequence[Evidence],
+    topics: Iterable[str] = (),
+    brokers: Iterable[int | None] = (),
+) -> Iterator[Finding]:
+    if not evidence:
+        return
+    names, seen = sorted(topics), list(dict.fromkeys(seen))
+    told = "; ".join(seen[:NAMED]) + (f"; and {len(seen) - NAMED} more" if len(seen) > NAMED else "")
+    shown = "never" if value == NEVER else value
+    yield Finding(
+        kind="risky-setting",
+        severity=severity if not names or set(names) - set(INTERNAL) or seen else min(severity, "low", key=LEVELS.index),
+        confidence="certain",
+        topic=names[0] if len(names) == 1 else None,
+        brokers=tuple(sorted(b for b in brokers if b is not None)),
+        cause=f"{key}={shown}",
+        summary=f"{key}={shown} {where}" + (f": {told}" if seen else ""),
+        explanation=f"{key} was {shown} {where}. {threat}. "
+        + (f"In this incident: {told}." if seen else "Nothing of that was seen in this incident."),
+        next_steps=(advice,),
+        evidence=tuple(dict.fromkeys(evidence))[:MAX_EVIDENCE],
+    )
+
+
+def _where(own: Mapping[str, Effective], brokers: Mapping[int | None, Effective]) -> str:
+    parts = []
+    if own:
+        parts.append(f"for {_topics(list(own))} ({_places(own.values())})")
+    if brokers:
+        named = [b for b in brokers if b is not None]
+        parts.append((f"on {brokers_named(named)} " if named else "") + f"({_places(brokers.values())})")
+    return " and ".join(parts)
+
+
+def _places(values: Iterable[Effective]) -> str:
+    found = list(dict.fromkeys(v.place for v in values))
+    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES} more" if len(found) > PLACES else "")
+
+
+def _topics(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {', '.join(names[:NAMED])}{more}"
+
+
+def _name(finding: Finding) -> str:
+    return f"{finding.topic}-{finding.partition}"
+
+
+def _at(finding: Finding) -> datetime | None:
+    return finding.end or finding.start if finding.kind == "data-loss" else finding.start
+
+
+def _when(finding: Finding) -> str:
+    return f" at {at:%H:%M:%S}" if (at := _at(finding)) is not None else ""
+
+
+def _lost(finding: Finding, how: str = "by it") -> str:
+    """`end` of a loss is when the records were gone, `start` when their leader began."""
+    lengths = [r.length for r in finding.offsets]
+    count = sum(n for n in lengths if n is not None)
+    told = f"{count} records" if lengths and None not in lengths else "records"
+    return f"{_name(finding)} lost {told} {how}{_when(finding)}"
+
+
+RULE = Rule(
+    kind="risky-setting",
+    level="medium",
+    meaning="A durability setting has a value that lets records be lost or writes be refused; what it cost here is named, else what it may cost.",
+    benign=("A cluster that is meant for records that may be lost.",),
+    references=("KIP-106", "KIP-966", "KAFKA-15583"),
+    hindsight=judge,
+)

@@ -1,0 +1,113 @@
+"""stale-controller: a controller that had been replaced went on giving orders.
+
+Here: orders that brokers refused, and orders of an older controller epoch that took effect after a newer one's. Not here: that the
+controller changed (controller_change).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from forensics.model import Finding, Rule, brokers_named, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline
+
+_ORDERS = frozenset({"decided", "sent", "received", "stored"})
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """A leader epoch decided by an older controller than the leader epoch before it: no clock is asked."""
+    if cluster.mode == "kraft":
+        return
+    highest: Event | None = None
+    told: set[int] = set()
+    for event in sorted(_orders(timeline), key=lambda e: (e.leader_epoch or 0, -(e.controller_epoch or 0))):
+        now = event.controller_epoch or 0
+        if highest is None or now >= (highest.controller_epoch or 0):
+            highest = event
+        elif event.leader_epoch != highest.leader_epoch and now not in told:
+            told.add(now)
+            yield _taken(timeline, highest, event)
+
+
+def _orders(timeline: PartitionTimeline) -> list[Event]:
+    return [
+        e
+        for e in timeline.of("partition-state")
+        if e.reason in _ORDERS and e.leader_epoch is not None and e.controller_epoch is not None and e.controller_epoch > 0
+    ]
+
+
+def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
+    return Finding(
+        kind="stale-controller",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(stale.controller,) if stale.controller is not None else (),
+        leader_epoch=stale.leader_epoch,
+        start=newer.at,
+        end=stale.at,
+        summary=f"{timeline.name}: leader epoch {stale.leader_epoch} is of controller epoch {stale.controller_epoch}, "
+        f"after controller epoch {newer.controller_epoch} had made leader epoch {newer.leader_epoch}",
+        explanation=(
+            f"The controller of epoch {newer.controller_epoch} had set leader epoch {newer.leader_epoch} of {timeline.name} when the controller of epoch "
+            f"{stale.controller_epoch}, which it had replaced, set leader epoch {stale.leader_epoch}: two controllers gave orders at a time, and the "
+            "older one's came through. What it decided rests on an old view of who is alive and in sync."
+        ),
+        next_steps=(
+            "Compare leader and ISR that the brokers believe in with what ZooKeeper holds, and have the controller elected anew if they differ.",
+            "From 2.1 on a controller's writes to ZooKeeper fail once another was elected (KAFKA-6082).",
+        ),
+        evidence=quote(newer, stale),
+    )
+
+
+def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """One finding for each stale controller epoch whose orders brokers turned down."""
+    by_epoch: dict[tuple[int, int], list[Event]] = {}
+    for event in cluster.of("controller-refused"):
+        if event.controller_epoch is not None:  # 1.0 to 2.5 forgot to print it in some lines
+            by_epoch.setdefault((event.controller_epoch, event.controller if event.controller is not None else -1), []).append(event)
+    for (epoch, controller), events in sorted(by_epoch.items()):
+        yield _refused(epoch, controller, events, cluster)
+
+
+def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster) -> Finding:
+    who = f"node {controller}" if controller >= 0 else "a node"
+    brokers = sorted({e.writer for e in events if e.writer is not None})
+    successor = next(
+        (e for e in cluster.of("controller-elected") if e.controller_epoch is not None and e.controller_epoch > epoch and e.at is not None),
+        None,
+    )
+    return Finding(
+        kind="stale-controller",
+        severity="medium",
+        confidence="certain",
+        brokers=(controller,) if controller >= 0 else (),
+        start=successor.at if successor is not None else events[0].at,
+        end=events[-1].at,
+        summary=f"{who} still gave orders as controller of epoch {epoch} after it was replaced; {brokers_named(brokers)} refused them",
+        explanation=(
+            f"From {moment(events[0].at)} on {brokers_named(brokers)} refused {len(events)} request{'s' if len(events) > 1 else ''} of {who}, "
+            f"controller in epoch {epoch}, because another had been elected since"
+            f"{f' ({moment(successor.at)}, epoch {successor.controller_epoch})' if successor is not None else ''}. The requests did no harm, but the "
+            "node did not know that it was replaced: it was frozen or cut off, and if it led partitions it went on leading them, too."
+        ),
+        next_steps=(f"Look for a long pause or a lost ZooKeeper session of {who} before that.",),
+        evidence=quote(events[:4], successor),
+    )
+
+
+RULE = Rule(
+    kind="stale-controller",
+    level="high",
+    meaning="A controller that had been replaced went on giving orders: refused by brokers (medium), or taken (high).",
+    benign=("A new controller in a higher epoch, whose orders come after the old one's.",),
+    references=("KAFKA-6082", "KAFKA-14154"),
+    partition=judge,
+    cluster=refused,
+)

@@ -1,0 +1,80 @@
+"""transaction-marker-loss: the end of a transaction was among the records that were lost.
+
+Here: control batches in a lost range, where some disk still shows them. Not here: the loss (data_loss), and losses of
+__transaction_state (offset_commit_loss).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from forensics.loss import Loss, losses
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    held = list(_control(timeline))
+    for loss in losses(timeline, cluster) if held else ():
+        markers = [(s, b) for s, b in held if _lost(b, loss)]
+        if markers:
+            yield _finding(loss, markers, timeline)
+
+
+def _control(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any]]]:
+    """Control batches on any disk, also of earlier collections."""
+    segments = [*timeline.of("segment"), *(s for d in timeline.disks.values() for s in d.segments)]
+    for segment in segments:
+        for batch in segment.batches or ():
+            if batch["control"] and batch["producer_id"] >= 0:
+                yield segment, batch
+
+
+def _lost(batch: Mapping[str, Any], loss: Loss) -> bool:
+    """In the range, and of an epoch before the leader that did without it: the same offsets are taken by others since."""
+    end = loss.range.end if loss.range.end is not None else loss.reached
+    return bool(loss.range.start <= batch["base_offset"] < end and batch["leader_epoch"] < loss.term.epoch)
+
+
+def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timeline: PartitionTimeline) -> Finding:
+    by_producer = sorted({b["producer_id"] for _, b in markers})
+    offsets = sorted({b["base_offset"] for _, b in markers})
+    named = ", ".join(map(str, by_producer[:8]))
+    return Finding(
+        kind="transaction-marker-loss",
+        severity="high",
+        confidence=loss.confidence,
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(loss.term.leader,),
+        leader_epoch=loss.term.epoch,
+        start=loss.term.at,
+        end=loss.term.at,
+        offsets=(loss.range,),
+        cause=loss.cause,
+        summary=f"{timeline.name}: {len(offsets)} transaction markers were lost with offsets {loss.range} (producers {named})",
+        explanation=(
+            f"Among the records that were gone when broker {loss.term.leader} became leader at {moment(loss.term.at)} were the markers at offsets "
+            f"{', '.join(map(str, offsets[:8]))}, which end transactions of the producer ids {named}. The coordinator holds these transactions for "
+            "ended and writes no marker again: where their records survived below the range, consumers with read_committed stand still at the first "
+            "of them."
+        ),
+        next_steps=(
+            f"kafka-transactions --find-hanging on the brokers of {timeline.name}, then abort what hangs.",
+            "Consumers with read_committed that stand still show a lag that grows from one offset on.",
+        ),
+        evidence=quote((s for s, _ in markers), *loss.evidence),
+    )
+
+
+RULE = Rule(
+    kind="transaction-marker-loss",
+    level="high",
+    meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers stand still.",
+    benign=("A lost range without markers: the transactions in it are gone whole, or their markers came later.",),
+    references=("KAFKA-20716", "KIP-890"),
+    partition=judge,
+)

@@ -1,0 +1,80 @@
+"""truncate-to-start: a replica threw away all it had, and nothing was wrong with what it had.
+
+Here: truncations to the beginning of a log that held records its leader has as well. Not here: records that are gone with it (data_loss),
+a log that came back empty (empty_replica_joins), a follower that was left behind by retention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from forensics.loss import losses
+from forensics.model import Finding, Range, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.replicas import Removal, Replica
+from spark.timeline import PartitionTimeline
+
+_TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
+_WHY = {
+    "leader-epoch": "by the leader's answer on where their leader epochs part",
+    "high-watermark": "to its own high watermark",
+    "latest": "to the leader's log end offset",
+}
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
+    told = {r for loss in losses(timeline, cluster) for r in loss.removals} if found else set()
+    for _, removal in found:
+        if removal not in told:
+            yield _finding(removal, timeline)
+
+
+def _whole(removal: Removal, replica: Replica) -> bool:
+    starts = [o.offset for o in replica.observations if o.quantity == "log-start-offset" and _before(o.at, removal.at)]
+    return removal.cause in _TRUNCATED and removal.start <= max(starts, default=0) and removal.end > removal.start
+
+
+def _before(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and one <= other
+
+
+def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
+    count = removal.end - removal.start
+    return Finding(
+        kind="truncate-to-start",
+        severity="medium",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(removal.broker,),
+        leader_epoch=removal.under_epoch,
+        start=removal.at,
+        end=removal.at,
+        offsets=(Range(removal.start, removal.end),),
+        summary=f"{timeline.name}: broker {removal.broker} threw away its whole log, {count} offsets up to {removal.end - 1}",
+        explanation=(
+            f"At {moment(removal.at)} broker {removal.broker} cut its log of {timeline.name} from {removal.end} to its beginning at {removal.start}, "
+            f"{_WHY.get(removal.cause, 'without saying why')}. No evidence shows that these records are gone from the partition, so the leader had "
+            "them and the broker copied them again: until it was done there was one copy less. A high watermark or an epoch file that was "
+            "lost does that (KAFKA-2143, KAFKA-7897)."
+        ),
+        next_steps=(
+            f"Look at replication-offset-checkpoint and leader-epoch-checkpoint of broker {removal.broker}, as of before its start if there is a copy.",
+        ),
+        evidence=quote(removal.evidence),
+    )
+
+
+RULE = Rule(
+    kind="truncate-to-start",
+    level="medium",
+    meaning="A follower cut its whole log and copied it again, though its records were the leader's.",
+    benign=(
+        "A follower whose end fell below the leader's log start: retention had moved on without it.",
+        "A leader that had come back empty: the data-loss finding says so.",
+    ),
+    references=("KAFKA-2143", "KAFKA-7897"),
+    partition=judge,
+)

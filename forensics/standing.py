@@ -1,0 +1,211 @@
+"""How the cluster stands where the evidence ends: each partition's assignment, leader and ISR, and which brokers live.
+
+Here: the row of one partition (`standing`, run on Spark's tasks) and the judgement on brokers (`brokers`), with the reason for
+each. Not here: what should be changed (forensics.repair).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.kafka_tools import parsed
+from forensics.model import moment
+from forensics.repair import Broker, Partition
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline, Snapshot, State
+
+INTERNAL = "__cluster_metadata"
+PROPAGATION = timedelta(seconds=60)
+"""Before KIP-497 (2.7) other brokers, and the tools that ask them, hear of an ISR change only so late (isrChangeNotification,
+ReplicaManager's IsrChangePropagationInterval): its leader's own word counts more until then."""
+
+_END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
+SCHEMA = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("moving", pa.bool_()),
+        ("high_watermark", pa.int64()),
+        ("ends", pa.list_(_END)),
+    ]
+)
+"""A row for each partition. `replicas` is null where no evidence names the assignment, `leader` where none names one, -1 is no
+leader. `ends` and `high_watermark`, how far each replica's log and the HW are known to have reached, only without a leader."""
+
+
+def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """The row of SCHEMA of a partition as it is now; none for deleted topics and the metadata log."""
+    if timeline.topic == INTERNAL or timeline.generation < 0 or _deleted(timeline, cluster):
+        return
+    last, newest = _last(timeline), _newest(timeline)
+    leader = last.leader if last is not None else None
+    replicas = _assigned(timeline, newest, cluster)
+    yield {
+        "topic": timeline.topic,
+        "partition": timeline.partition,
+        "replicas": list(replicas) or None,
+        "leader": leader,
+        "isr": [b for b in last.isr if not replicas or b in replicas] if last is not None else [],
+        "moving": _moving(newest),
+        "high_watermark": _high_watermark(timeline) if leader == -1 else None,
+        "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if leader == -1 else None,
+    }
+
+
+def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The topic was deleted and not made again: its last word is its deletion."""
+    times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
+    last = _last(timeline)
+    return bool(times) and (last is None or last.at is None or last.at <= max(times))
+
+
+def _newest(timeline: PartitionTimeline) -> State | Snapshot | None:
+    """The last state, or what kafka-topics --describe saw after it."""
+    final = timeline.final
+    seen = timeline.snapshots[-1] if timeline.snapshots else None
+    if final is None or seen is None:
+        return final or seen
+    return seen if seen.at is not None and final.at is not None and seen.at > final.at else final
+
+
+def _last(timeline: PartitionTimeline) -> State | Snapshot | None:
+    """The latest word on leader and ISR."""
+    final, newest = timeline.final, _newest(timeline)
+    if final is None or newest is None or final.at is None or newest.at is None:
+        return newest
+    return final if newest.leader == final.leader and newest.at - final.at <= PROPAGATION else newest
+
+
+def _assigned(timeline: PartitionTimeline, newest: State | Snapshot | None, cluster: Cluster) -> tuple[int, ...]:
+    """The assignment in its order, whose first is the preferred leader. An ISR tells neither order nor absentees; before 0.11
+    requests carried a set (PartitionState.replicas), so that another witness must tell the order."""
+    named = next((x.replicas for x in (newest, timeline.final, *reversed(timeline.snapshots)) if x is not None and x.replicas), None) or ()
+    if isinstance(newest, Snapshot) or _ordered(timeline, cluster):
+        return named
+    told = [s.replicas for s in reversed(timeline.snapshots)]
+    told += [tuple(e.replicas) for e in reversed(timeline.of("partition-transition", "topic-created")) if e.replicas]
+    return next((t for t in told if set(t) == set(named)), ())
+
+
+def _ordered(timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    versions = [v for n in cluster.nodes.values() if (v := parsed(n.version)) is not None]
+    return cluster.mode == "kraft" or timeline.has_epochs or min(versions, default=(0,)) >= (0, 11)
+
+
+def _moving(newest: State | Snapshot | None) -> bool:
+    if isinstance(newest, Snapshot):
+        return bool(newest.event.adding_replicas or newest.event.removing_replicas)
+    return newest is not None and bool(newest.adding or newest.removing)
+
+
+def _ends(timeline: PartitionTimeline) -> dict[int, int]:
+    found = {b: r.log_end_offset for b, r in timeline.replicas.items() if r.log_end_offset is not None}
+    for broker, disk in timeline.disks.items():
+        reached = [o for o in (disk.log_end_offset, disk.high_watermark.offset if disk.high_watermark else None) if o is not None]
+        if reached:
+            found[broker] = disk.log_end_offset if disk.log_end_offset is not None else max(found.get(broker, 0), *reached)
+    return found
+
+
+def _high_watermark(timeline: PartitionTimeline) -> int | None:
+    seen = [o.offset for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
+    seen += [d.high_watermark.offset for d in timeline.disks.values() if d.high_watermark and d.high_watermark.offset is not None]
+    return max(seen, default=None)
+
+
+def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
+    """The rows as planning takes them, by name."""
+    found = [
+        Partition(
+            topic=r["topic"],
+            partition=r["partition"],
+            replicas=tuple(r["replicas"] or ()),
+            leader=r["leader"],
+            isr=tuple(r["isr"] or ()),
+            moving=bool(r["moving"]),
+            high_watermark=r["high_watermark"],
+            ends={e["broker"]: e["offset"] for e in r["ends"] or ()},
+        )
+        for r in rows
+    ]
+    return sorted(found, key=lambda p: (p.topic, p.partition))
+
+
+# brokers
+
+
+def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
+    """All brokers the evidence names. `live` and `gone` are what the user says, and count more than any file."""
+    ids = {n.id for n in cluster.nodes.values() if n.broker}
+    ids |= (
+        {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
+    )
+    words = _last_words(cluster)
+    in_sync = {b for p in known if p.leader is not None and p.leader >= 0 for b in p.isr}
+    assigned = {b for p in known for b in p.replicas}
+    found = []
+    for broker in sorted(ids):
+        if broker in gone:
+            state, why = "gone", "named with --gone"
+        elif broker in live:
+            state, why = "live", "named with --live"
+        else:
+            state, why = _state(broker, cluster, words, broker in in_sync, broker in assigned)
+        found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
+    return found
+
+
+def _state(broker: int, cluster: Cluster, words: Mapping[int, tuple[str, Event]], in_sync: bool, assigned: bool) -> tuple[str, str]:
+    word, event = words.get(broker, (None, None))
+    if word == "unregistered":
+        return "gone", f"unregistered at {moment(event.at if event else None)}"
+    node = cluster.nodes.get(broker)
+    life = node.lives[-1] if node is not None and node.lives else None
+    if life is not None and life.outcome in ("stopped", "crashed"):
+        return "down", f"stopped at {moment(life.end_at)} and not started again"
+    back = event is not None and life is not None and life.begin_at is not None and event.at is not None and life.begin_at > event.at
+    if event is not None and word in ("fenced", "deleted") and not back:
+        return "down", f"{'fenced' if word == 'fenced' else 'gone from ZooKeeper'} since {moment(event.at)}"
+    if in_sync:
+        return "live", "in sync at the end"
+    if assigned:
+        return "unknown", "in no ISR at the end"
+    if word in ("unfenced", "added"):
+        return "live", f"{'unfenced' if word == 'unfenced' else 'registered in ZooKeeper'} at {moment(event.at if event else None)}"
+    if life is not None:
+        return "live", "its log ends without a stop"
+    return "unknown", "nothing in the evidence says that it runs"
+
+
+_WORDS = {
+    "fenced": "fenced",
+    "unfenced": "unfenced",
+    "unregistered": "unregistered",
+    "added": "added",
+    "bounced": "added",
+    "deleted": "deleted",
+}
+
+
+def _last_words(cluster: Cluster) -> dict[int, tuple[str, Event]]:
+    """What controllers said last of each broker's being there."""
+    found: dict[int, tuple[str, Event]] = {}
+    for e in cluster.events:
+        if e.event in ("broker-fenced", "broker-unfenced"):
+            word: str | None = e.event.removeprefix("broker-")
+        elif e.event in ("metadata-broker", "metadata-broker-change", "brokers-changed"):
+            word = _WORDS.get(e.reason or "")
+        else:
+            continue
+        for broker in e.brokers or ([e.broker] if e.broker is not None else []):
+            if word is not None:
+                found[broker] = (word, e)
+    return found

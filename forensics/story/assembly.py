@@ -1,0 +1,626 @@
+"""The steps of one partition's story, in the order of their cause, and the lanes after each.
+
+Here: which states, lives, events, gaps and findings are told, their order, and the state of each broker's lane. Not here: the
+lives of brokers (lives), the words (words), or the folding and the schema (step).
+
+Order: changes of state by leader epoch and partition epoch; each broker's own events as its files have them, never before the
+state of the epoch they name; clocks only decide between brokers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.model import Evidence, Finding, brokers_named, quote
+from forensics.rules import RULES
+from forensics.story.lives import Lives, ending
+from forensics.story.step import (
+    DOWN,
+    IN_SYNC,
+    LEADER,
+    MOST,
+    MOST_OF_ALL,
+    NONE,
+    OUT,
+    UNKNOWN,
+    Key,
+    Step,
+    Wanted,
+    aside,
+    folded,
+    placed,
+    said,
+)
+from forensics.story.words import Teller, between, clock, finding_words, found_again, ids, lost, on_disk
+from forensics.windows import SLACK
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.order import file_order
+from spark.replicas import Removal
+from spark.timeline import PartitionTimeline, State
+
+MAX_LANES = 64
+"""Hostile lines name any number of brokers."""
+QUOTED = 3
+"""Pieces of evidence of an entry."""
+QUICK = timedelta(seconds=2)
+"""A leader that begins so soon after the controller's decision is told together with it."""
+SILENT = timedelta(minutes=10)
+"""A broker that prints nothing for so long, while others tell of this partition, leaves a gap worth a word."""
+AFTER = timedelta(seconds=10)
+"""Others went on for so long after a broker's last line; a topic's deletion is printed so long after its last event."""
+SETTLES = timedelta(seconds=10)
+PAUSE_MS = 1_000
+MAX_TEXT = 500
+"""Characters of an entry's words; more is cut with a sign."""
+
+_BAD = frozenset({"log-corruption", "log-dir-partitions", "log-dir-offline", "election-failed", "partition-failed", "truncation-below-hw"})
+_WARN = frozenset(
+    {
+        "append-refused",
+        "append-error",
+        "become-refused",
+        "fetch-error",
+        "hw-regression",
+        "fetch-offset-reset",
+        "truncation-refused",
+        "isr-rejected",
+        "jvm-pause",
+    }
+)
+_TOLD = _BAD | _WARN | frozenset(
+    {
+        "leader-start",
+        "follower-start",
+        "log-load",
+        "log-created",
+        "log-deleted",
+        "truncation",
+        "segment-roll",
+        "segment-delete",
+        "log-start-move",
+        "epoch-conflict",
+        "election-requested",
+        "reassignment",
+        "unclean-election-said",
+        "isr-shrink",
+        "isr-expand",
+        "fetcher-added",
+        "topic-created",
+        "topic-deletion",
+        "topic-deleted",
+        "metadata-topic-removed",
+        "controller-elected",
+        "metadata-leader",
+    }
+)  # fmt: skip
+_OF_BROKERS = ("log-dir-offline", "jvm-pause")
+_OF_CONTROLLERS = ("controller-elected", "metadata-leader")
+_OF_TOPICS = ("topic-created", "topic-deletion", "topic-deleted", "metadata-topic-removed")
+
+
+def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+    """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
+    findings = [f for rule in RULES if rule.partition is not None for f in rule.partition(timeline, cluster)]
+    story = _Story(timeline, cluster, findings, wanted)
+    limit = MOST_OF_ALL if wanted.everything else MOST
+    for number, row in enumerate(story.rows(limit)):
+        yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
+
+
+class _Story:
+    """The steps of one timeline, gathered from its states, its brokers' streams and what lies around them."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], wanted: Wanted) -> None:
+        self.timeline, self.cluster, self.findings, self.wanted = timeline, cluster, findings, wanted
+        self.teller = Teller(timeline, cluster, findings)
+        self.brokers = lanes(timeline)
+        self.lane_set = frozenset(self.brokers)
+        times = [e.at for e in timeline.events if e.at is not None] + [s.at for s in timeline.states if s.at is not None]
+        self.begin, self.end = min(times, default=None), max(times, default=None)
+        self.begins: dict[int, datetime] = {}
+        """When each leader epoch begins, in the order of states: nothing that names it is earlier."""
+        self.elected = sorted({s.leader_epoch: s.at for s in reversed(timeline.states) if s.at is not None}.values())
+        self.failed: set[tuple[int | None, str | None]] = set()
+        self.consumed: set[int] = set()
+        """Identities of events a state is told with."""
+        self.drops = self._drops()
+
+    # rows
+
+    def rows(self, limit: int) -> Iterator[dict[str, Any]]:
+        steps = self._ordered()
+        shown, held = self._swept(steps)
+        window = [i for i, step in enumerate(shown) if self.wanted.holds(step.at)]
+        previous: Mapping[int, str] = dict.fromkeys(self.brokers, UNKNOWN)
+        told = 0
+        for first, last in folded([shown[i] for i in window], everything=self.wanted.everything, limit=limit):
+            if window[first] > told:
+                previous = held[window[first] - 1]
+                yield _left_out(window[first] - told, previous)
+            status = held[window[last]]
+            if first == last:
+                yield self._row(shown[window[first]], previous, status)
+            else:
+                yield self._fold([shown[i] for i in window[first : last + 1]], status)
+            previous, told = status, window[last] + 1
+        if told < len(shown):
+            yield _left_out(len(shown) - told, held[-1])
+
+    def _row(self, step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:
+        state = step.state
+        about = {b for b in self.brokers if step.state is not None and before[b] != after[b]}
+        if step.broker is not None:
+            about.add(step.broker)
+        return {
+            "time": step.at,
+            "epoch": state.known_epoch if state is not None else step.epoch,
+            "partition_epoch": state.partition_epoch if state is not None else None,
+            "kind": step.kind,
+            "tone": step.tone,
+            "broker": step.broker,
+            "text": _bounded(step.words()),
+            "repeats": step.repeats,
+            "first": step.at,
+            "last": step.last or step.at,
+            "lanes": [{"broker": b, "status": after[b], "marked": b in about} for b in self.brokers],
+            "evidence": [_quoted(e) for e in (step.quoted or quote(step.evidence))[:QUOTED]],
+        }
+
+    def _fold(self, steps: Sequence[Step], after: Mapping[int, str]) -> dict[str, Any]:
+        counts = Counter((s.kind, s.broker) for s in steps)
+        named = [f"{n} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
+        times = [s.at for s in steps if s.at is not None]
+        span = f", {_span(min(times), max(times))}" if times else ""
+        rest = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
+        text = f"{len(steps)} entries folded{span}: {', '.join(named)}{rest}"
+        repeats = sum(s.repeats for s in steps)
+        return aside("folded", text, after, repeats=repeats, first=min(times, default=None), last=max(times, default=None))
+
+    # lanes
+
+    def _swept(self, steps: Sequence[Step]) -> tuple[list[Step], list[Mapping[int, str]]]:
+        """The steps that say something new, and the lanes after each."""
+        down: set[int] = set()
+        roles: Mapping[int, str] = dict.fromkeys(self.brokers, UNKNOWN)
+        status: Mapping[int, str] = roles
+        shown: list[Step] = []
+        held: list[Mapping[int, str]] = []
+        known: dict[tuple[str, ...], Mapping[int, str]] = {}
+        for step in steps:
+            news = False
+            for broker, is_down in step.down.items():
+                news = news or (broker in down) != is_down
+                (down.add if is_down else down.discard)(broker)
+            if step.news_only and not news:
+                continue
+            if step.state is not None:
+                roles = _roles(step.state, self.brokers)
+            if step.state is not None or step.down:
+                status = {b: DOWN if b in down and roles[b] != NONE else roles[b] for b in self.brokers}
+                status = known.setdefault(tuple(status.values()), status)
+            shown.append(step)
+            held.append(status)
+        return shown, held
+
+    # steps
+
+    def _ordered(self) -> list[Step]:
+        states = self._states()
+        steps = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
+        steps.sort(key=lambda s: s.key)
+        return [*self._head(), *steps, *self._foot()]
+
+    def _states(self) -> list[Step]:
+        """One step a state, in the order of the chain, and a gap where states between two are missing."""
+        starts = {(s.epoch, s.broker): s.event for r in self.timeline.replicas.values() for s in reversed(r.leader_starts)}
+        steps: list[Step] = []
+        now = datetime.min
+        before: State | None = None
+        for state in self.timeline.states:
+            now = max(now, state.at or now)
+            start = starts.get((state.leader_epoch, state.leader)) if before is None or before.leader_epoch != state.leader_epoch else None
+            if start is not None and (start.event != "leader-start" or not _quickly(state, start)):
+                start = None
+            self.consumed.update(id(e) for e in (state.event, *state.also, start) if e is not None)
+            self.begins.setdefault(state.leader_epoch, now)
+            if before is not None and (hole := between(state, before)) is not None:
+                steps.append(Step("gap", state.at, ("gap", hole), said(hole), tone="gap", key=(now, 2, -1, len(steps))))
+            steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
+            before = state
+        return steps
+
+    def _state_step(self, state: State, before: State | None, start: Event | None, key: tuple[datetime, int, int, int]) -> Step:
+        moved = before is None or before.leader != state.leader
+        finding = self.teller.unclean.get(state.known_epoch) if moved else None
+        gone = frozenset(before.isr) - frozenset(state.isr) if before is not None else frozenset()
+        back = frozenset(state.isr) - frozenset(before.isr) if before is not None else frozenset()
+        kind = "leader-change" if moved else "isr-change" if gone or back else "epoch-change"
+        tone = "loss" if finding is not None else "bad" if state.leader < 0 else "warn" if gone and not moved else "plain"
+        quoted = finding.evidence if finding is not None else ()
+        return Step(
+            kind=kind,
+            at=state.at,
+            signature=(kind, state.leader, before and before.leader, gone, back, state.adding, state.removing, state.replicas),
+            words=lambda: self.teller.state(state, before, start),
+            evidence=tuple(e for e in (state.event, start, *state.also) if e is not None),
+            quoted=quoted,
+            broker=state.leader if moved and state.leader >= 0 else next(iter(sorted(gone or back)), None),
+            state=state,
+            tone=tone,
+            kept=before is None or finding is not None,
+            news_only=not self.wanted.everything and before is not None and _same(state, before),
+            key=key,
+        )  # fmt: skip
+
+    def _streams(self) -> Iterator[Step]:
+        """Each writer's own events in its own order, with its lives between them."""
+        own: dict[int | None, list[Event]] = defaultdict(list)
+        for event in self.timeline.events:
+            own[event.writer].append(event)
+        for writer in sorted({*own, *self.brokers}, key=lambda w: (w is not None, w or 0)):
+            yield from self._stream(writer, own.get(writer, []))
+
+    def _stream(self, writer: int | None, events: list[Event]) -> Iterator[Step]:
+        node = self.cluster.nodes.get(writer) if writer in self.lane_set and writer is not None else None
+        lives = Lives(node, self.covers, self.dropped, created=self.timeline.created()) if node is not None else None
+        replica = self.timeline.replicas.get(writer) if writer is not None else None
+        removals = {id(r.evidence[-1]): r for r in replica.removals if r.evidence} if replica is not None else {}
+        loads = {id(load.event): load.unclean for load in replica.loads} if replica is not None else {}
+        ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"} if replica is not None else {}
+        now, reached, spoken = datetime.min, None, None
+        extra = [e for e in self.cluster.of(*_OF_BROKERS) if e.writer == writer and self.covers(e.at) and _long(e)] if lives else []
+        for number, event in enumerate(file_order([*events, *extra, *(lives.events() if lives is not None else ())])):
+            if lives is not None and (ended := lives.ended_before(event, spoken)) is not None:
+                rank = 1 if ended.at is not None and ended.at > now else 3
+                now = max(now, ended.at or now)
+                yield placed(ended, (now, rank, writer or 0, number))
+            place = max(now, event.at or now, self.begins.get(event.leader_epoch, now) if event.leader_epoch is not None else now)
+            if event.line is not None:  # what its files hold was partly written by others, before it was back
+                now, spoken = place, event.at or spoken
+            step = lives.step(event) if lives is not None else None
+            removal = removals.get(id(event))
+            if step is None and self._told(event, removal, reached, is_load=id(event) in loads):
+                step = self._event_step(event, removal, recovered=loads.get(id(event), False))
+            if step is not None:
+                yield placed(step, (place, 3, writer if writer is not None else -1, number))
+            reached = ends.get(id(event), reached)
+
+    def _told(self, e: Event, removal: Removal | None, reached: int | None, *, is_load: bool) -> bool:
+        """Whether an event says something that no other entry does."""
+        if removal is not None:
+            return True
+        if id(e) in self.consumed:
+            return False
+        if self.wanted.everything:
+            return True
+        if e.event in ("hw-checkpoint", "segment"):
+            return e.at is not None
+        if e.event not in _TOLD or (e.event == "log-load" and not is_load):
+            return False
+        if e.event == "truncation":
+            return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
+        if e.event == "become-refused" and e.reason == "leader-unavailable":
+            return False  # a state without a leader, or a leader that died, is told
+        if e.event == "log-dir-offline":
+            again = (e.writer, e.directory) in self.failed
+            self.failed.add((e.writer, e.directory))
+            return not again
+        if e.event in ("fetch-error", "partition-failed") and self._moving(e.at):
+            return False
+        if e.event == "unclean-election-said":
+            return not self.teller.unclean
+        if e.event == "fetcher-added":
+            return not self.timeline.of("follower-start")
+        if e.event in ("isr-shrink", "isr-expand"):
+            return bool(self.timeline.of("isr-rejected"))
+        return e.event not in ("log-created", "log-load", "fetch-error", "become-refused", "follower-start") or not self._settling(e.at)
+
+    def _moving(self, at: datetime | None) -> bool:
+        """Leadership was moving: followers are refused until they are told the new epoch."""
+        if at is None:
+            return False
+        index = bisect_left(self.elected, at - QUICK)
+        return index < len(self.elected) and self.elected[index] <= at + QUICK
+
+    def _settling(self, at: datetime | None) -> bool:
+        """A partition is being created: its replicas come up one after the other, and ask before the others are there."""
+        made = self.timeline.states[0].at if self.timeline.created() else None
+        return made is not None and at is not None and at - made < SETTLES
+
+    def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool) -> Step:
+        failed = e.event == "log-dir-partitions" and e.writer is not None
+        return Step(
+            kind="removal" if removal is not None else e.event,
+            at=e.at,
+            signature=(e.event, e.writer, e.reason, e.broker, removal is not None),
+            words=lambda: self.teller.event(e, removal, recovered=recovered),
+            evidence=(e, *(removal.evidence if removal is not None else ())),
+            broker=e.writer if e.writer in self.lane_set else None,
+            down={e.writer: True} if failed and e.writer is not None else {},
+            epoch=e.leader_epoch,
+            tone="bad" if e.event in _BAD or removal is not None else "warn" if e.event in _WARN or recovered else "plain",
+            news_only=failed and not self.wanted.everything,
+            repeats=e.repeats,
+            last=e.last_at,
+        )
+
+    def covers(self, at: datetime | None) -> bool:
+        """A time of this generation. The last one goes on to the end of the evidence."""
+        if at is None or self.begin is None or self.end is None:
+            return False
+        return at >= self.begin and (self.timeline.generation == 0 or at <= self.end + AFTER)
+
+    # what lies around the brokers' streams
+
+    def _clusterwide(self) -> Iterator[Step]:
+        """Elections of controllers, the topic's own life, and brokers that a controller lost while they were alive."""
+        told: set[object] = set()
+        numbered = {e.controller for e in self.cluster.of(*_OF_CONTROLLERS) if e.controller_epoch is not None}
+        for number, e in enumerate(self.cluster.events):
+            made = e.event == "topic-created" and e.topic == self.timeline.topic
+            if not (self._just_made(e.at) if made else self.covers(e.at)):
+                continue
+            key = ((self.begin if made else e.at) or datetime.min, 0, -1, number)
+            if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in told:
+                if e.controller_epoch is None and e.controller in numbered:
+                    continue
+                told.add((e.controller, e.controller_epoch))
+                yield Step(
+                    "controller-elected",
+                    e.at,
+                    ("controller", e.controller),
+                    self._worded(e),
+                    (e,),
+                    broker=self._lane(e.controller),
+                    key=key,
+                )
+            elif e.event in _OF_TOPICS and e.topic == self.timeline.topic and e.event not in told and self._same_topic(e):
+                told.add(e.event)
+                yield Step(
+                    e.event, e.at, (e.event,), self._worded(e), (e,), tone="warn" if e.event != "topic-created" else "plain", key=key
+                )
+            else:
+                yield from self._reached(e, key)
+
+    def _just_made(self, at: datetime | None) -> bool:
+        return at is not None and self.begin is not None and self.timeline.created() and abs(at - self.begin) <= AFTER
+
+    def _reached(self, e: Event, key: Key) -> Iterator[Step]:
+        for broker, why in lost(e):
+            if broker in self.lane_set and not ending(broker, e.at, self.cluster):
+                words = f"the controller loses broker {broker} ({why})"
+                yield Step(
+                    "broker-lost",
+                    e.at,
+                    ("lost", broker),
+                    said(words),
+                    (e,),
+                    broker=broker,
+                    down={broker: True},
+                    tone="bad",
+                    news_only=True,
+                    key=key,
+                )
+        for broker in found_again(e):
+            if broker in self.lane_set:
+                words = f"the controller reaches broker {broker} again"
+                yield Step(
+                    "broker-back", e.at, ("back", broker), said(words), (e,), broker=broker, down={broker: False}, news_only=True, key=key
+                )
+
+    def _same_topic(self, e: Event) -> bool:
+        return not e.topic_id or not self.timeline.topic_id or e.topic_id == self.timeline.topic_id
+
+    def _worded(self, e: Event) -> Callable[[], str]:
+        return lambda: self.teller.event(e, None, recovered=False)
+
+    def _lane(self, broker: int | None) -> int | None:
+        return broker if broker in self.lane_set else None
+
+    def _findings(self) -> Iterator[Step]:
+        """Findings at their place: losses at the election that made them, windows where they begin."""
+        chain = sorted((now, epoch) for epoch, now in self.begins.items())
+        for number, f in enumerate(self.findings):
+            if f.severity in ("info", "low") or f.kind == "unclean-election":
+                continue
+            at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
+            of_epoch = self.begins.get(f.leader_epoch) if f.leader_epoch is not None and f.kind == "data-loss" else None
+            known = [t for t in (of_epoch, at) if t is not None]
+            place = max(known) if known else chain[-1][0] if chain else datetime.max
+            possible = f.confidence == "possible"
+            tone = "warn" if possible or f.severity == "medium" else "loss" if f.kind == "data-loss" else "bad"
+            yield Step(
+                kind=f.kind,
+                at=at,
+                signature=(f.kind, f.cause, f.brokers, f.confidence),
+                words=said(finding_words(f, self.timeline.name)),
+                quoted=f.evidence,
+                broker=None,
+                epoch=f.leader_epoch,
+                tone=tone,
+                kept=f.kind == "data-loss",
+                key=(place, 2, 0, number),
+            )
+
+    def _snapshots(self) -> Iterator[Step]:
+        for number, snapshot in enumerate(self.timeline.snapshots):
+            leads = f"leader {snapshot.leader}" if snapshot.leader >= 0 else "no leader"
+            source = snapshot.event.source.rsplit("/", 1)[-1]
+            replicas = f", replicas {ids(snapshot.replicas)}" if snapshot.replicas != self.timeline.assigned else ""
+            words = f"--describe, {source}: {leads}, ISR {ids(snapshot.isr)}{replicas}"
+            key = (snapshot.at or datetime.max, 5, -1, number)
+            yield Step("describe", snapshot.at, ("describe", snapshot.leader, snapshot.isr), said(words), (snapshot.event,), key=key)
+
+    def _silences(self) -> Iterator[Step]:
+        """Times for which nothing of a broker was collected although the others tell of this partition."""
+        marks = sorted(s.at for s in self.timeline.states if s.at is not None)
+        if self.timeline.generation < 0 or self.begin is None or self.end is None:
+            return
+        for broker in self.brokers:
+            spans = _spans(broker, self.cluster)
+            for (_, last), (first, _) in itertools.pairwise(spans):
+                if first - last > SILENT and bisect_left(marks, last) < bisect_right(marks, first):
+                    words = f"no line of broker {broker} from here to {clock(first)}: it had nothing to say, or a file is missing"
+                    yield _gap(words, last, broker)
+            if not spans:
+                continue
+            node = self.cluster.nodes.get(broker)
+            if spans[0][0] > self.begin + SILENT and node is not None and node.lives and node.lives[0].begin is None:
+                yield _gap(f"the collected lines of broker {broker} begin here", spans[0][0], broker)
+            last = spans[-1][1]
+            missed = self.dropped(broker, last - SLACK, None)
+            if missed is not None and self.end > last + AFTER:
+                yield _gap(
+                    f"no line of broker {broker} after {clock(last)}: it died, or its later log is missing", max(missed, last), broker
+                )
+            elif self.end > last + SILENT:
+                yield _gap(f"no line of broker {broker} after this", last, broker)
+
+    def _drops(self) -> dict[int, list[datetime]]:
+        """Times at which somebody else told that a broker was out of the ISR, of the leadership or of the cluster."""
+        found: dict[int, list[datetime]] = defaultdict(list)
+        for before, state in itertools.pairwise(self.timeline.states):
+            if state.at is not None:
+                for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
+                    found[broker].append(state.at)
+        for broker, own in self.teller.fenced.items():
+            found[broker].extend(at for at, _ in own)
+        return {broker: sorted(times) for broker, times in found.items()}
+
+    def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
+        """When others first told, in a span of time, that a broker was out of the ISR, the leadership or the cluster."""
+        times = self.drops.get(broker, [])
+        index = bisect_right(times, after)
+        return times[index] if index < len(times) and (until is None or times[index] <= until) else None
+
+    def _head(self) -> Iterator[Step]:
+        timeline = self.timeline
+        if timeline.generation < 0:
+            named = f" (id {timeline.topic_id})" if timeline.topic_id else ""
+            yield Step("generation", None, ("generation",), said(f"an earlier topic of this name{named}, deleted since"), tone="gap")
+        if not timeline.created():
+            epoch = timeline.states[0].known_epoch if timeline.states else None
+            known = f", in epoch {epoch}" if epoch is not None else ""
+            yield Step(
+                "gap",
+                None,
+                ("begin",),
+                said(f"the evidence of this partition begins here{known}; what was before is not told"),
+                tone="gap",
+            )
+        collected = {s.node for s in self.cluster.sources}
+        absent = [b for b in self.brokers if b not in collected]
+        if absent:
+            which = brokers_named(absent)
+            yield Step(
+                "gap",
+                None,
+                ("absent",),
+                said(f"nothing was collected from {which}: what its log held, and cut, is not told"),
+                tone="gap",
+            )
+
+    def _foot(self) -> Iterator[Step]:
+        timeline = self.timeline
+        if timeline.final is not None and timeline.generation == 0:
+            yield Step(
+                "end", None, ("end",), said(self.teller.end(timeline.final)), (timeline.final.event,), epoch=timeline.final.known_epoch
+            )
+        for broker, replica in sorted(timeline.replicas.items()):
+            for removal in replica.removals:
+                if removal.cause == "left-behind":
+                    extent = f"{removal.start}..{removal.end - 1}"
+                    words = f"broker {broker} still has offsets {extent} that no later leader had: it will cut them when it follows"
+                    yield Step(
+                        "left-behind", None, ("left-behind", broker), said(words), removal.evidence, broker=self._lane(broker), tone="bad"
+                    )
+        for broker, found in sorted(timeline.disks.items()):
+            files = [e for e in (found.high_watermark, found.recovery_point, found.log_start, found.end_event()) if e is not None]
+            if files or found.epochs:
+                evidence = (*files, *found.epoch_events[-1:])
+                yield Step("on-disk", None, ("on-disk", broker), said(on_disk(found)), evidence, broker=self._lane(broker))
+
+
+def _gap(words: str, at: datetime, broker: int) -> Step:
+    return Step("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
+
+
+def _span(first: datetime, last: datetime) -> str:
+    if first.date() == last.date():
+        return f"{clock(first)} to {clock(last)}"
+    return f"{first:%Y-%m-%d} {clock(first)} to {last:%Y-%m-%d} {clock(last)}"
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."
+
+
+def _long(e: Event) -> bool:
+    return e.event != "jvm-pause" or (e.duration_ms or 0) >= PAUSE_MS
+
+
+def _same(state: State, before: State) -> bool:
+    """Only the partition epoch is another: KRaft raises it when a replica's directory is assigned (KIP-858)."""
+    said = ("leader_epoch", "leader", "replicas", "adding", "removing", "eligible", "recovering")
+    return set(state.isr) == set(before.isr) and all(getattr(state, name) == getattr(before, name) for name in said)
+
+
+def _quickly(state: State, start: Event) -> bool:
+    return state.at is None or start.at is None or abs(start.at - state.at) <= QUICK
+
+
+def _quoted(e: Evidence) -> dict[str, Any]:
+    return {"source": e.source, "line": e.line, "byte": e.byte, "text": e.text}
+
+
+def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
+    """Times from which there are lines of a broker, overlapping ones joined."""
+    found = sorted(
+        (s.first, s.last) for s in cluster.sources if s.node == broker and s.lines and s.first is not None and s.last is not None
+    )
+    joined: list[tuple[datetime, datetime]] = []
+    for first, last in found:
+        if joined and first <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:
+    assigned = set(state.replicas or ())
+    roles = {}
+    for broker in brokers:
+        if broker == state.leader:
+            roles[broker] = LEADER
+        elif broker in state.isr:
+            roles[broker] = IN_SYNC
+        else:
+            roles[broker] = OUT if broker in assigned or not assigned else NONE
+    return roles
+
+
+def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
+    """Brokers that hold or held a replica, by id; at most MAX_LANES, those assigned last before others."""
+    found = dict.fromkeys(timeline.assigned)
+    for state in reversed(timeline.states):
+        if len(found) > MAX_LANES:
+            break
+        found.update(dict.fromkeys((*(state.replicas or ()), *state.isr, state.leader)))
+    found.update(
+        dict.fromkeys(
+            (*timeline.disks, *(b for b, r in sorted(timeline.replicas.items()) if r.leader_starts or r.follower_starts or r.loads))
+        )
+    )
+    return tuple(sorted([b for b in found if b >= 0][:MAX_LANES]))
+
+
+def _left_out(count: int, after: Mapping[int, str]) -> dict[str, Any]:
+    entries = "entries" if count > 1 else "entry"
+    return aside("left-out", f"{count} {entries} outside the time asked for", after, repeats=count)

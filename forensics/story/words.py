@@ -1,0 +1,461 @@
+"""The words of a partition's story: one short clause for a change of state, a life of a broker, or an event.
+
+Here: what an entry says, in ASCII and in Kafka's vocabulary, with the offsets known at that moment and why it came to be.
+Not here: which events are told and in which order (assembly), or how they look (report.lanes).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable
+from datetime import datetime, timedelta
+
+from forensics.model import Finding
+from forensics.windows import absence
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.replicas import Disk, Removal
+from spark.timeline import PartitionTimeline, State
+
+FENCED_BEFORE = timedelta(seconds=10)
+"""A controller takes a broker out of the ISRs at once when it fences it or misses its session; many partitions take a while."""
+SHOWN = 6
+"""Entries of an epoch history, or offsets of followers, before the rest is only counted."""
+LONG = 160
+"""Characters of a raw text that is quoted because no better words are known."""
+
+
+class Teller:
+    """Words about one timeline. Indexes what it looks up often, so that a million changes cost a million look-ups."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Iterable[Finding]) -> None:
+        self.timeline = timeline
+        self.cluster = cluster
+        self.unclean: dict[int | None, Finding] = {}
+        self.preferred: set[int | None] = set()
+        for finding in findings:
+            if finding.kind == "unclean-election":
+                self.unclean[finding.leader_epoch] = finding
+            elif finding.kind == "preferred-election":
+                self.preferred.add(finding.leader_epoch)
+        self.deleted = min((e.at for e in deletions(timeline, cluster) if e.at is not None), default=None)
+        self.leaders = {s.leader_epoch: s.leader for s in timeline.states if s.leader >= 0}
+        self.fenced: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+        for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
+            for broker, why in lost(event):
+                if event.at is not None:
+                    self.fenced[broker].append((event.at, why))
+        for own in self.fenced.values():
+            own.sort()
+
+    # changes of state
+
+    def state(self, state: State, before: State | None, start: Event | None) -> str:
+        """A change of leader, ISR or assignment; `start` is the leader's own line of its start, where it has one."""
+        if before is None:
+            said = [self._first(state)]
+        elif state.leader != before.leader:
+            said = [self._election(state, before)]
+        elif state.leader_epoch != before.leader_epoch:
+            said = [f"broker {state.leader} leads on in a new epoch" if state.leader >= 0 else "still no leader"]
+        else:
+            said = []
+        if before is not None:
+            said += self._isr(state, before)
+            said += _assignment(state, before)
+        if not said:
+            said = ["partition epoch raised, leader and ISR as before"]
+        said += _offsets(start)
+        said += _known_of_followers(state)
+        return "; ".join(said) + _decided(state, before)
+
+    def _first(self, state: State) -> str:
+        in_sync = "all in sync" if state.replicas and set(state.isr) == set(state.replicas) else f"ISR {ids(state.isr)}"
+        replicas = f", replicas {ids(state.replicas)}" if state.replicas else ""
+        leads = f"broker {state.leader} leads" if state.leader >= 0 else "no leader"
+        made = "partition created: " if self.timeline.created() and state is self.timeline.states[0] else ""
+        return f"{made}{leads}{replicas}, {in_sync}"
+
+    def _election(self, state: State, before: State) -> str:
+        if state.leader < 0:
+            return f"NO LEADER, after broker {before.leader} ({self.why_absent(before.leader, state.at)})"
+        finding = self.unclean.get(state.known_epoch)
+        if finding is not None:
+            sure = "" if finding.confidence == "certain" else f" ({finding.confidence})"
+            return f"UNCLEAN ELECTION{sure}: broker {state.leader} leads, it was not in the ISR {ids(before.isr)}"
+        if before.leader < 0:
+            return f"broker {state.leader} leads, the partition is online again"
+        if state.known_epoch in self.preferred:
+            return f"preferred election: broker {state.leader} leads, after broker {before.leader}"
+        if state.adding or state.removing or before.adding or before.removing:
+            return f"broker {state.leader} leads, after broker {before.leader} (reassignment)"
+        if before.leader in state.isr and self._fenced(before.leader, state.at) is None:
+            return f"broker {state.leader} leads, handed over by broker {before.leader}"
+        return f"broker {state.leader} leads, after broker {before.leader} ({self.why_absent(before.leader, state.at)})"
+
+    def _isr(self, state: State, before: State) -> list[str]:
+        gone = [b for b in before.isr if b not in state.isr]
+        back = [b for b in state.isr if b not in before.isr]
+        if not gone and not back:
+            return []
+        told = [f"ISR {ids(before.isr)} -> {ids(state.isr)}"]
+        named = before.leader if state.leader != before.leader else None
+        reasons = [self._why_out(b, state) for b in gone if b != named][:SHOWN]
+        if reasons:
+            told.append(", ".join(reasons))
+        return told
+
+    def _why_out(self, broker: int, state: State) -> str:
+        if state.replicas and broker not in state.replicas:
+            return f"broker {broker} is no replica any more"
+        return f"broker {broker} out ({self.why_absent(broker, state.at)})"
+
+    def why_absent(self, broker: int, at: datetime | None) -> str:
+        """Why a broker left the leadership or the ISR, as its own life or else the controller tells it."""
+        if self.deleted is not None and at is not None and at >= self.deleted:
+            return "topic is being deleted"
+        found = absence(broker, at, self.timeline, self.cluster)
+        if found.why in ("running", "unknown") and (why := self._fenced(broker, at)) is not None:
+            return why
+        if found.why == "running" and at is not None and any(e.at is not None and _just_before(e.at, at) for e in self._pauses(broker)):
+            return "it had stood still"
+        return _ABSENT[found.why]
+
+    def _pauses(self, broker: int) -> list[Event]:
+        return [e for e in self.cluster.of("jvm-pause") if e.writer == broker]
+
+    def _fenced(self, broker: int, at: datetime | None) -> str | None:
+        own = self.fenced.get(broker)
+        if not own or at is None:
+            return None
+        index = bisect_right(own, (at + timedelta(seconds=1), "\U0010ffff")) - 1
+        return own[index][1] if index >= 0 and _just_before(own[index][0], at) else None
+
+    def end(self, state: State) -> str:
+        leads = f"broker {state.leader} leads" if state.leader >= 0 else "no leader"
+        replicas = f", replicas {ids(state.replicas)}" if state.replicas else ""
+        return f"at the end of the evidence: {leads}, ISR {ids(state.isr)}{replicas}"
+
+    # events
+
+    def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
+        """An event in its own words; of a kind that has none, the raw text."""
+        words = _WORDS.get(e.event)
+        said = removed(removal) if removal is not None else words(e, self) if words is not None else ""
+        if e.event == "log-load" and recovered:
+            said += ", after a recovery (its last stop was not clean)"
+        if not said:
+            return _raw(e)
+        return f"broker {e.writer} {said}" if e.writer is not None and e.event not in _NO_SUBJECT else said
+
+    def leader_of(self, epoch: int | None) -> str:
+        leader = self.leaders.get(epoch) if epoch is not None else None
+        return f"broker {leader}" if leader is not None else "the leader"
+
+
+_ABSENT = {
+    "crash": "died",
+    "stop": "orderly stop",
+    "log-dir": "log directory failed",
+    "running": "alive, not in sync",
+    "unknown": "why, nothing collected tells",
+}
+
+
+def _just_before(one: datetime, other: datetime) -> bool:
+    return -timedelta(seconds=1) <= other - one <= FENCED_BEFORE
+
+
+def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
+    """Events that say that this generation of the topic is deleted."""
+    begin = min((s.at for s in timeline.states if s.at is not None), default=None)
+    told = [e for e in cluster.of("topic-deletion", "metadata-topic-removed") if e.topic == timeline.topic]
+    told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
+    return [e for e in told if begin is None or e.at is None or e.at >= begin]
+
+
+def lost(event: Event) -> list[tuple[int, str]]:
+    """Brokers a controller says it does not reach any more, and why."""
+    if event.event == "broker-fenced" and event.broker is not None:
+        return [(event.broker, "fenced, session timeout" if event.reason == "session-timeout" else "fenced")]
+    if event.event == "metadata-broker-change" and event.broker is not None and event.reason == "fenced":
+        return [(event.broker, "fenced")]
+    if event.event == "brokers-changed" and event.reason == "deleted":
+        return [(b, "session gone") for b in event.brokers or ()]
+    return []
+
+
+def found_again(event: Event) -> list[int]:
+    """Brokers a controller says it reaches again."""
+    if event.event in ("broker-unfenced", "metadata-broker-change") and event.broker is not None:
+        return [event.broker] if event.event == "broker-unfenced" or event.reason == "unfenced" else []
+    if event.event == "brokers-changed" and event.reason in ("added", "bounced"):
+        return list(event.brokers or ())
+    return []
+
+
+def ids(brokers: Collection[int] | None) -> str:
+    shown = list(brokers or ())[:20]
+    more = len(brokers or ()) - len(shown)
+    return "[" + ", ".join(map(str, shown)) + (f", and {more} more" if more > 0 else "") + "]"
+
+
+def clock(at: datetime | None) -> str:
+    """Time of day as entries name it in passing."""
+    return at.strftime("%H:%M:%S.%f")[:-3] if at is not None else "an unknown time"
+
+
+def _assignment(state: State, before: State) -> list[str]:
+    said = []
+    if state.adding and state.adding != before.adding:
+        said.append(f"reassignment adds {ids(state.adding)}")
+    if state.removing and state.removing != before.removing:
+        said.append(f"reassignment takes away {ids(state.removing)}")
+    if (before.adding or before.removing) and not (state.adding or state.removing):
+        said.append("reassignment ends")
+    if state.replicas and before.replicas and state.replicas != before.replicas:
+        said.append(f"replicas {ids(before.replicas)} -> {ids(state.replicas)}")
+    if state.eligible != before.eligible:
+        said.append(f"eligible leader replicas {ids(state.eligible)}")
+    return said
+
+
+def _offsets(start: Event | None) -> list[str]:
+    return [f"begins at {_ends(start)}"] if start is not None and start.log_end_offset is not None else []
+
+
+def _ends(e: Event) -> str:
+    return ", ".join(f"{name} {value}" for name, value in (("LEO", e.log_end_offset), ("HW", e.high_watermark)) if value is not None)
+
+
+def _known_of_followers(state: State) -> list[str]:
+    """What the leader knew when it shrank the ISR."""
+    shrink = next((e for e in (state.event, *state.also) if e.event == "isr-shrink" and (e.replica_offsets or e.log_end_offset)), None)
+    if shrink is None:
+        return []
+    said = [f"{_ends(shrink)} at the leader"] if _ends(shrink) else []
+    behind = [f"broker {r['broker']} had {r['log_end_offset']}" for r in shrink.replica_offsets or () if r["log_end_offset"] is not None]
+    return [", ".join(said + behind[:SHOWN])] if said or behind else []
+
+
+def _decided(state: State, before: State | None) -> str:
+    controller = state.event.controller
+    changed = before is not None and before.leader_epoch != state.leader_epoch
+    return f" (controller {controller})" if changed and controller is not None and state.source == "decided" else ""
+
+
+def removed(removal: Removal) -> str:
+    """A range of offsets that left a log, with why it was cut."""
+    extent = f"offsets {removal.start}..{removal.end - 1}{'' if removal.exact else ' at least'}"
+    if removal.cause == "empty":
+        return f"begins an empty log: {extent} are gone from its disk"
+    if removal.cause == "restart":
+        return f"loads a log that ends at {removal.start}, shorter than before its restart: {extent} are gone from it"
+    why = {"leader-epoch": "where its leader's lineage parts", "high-watermark": "to its high watermark"}.get(removal.cause)
+    return f"TRUNCATES to {removal.start}{f', {why}' if why else ''}: {extent} are gone from its log"
+
+
+def on_disk(disk: Disk) -> str:
+    """What the files of a replica held when they were collected."""
+    told = []
+    if disk.log_end_offset is not None:
+        told.append(f"log ends at {disk.log_end_offset}")
+    for name, event in (("HW", disk.high_watermark), ("flushed to", disk.recovery_point), ("log start", disk.log_start)):
+        if event is not None and event.offset is not None:
+            told.append(f"{name} {event.offset}")
+    if disk.epochs:
+        shown = disk.epochs[-SHOWN:]
+        more = f"{len(disk.epochs) - len(shown)} earlier, " if len(disk.epochs) > len(shown) else ""
+        told.append(f"epochs {more}" + ", ".join(f"{epoch} from {start}" for epoch, start in shown))
+    return f"broker {disk.broker} on disk, when collected: " + ("; ".join(told) or "nothing readable")
+
+
+def finding_words(finding: Finding, name: str) -> str:
+    said = finding.summary.removeprefix(f"{name}: ")
+    sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
+    if finding.kind == "data-loss":
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{sure}"
+    return f"{finding.kind}: {said}{sure}"
+
+
+def _raw(e: Event) -> str:
+    text = " ".join((e.text or e.event).split())
+    return f"{e.event}: {text[:LONG]}{'...' if len(text) > LONG else ''}"
+
+
+# events, by kind: what its writer does, or for those of _NO_SUBJECT what is
+
+_NO_SUBJECT = frozenset(
+    {
+        "unclean-election-said",
+        "election-failed",
+        "election-requested",
+        "preferred-election",
+        "reassignment",
+        "topic-created",
+        "topic-deletion",
+        "topic-deleted",
+        "metadata-topic-removed",
+        "controller-elected",
+        "metadata-leader",
+    }
+)
+
+
+def _follows(e: Event, t: Teller) -> str:
+    offsets = f" from {_ends(e)}" if _ends(e) else ""
+    return f"follows {t.leader_of(e.leader_epoch)}{offsets}"
+
+
+def _leads(e: Event, t: Teller) -> str:
+    offsets = f" from {_ends(e)}" if _ends(e) else ""
+    return f"takes up leading in epoch {e.leader_epoch}{offsets}"
+
+
+def _loads(e: Event, t: Teller) -> str:
+    start = f" and begins at {e.log_start_offset}" if e.log_start_offset else ""
+    return f"loads its log: it ends at {e.log_end_offset}{start}"
+
+
+def _regresses(e: Event, t: Teller) -> str:
+    return f"sets its HW back{f' from {e.previous_offset}' if e.previous_offset is not None else ''} to {e.high_watermark}"
+
+
+def _resets(e: Event, t: Teller) -> str:
+    came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
+    return f"is out of its leader's range: goes on{came} at {e.offset}"
+
+
+def _fetches(e: Event, t: Teller) -> str:
+    return f"fetches from broker {e.broker}" + (f" at offset {e.offset}" if e.offset is not None else "")
+
+
+def _fetch_fails(e: Event, t: Teller) -> str:
+    return "fails to fetch" + (f" from broker {e.broker}" if e.broker is not None else "") + f": {e.reason or 'error'}"
+
+
+def _refused(e: Event, t: Teller) -> str:
+    need = f" {e.count}" if e.count is not None else ""
+    return f"REFUSES writes: the ISR is smaller than min.insync.replicas{need}"
+
+
+def _rejected(e: Event, t: Teller) -> str:
+    return "is refused its ISR change" + (f" ({e.reason})" if e.reason else "")
+
+
+def _deletes_segments(e: Event, t: Teller) -> str:
+    return f"deletes segments ({e.reason or 'reason not told'})" + (f", from offset {e.offset}" if e.offset is not None else "")
+
+
+def _moves_start(e: Event, t: Teller) -> str:
+    return f"moves its log start to {e.log_start_offset}" + (f" ({e.reason})" if e.reason else "")
+
+
+def _reassignment(e: Event, t: Teller) -> str:
+    return f"reassignment {e.reason or 'step'}" + (f": replicas {ids(e.replicas)}" if e.replicas else "")
+
+
+def _intends(e: Event, t: Teller) -> str:
+    ends = f"; {_ends(e)} at the leader" if _ends(e) else ""
+    return f"asks for ISR {ids(e.previous_isr)} -> {ids(e.isr)}{ends}"
+
+
+def _election_asked(e: Event, t: Teller) -> str:
+    return f"a {(e.reason or '').lower() or 'leader'} election is asked for" + (f" by {e.value}" if e.value else "")
+
+
+def _directory(e: Event, t: Teller) -> str:
+    return "has its replica OFFLINE: log directory" + (f" {e.directory}" if e.directory else "") + " failed"
+
+
+def _partition_state(e: Event, t: Teller) -> str:
+    epoch = f", epoch {e.leader_epoch}" if e.leader_epoch is not None else ""
+    to = f" to broker {e.broker}" if e.reason == "sent" and e.broker is not None else ""
+    return f"has {e.reason or 'told'}{to} the state: leader {e.leader}{epoch}" + (f", ISR {ids(e.isr)}" if e.isr is not None else "")
+
+
+def _checkpointed(e: Event, t: Teller) -> str:
+    return f"disk, saved copy: {e.event} {e.offset}"
+
+
+def _controls(e: Event, t: Teller) -> str:
+    return f"node {e.controller} is the controller" + (f", controller epoch {e.controller_epoch}" if e.controller_epoch is not None else "")
+
+
+def _corrupt(e: Event, t: Teller) -> str:
+    place = f" from offset {e.offset} on" if e.offset is not None else ""
+    return f"has bytes on its disk that are no valid records{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
+
+
+def _stood_still(e: Event, t: Teller) -> str:
+    return f"stood still for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
+
+
+_WORDS: dict[str, Callable[[Event, Teller], str]] = {
+    "leader-start": _leads,
+    "follower-start": _follows,
+    "partition-state": _partition_state,
+    "partition-transition": lambda e, t: f"moves the partition's state {e.reason}",
+    "unclean-election-said": lambda e, t: f"Kafka says that broker {e.leader} is elected from outside the ISR",
+    "recovering-mark": lambda e, t: "is told that its election was unclean",
+    "election-failed": lambda e, t: "election FAILED: no replica may lead",
+    "election-requested": _election_asked,
+    "preferred-election": lambda e, t: "preferred leader election completed",
+    "become-refused": lambda e, t: f"cannot take up its role ({e.reason or 'refused'})",
+    "replica-added": lambda e, t: "takes up a replica of the partition",
+    "isr-shrink": _intends,
+    "isr-expand": _intends,
+    "isr-rejected": _rejected,
+    "log-load": _loads,
+    "log-created": lambda e, t: "creates an empty log",
+    "log-deleted": lambda e, t: "deletes its replica",
+    "log-recovery": lambda e, t: f"recovers the segment at {e.offset}",
+    "log-corruption": _corrupt,
+    "hw-loaded": lambda e, t: f"starts with HW {e.high_watermark}",
+    "hw-missing": lambda e, t: "finds no HW checkpointed",
+    "hw-regression": _regresses,
+    "truncation": lambda e, t: f"truncates to {e.offset}",
+    "truncation-noop": lambda e, t: f"truncates to {e.offset}, which changes nothing",
+    "truncation-plan": lambda e, t: f"will truncate to {e.offset} ({e.reason or 'reason not told'})",
+    "truncation-below-hw": lambda e, t: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "",
+    "fetch-offset-reset": _resets,
+    "segment-roll": lambda e, t: f"begins a new segment at {e.offset}, its LEO then",
+    "segment-delete": _deletes_segments,
+    "log-start-move": _moves_start,
+    "producer-snapshot": lambda e, t: f"writes producer state at LEO {e.offset}",
+    "epoch-assigned": lambda e, t: f"notes that epoch {e.leader_epoch} begins at {e.offset}",
+    "fetcher-added": _fetches,
+    "fetcher-removed": lambda e, t: "stops fetching",
+    "fetch-error": _fetch_fails,
+    "partition-failed": lambda e, t: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""),
+    "append-refused": _refused,
+    "log-dir-partitions": _directory,
+    "log-dir-offline": lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""),
+    "reassignment": _reassignment,
+    "topic-created": lambda e, t: "topic created",
+    "topic-deletion": lambda e, t: "deletion of the topic begins",
+    "topic-deleted": lambda e, t: "topic deleted",
+    "metadata-topic-removed": lambda e, t: "topic deleted",
+    "controller-elected": _controls,
+    "metadata-leader": _controls,
+    "hw-checkpoint": _checkpointed,
+    "recovery-point": _checkpointed,
+    "log-start-checkpoint": _checkpointed,
+    "segment": lambda e, t: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}",
+    "jvm-pause": _stood_still,
+}
+
+
+def between(state: State, before: State) -> str | None:
+    """What the jump from one state to the next says is missing."""
+    if before.known_epoch is None or state.known_epoch is None:
+        return None
+    if state.partition_epoch is not None and before.partition_epoch is not None:
+        missing = state.partition_epoch - before.partition_epoch - 1
+        return f"{missing} change{'s' if missing > 1 else ''} of state before this are not in evidence" if missing > 0 else None
+    epochs = state.known_epoch - before.known_epoch - 1
+    if epochs <= 0:
+        return None
+    which = f"epoch {state.known_epoch - 1}" if epochs == 1 else f"epochs {before.known_epoch + 1} to {state.known_epoch - 1}"
+    return f"{which}: no state of it is in evidence"

@@ -1,0 +1,89 @@
+"""Under-replicated partitions over time: how many, for each leader and for the cluster, as step series.
+
+Here: the series from the windows that each partition's row carries (model.SHORT), and what of a long one is kept. A partition counts
+for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment adds or takes away are
+counted apart, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences), what the counts
+mean (rules).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+MAX_STEPS = 500
+"""Steps of a series in the report; of more, the highest of each stretch stay."""
+MAX_LEADERS = 100
+"""Leaders whose series a report gives, those with the highest counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From `at` (None: since before the evidence) until the next step so many partitions were under-replicated."""
+
+    at: datetime | None
+    under_replicated: int
+    reassigning: int
+    """Partitions of which only replicas on their way in or out were missing; not among `under_replicated`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """`leader` None: the whole cluster; -1: partitions without a leader."""
+
+    leader: int | None
+    steps: tuple[Step, ...]
+
+    @property
+    def peak(self) -> int:
+        return max((s.under_replicated for s in self.steps), default=0)
+
+    def at(self, start: datetime | None, end: datetime | None) -> int:
+        """The highest count between two times."""
+        worst = 0
+        for step, following in zip_longest(self.steps, self.steps[1:]):
+            over = following is not None and following.at is not None and start is not None and following.at <= start
+            ahead = end is not None and step.at is not None and step.at >= end
+            if not over and not ahead:
+                worst = max(worst, step.under_replicated)
+        return worst
+
+
+def series(partitions: Iterable[Mapping[str, Any]]) -> list[Series]:
+    """The cluster's series, then one for each leader by id; none when nothing was ever under-replicated."""
+    changes: dict[int | None, dict[datetime | None, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for row in partitions:
+        for short in row.get("shorts") or ():
+            kind = 1 if short["planned"] else 0
+            start, end = short["start"], short["end"]
+            for key in (None, short["leader"]):
+                changes[key][start][kind] += 1
+                if end is not None:  # states are in the order of their cause, which clocks may contradict
+                    changes[key][max(start or end, end)][kind] -= 1
+    keys = sorted(changes, key=lambda k: (k is not None, k or 0))
+    return [Series(key, _steps(changes[key])) for key in keys]
+
+
+def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]:
+    counts = [0, 0]
+    found: list[Step] = []
+    for at in sorted(changes, key=lambda t: (t is not None, t or datetime.min)):
+        under, moving = changes[at]
+        counts = [counts[0] + under, counts[1] + moving]
+        step = Step(at, *counts)
+        if not found or (found[-1].under_replicated, found[-1].reassigning) != (step.under_replicated, step.reassigning):
+            found.append(step)
+    return tuple(found)
+
+
+def capped(steps: Sequence[Step], most: int = MAX_STEPS) -> Sequence[Step]:
+    """At most so many steps: of each stretch the one with the highest count, and the last of all."""
+    if len(steps) <= most:
+        return steps
+    width = -(-len(steps) // (most - 1))
+    highest = [max(steps[i : i + width], key=lambda s: s.under_replicated + s.reassigning) for i in range(0, len(steps), width)]
+    return highest if highest[-1] == steps[-1] else [*highest, steps[-1]]

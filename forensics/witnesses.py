@@ -1,0 +1,40 @@
+"""Who could have told: whether changes that are not in evidence would be, had they happened.
+
+Here: the one question several rules ask before they take silence for a fact. Not here: what was collected as a list (the
+report's `not_collected`), or what a missing broker hides (rules.evidence_gap).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from forensics.model import brokers_named
+from spark.cluster import Cluster
+from spark.timeline import PartitionTimeline, State
+
+ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
+_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
+_SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
+"""Logs in which kafka.cluster.Partition, which prints a leader's changes of its ISR, does not write."""
+
+
+def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Whether the ISR changes that this leader made are in evidence: its own log or the metadata log was collected."""
+    if any(s.kind in _METADATA for s in cluster.sources):
+        return True
+    if any(s.node == leader and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS for s in cluster.sources):
+        return True
+    return any(e.writer == leader for e in timeline.of(*ISR_EVENTS))
+
+
+def untold(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
+    """Leaders of these states whose changes of the ISR are not in evidence: how long a state stood is unknown."""
+    leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
+    return tuple(b for b in leaders if not tells_isr(b, timeline, cluster))
+
+
+def unheard(leaders: Sequence[int]) -> str:
+    """A sentence for the explanation of a finding that rests on such states; empty when there are none."""
+    if not leaders:
+        return ""
+    return f" The log in which {brokers_named(leaders)} told of changes of the ISR was not collected: it may have been otherwise in between, and have ended sooner."

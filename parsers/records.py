@@ -1,0 +1,338 @@
+"""Every record of a log as one row: when, where, how grave, by which logger, its text with the lines that belong to it.
+
+Here: the cut of a log of any size into records, in bounded memory, whatever it is wrapped in. Not here: how a record is laid
+out (parsers.layouts), what is around it (parsers.wrappers), what it states (parsers.catalogue), or any order between files.
+
+A record is what a layout says it begins with and the lines up to the next one. Lines before the first record are rows of
+their own. Nothing is left out but blank lines between; what is longer than MAX_RECORD goes on in a further row.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from io import BytesIO
+from itertools import accumulate
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from parsers.catalogue import MAX_LAYOUTS, MAX_WRITERS, read_log
+from parsers.layouts import Layout, Record, fitting, sniff
+from parsers.schemas import Member, Row
+from parsers.sniff import log_kind
+from parsers.wrappers import MAX_LINE, Line, Outer, Unwrapper, time_of
+
+MAX_RECORD = 64 << 10
+"""Characters of one row's text."""
+PIECE = 1 << 20
+"""Bytes of lines that are kept for all writers of a file together."""
+MAX_STATED = 10_000
+"""Events of one record that are kept."""
+_HEAD = 64 << 10
+_LINE_COST = 200
+_SNIFFED_LINES = 200
+_BATCH_ROWS, _BATCH_TEXT = 4096, 4 << 20
+_EDGES = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\x1b") + "\ufeff"
+"""What torn writes and other systems leave at the ends of a line."""
+_QUARTER = timedelta(minutes=15)
+
+STATED = pa.struct(
+    [("event", pa.string()), ("topic", pa.string()), ("topic_id", pa.string()), ("partition", pa.int32()), ("node", pa.int32())]
+)
+
+
+def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"doc": doc})
+
+
+RECORDS = pa.schema(
+    [
+        _field("source", pa.string(), "path of the file inside the evidence; `path#writer` where lines name their writer"),
+        _field("number", pa.int64(), "place among the rows of its source, from 0"),
+        _field("line", pa.int64(), "1-based line its first line is in"),
+        _field("byte", pa.int64(), "byte offset in the (decompressed) file at which that line begins"),
+        _field("lines", pa.int32(), "lines of the file that it takes one after the other; 1 where its lines do not follow each other"),
+        _field("time", pa.timestamp("us"), "when, as `clock` told it; that of the record before where it has none; null at a file's begin"),
+        _field("clock", pa.string(), "line: broker's local wall clock; utc: the line or its wrapper names the zone"),
+        _field("level", pa.string(), "level; null for what is no record"),
+        _field("logger", pa.string(), "logger as printed"),
+        _field("text", pa.string(), f"what the wrappers hold, lines joined with line feeds, at most {MAX_RECORD} characters"),
+        _field("events", pa.list_(STATED), "what the catalogue reads in it; null when nobody asked"),
+    ]
+)
+
+
+def records(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = (), *, stated: bool = True) -> Iterator[Row]:
+    """Rows of RECORDS, those of each source in its own order. `layouts` are the user's own; `stated` asks for `events`.
+
+    What could not be read is a row whose event is 'problem'. Never raises on what it reads.
+    """
+    return _Walk(member, kind, layouts, stated).rows(stream)
+
+
+def batches(rows: Iterable[Row], schema: pa.Schema = RECORDS) -> Iterator[pa.RecordBatch]:
+    """Rows as record batches of a few megabytes."""
+    pending: list[Row] = []
+    size = 0
+    for row in rows:
+        pending.append(row)
+        size += len(row["text"])
+        if len(pending) >= _BATCH_ROWS or size >= _BATCH_TEXT:
+            yield _batch(pending, schema)
+            pending, size = [], 0
+    if pending:
+        yield _batch(pending, schema)
+
+
+def _batch(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([row[f.name] for row in rows], f.type) for f in schema], schema=schema)
+
+
+class _Writer:
+    """The records of one writer. `open` goes on in the lines that follow."""
+
+    def __init__(self, source: str, kind: str, given: Sequence[Layout]) -> None:
+        self.source = source
+        self.kind = kind
+        self.given = given
+        self.layouts: list[Layout] = []  # in use, the latest first
+        self.waiting: list[Line] = []
+        self.size = 0
+        self.done: list[Row] = []
+        self.open: Row | None = None
+        self.parts: list[str] = []  # lines of `open`
+        self.length = 0
+        self.layout: Layout | None = None  # that of `open`
+        self.number = 0
+        self.time: datetime | None = None
+        self.clock: str | None = None
+        self.seconds = True  # records print whole seconds only
+
+    def add(self, line: Line) -> None:
+        self.waiting.append(line)
+        self.size += len(line.text) + _LINE_COST
+
+    def learn(self, head: bytes) -> None:
+        """Looks at lines for the layout they are in."""
+        found = sniff(head, self.given)
+        if found is not None:
+            self._use(found)
+
+    def begins(self, text: bytes) -> bool:
+        return any(layout.begins(text, 0) for layout in self.layouts)
+
+    def take(self, *, last: bool) -> list[Row]:
+        """Records that are complete with the lines so far."""
+        lines, self.waiting, self.size = self.waiting, [], 0
+        if not self.layouts and lines:
+            self.learn(b"\n".join(line.text for line in lines[:_SNIFFED_LINES])[:_HEAD])
+        for at, line in enumerate(lines):
+            for text in line.text.split(b"\n"):
+                self._line(text.decode("utf-8", "replace").strip(_EDGES), line, lines, at)
+        if last:
+            self._close()
+        done, self.done = self.done, []
+        return done
+
+    def _line(self, text: str, line: Line, lines: Sequence[Line], at: int) -> None:
+        record, layout = self._read(text, lines, at)
+        if record is None:
+            if self.open is not None and self.layout is not None and self.length + len(text) < MAX_RECORD:
+                self._append(text, line)
+                return
+            if not text.strip():
+                return
+        self._close()
+        self.layout = layout or self.layout
+        self._begin(record, text, line)
+
+    def _read(self, text: str, lines: Sequence[Line], at: int) -> tuple[Record | None, Layout | None]:
+        """The record that begins with this line, in a layout in use or in another one the file changes to."""
+        for layout in self.layouts:
+            record = layout.read(text)
+            if record is not None:
+                return record, layout
+        found = fitting(text, self.given) if len(text) <= MAX_RECORD else None
+        if found is None:
+            return None, None
+        better = sniff(b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD], self.given)
+        layout = better if better is not None and better.fits(text) else found
+        self._use(layout)
+        return layout.read(text), layout
+
+    def _use(self, layout: Layout) -> None:
+        known = [layout, *(other for other in self.layouts if other is not layout)]
+        self.layouts = sorted(known, key=lambda one: one.bare)[:MAX_LAYOUTS]
+
+    def _begin(self, record: Record | None, text: str, line: Line) -> None:
+        self._tell_time(record, line)
+        self.open = {
+            "source": self.source,
+            "number": self.number,
+            "line": line.line,
+            "byte": line.byte,
+            "lines": 1,
+            "time": self.time,
+            "clock": self.clock,
+            "level": (record.level or None) if record else None,
+            "logger": record.logger if record else None,
+            "events": None,
+        }
+        self.parts, self.length = [text], len(text)
+
+    def _tell_time(self, record: Record | None, line: Line) -> None:
+        if record is None or record.time is None:
+            counts = record is not None or self.clock != "line"
+            at = time_of(line) if counts and line.utc is not None else None
+            if at is not None:
+                self.time, self.clock = at, "utc"
+            return
+        self.seconds = self.seconds and not record.time.microsecond
+        fine = self.seconds and line.utc is not None
+        self.time, self.clock = _finer(record.time, time_of(line)) if fine else record.time, "utc" if record.utc else "line"
+
+    def _append(self, text: str, line: Line) -> None:
+        assert self.open is not None
+        follows = line.line == self.open["line"] + len(self.parts) and self.open["lines"] == len(self.parts)
+        self.open["lines"] = self.open["lines"] + 1 if follows else 1
+        self.parts.append(text)
+        self.length += len(text) + 1
+
+    def _close(self) -> None:
+        row = self.open
+        if row is None:
+            return
+        text = "\n".join(self.parts).rstrip("\n")
+        tail = self.layout.tail if self.layout is not None else None
+        if row["level"] is not None and row["logger"] is None and len(self.parts) > 1 and tail is not None:
+            found = tail.search(text, len(self.parts[0]))
+            row["logger"] = found["logger"] if found is not None else None
+        row["lines"] = min(row["lines"], text.count("\n") + 1)
+        for begin in range(0, max(len(text), 1), MAX_RECORD):
+            self.done.append({**row, "number": self.number, "text": text[begin : begin + MAX_RECORD]})
+            self.number += 1
+        self.open = None
+
+    def problem(self, text: str, outer: Outer) -> Row:
+        """A row about the file as a whole, at the place the reading has come to."""
+        self._begin(None, text, Line(b"", outer.line, outer.byte, b"", "", "", None))
+        self._close()
+        return {**self.done.pop(), "events": [_stated({"event": "problem"})]}
+
+
+def _finer(time: datetime, stamp: datetime | None) -> datetime:
+    """A time of whole seconds with the fraction of the wrapper's, if that is of the same second in some zone."""
+    if stamp is None:
+        return time
+    try:
+        shown = stamp + round((time - stamp) / _QUARTER) * _QUARTER
+    except OverflowError:
+        return time
+    return shown if timedelta(0) <= shown - time < timedelta(seconds=1) else time
+
+
+class _Lines(Outer):
+    """Lines of which the last can be put back."""
+
+    again: tuple[bytes, int, int] | None = None
+
+    def next(self) -> tuple[bytes, int, int] | None:
+        line, self.again = self.again, None
+        return line if line is not None else super().next()
+
+
+class _Walk:
+    """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
+
+    def __init__(self, member: Member, kind: str, layouts: Sequence[Layout], stated: bool) -> None:
+        self.member = member
+        self.given = layouts
+        self.stated = stated
+        self.unwrapper = Unwrapper(layouts)
+        self.own = _Writer(member.path, kind, layouts)  # lines that name no writer
+        self.writers: dict[str, _Writer] = {}
+        self.host = ""
+        self.crowd = 0
+
+    def rows(self, stream: BinaryIO) -> Iterator[Row]:
+        head, trouble = _head(stream)
+        outer = _Lines(stream, head)
+        outer.problem = trouble
+        wrapped = self.unwrapper.prepare(head)
+        if not wrapped:
+            self.own.learn(head)
+            yield from self._plain(outer)
+        for line in self.unwrapper.lines(outer):
+            yield from self._full(self._writer_of(line), line)
+        for writer in (self.own, *self.writers.values()):
+            yield from self._told(writer, writer.take(last=True))
+        yield from self._problems(outer)
+
+    def _plain(self, outer: _Lines) -> Iterator[Row]:
+        """Records up to the first line that is plainly a wrapped one, which is put back."""
+        while (found := outer.next()) is not None:
+            text, number, byte = found
+            if not self.own.begins(text) and not text[:1].isspace() and self.unwrapper.wraps(text):
+                outer.again = found
+                return
+            yield from self._full(self.own, Line(text, number, byte, b"", "", "", None))
+
+    def _full(self, writer: _Writer, line: Line) -> Iterator[Row]:
+        writer.add(line)
+        if writer.size >= PIECE // max(1, len(self.writers)):
+            yield from self._told(writer, writer.take(last=False))
+
+    def _writer_of(self, line: Line) -> _Writer:
+        """The first host is the file's own, for most journals are of one."""
+        self.host = self.host or line.host
+        name = line.writer or (line.host if line.host != self.host else "")
+        if not name:
+            return self.own
+        found = self.writers.get(name)
+        if found is None:
+            if len(self.writers) == MAX_WRITERS:
+                self.crowd += 1
+                return self.own
+            found = _Writer(f"{self.member.path}#{name}", log_kind(name) or self.own.kind, self.given)
+            self.writers[name] = found
+        return found
+
+    def _told(self, writer: _Writer, rows: list[Row]) -> list[Row]:
+        """The rows with what the catalogue reads in them."""
+        if not self.stated or not rows:
+            return rows
+        for row in rows:
+            row["events"] = []
+        lines = list(accumulate((row["text"].count("\n") + 1 for row in rows), initial=1))
+        data = "\n".join(row["text"] for row in rows).encode("utf-8", "replace")
+        for event in read_log(BytesIO(data), Member(writer.source, len(data), None), writer.kind, self.given):
+            if event["event"] != "source" and event.get("line") is not None:
+                events = rows[min(bisect_right(lines, event["line"]), len(rows)) - 1]["events"]
+                if len(events) < MAX_STATED:
+                    events.append(_stated(event))
+        return rows
+
+    def _problems(self, outer: Outer) -> Iterator[Row]:
+        if outer.cut:
+            yield self.own.problem(f"{outer.cut} lines longer than {MAX_LINE} bytes; the rest of each was not read", outer)
+        if self.crowd:
+            yield self.own.problem(f"{self.crowd} lines of more than {MAX_WRITERS} writers were not told apart", outer)
+        if outer.problem:
+            yield self.own.problem(outer.problem, outer)
+
+
+def _head(stream: BinaryIO) -> tuple[bytes, str | None]:
+    """The first bytes of a file, and why there are no more."""
+    head = b""
+    try:
+        while len(head) < _HEAD and (piece := stream.read(_HEAD - len(head))):
+            head += piece
+    except Exception as error:  # whatever the container's decompressor raises on damaged data
+        return head, f"reading stopped: {type(error).__name__}: {error}"
+    return head, None
+
+
+def _stated(event: Row) -> Row:
+    return {name: event.get(name) for name in ("event", "topic", "topic_id", "partition", "node")}

@@ -1,0 +1,172 @@
+"""Settings over time: what a topic, a broker or the whole cluster was set to at a given moment, and which evidence says so.
+
+Here: the order in which Kafka's sources of a setting count (ConfigEntry.ConfigSource), and the history of each. Not here: how a setting
+is read (parsers) or whether its value was wise (forensics).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from spark.events import Event
+
+HIDDEN = "[hidden]"
+
+TOPIC, BROKER, CLUSTER, STATIC, EFFECTIVE, DEFAULT = (
+    "DYNAMIC_TOPIC_CONFIG",
+    "DYNAMIC_BROKER_CONFIG",
+    "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    "STATIC_BROKER_CONFIG",
+    "EFFECTIVE",
+    "DEFAULT_CONFIG",
+)
+"""Sources of a value as Kafka names them, first come first served. EFFECTIVE is no source of Kafka's: kafka-configs said what
+holds for a topic through a source further down, and nothing else tells what that source says."""
+
+DELETIONS = frozenset({"metadata-topic-removed", "topic-deleted"})
+
+BROKER_NAMES = {
+    "cleanup.policy": ("log.cleanup.policy",),
+    "flush.messages": ("log.flush.interval.messages",),
+    "flush.ms": ("log.flush.interval.ms",),
+    "retention.bytes": ("log.retention.bytes",),
+    "retention.ms": ("log.retention.ms",),
+    "segment.bytes": ("log.segment.bytes",),
+}
+"""Settings of topics whose defaults brokers keep under another name (Kafka's ServerTopicConfigSynonyms)."""
+
+_Owner = str | int | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Change:
+    """From `at` (datetime.min: since before all evidence) the setting had this value; None: it was taken away."""
+
+    at: datetime
+    order: int
+    value: str | None
+    event: Event | None
+    source: str
+
+
+class Settings:
+    """The histories of all settings. Events are put in in their order in time."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._changes: dict[tuple[str, _Owner], dict[str, list[Change]]] = {}
+        self._brokers: list[int] = []
+        self._count = 0
+        for event in events:
+            self.note(event)
+
+    def note(self, event: Event) -> None:
+        """Takes in a 'config' or 'metadata-config' event, or the deletion of a topic, with which its settings go. Values that Kafka
+        hid tell nothing."""
+        source, owner = _place(event)
+        at = event.at or datetime.min
+        if event.event in DELETIONS:
+            self._complete(TOPIC, event.topic, set(), at, event)
+        elif event.key is None:
+            if source in (TOPIC, BROKER, CLUSTER) and event.value is not None:
+                self._complete(source, owner, set(filter(None, event.value.split(","))), at, event)
+        elif event.value == HIDDEN:
+            return
+        else:
+            removed = event.value in (None, "null")
+            self.put(event.key, None if removed else event.value, source, owner, at, event)
+
+    def put(
+        self, key: str, value: str | None, source: str, owner: _Owner = None, at: datetime = datetime.min, event: Event | None = None
+    ) -> None:
+        """One change; `owner` is the topic, the broker, or None for the whole cluster."""
+        self._count += 1
+        if source in (BROKER, STATIC) and isinstance(owner, int) and owner not in self._brokers:
+            insort(self._brokers, owner)
+        insort(self._changes.setdefault((source, owner), {}).setdefault(key, []), Change(at, self._count, value, event, source), key=_when)
+
+    def _complete(self, source: str, owner: _Owner, named: set[str], at: datetime, event: Event) -> None:
+        """All dynamic settings of the owner are named: the others are not set any more."""
+        for key, changes in self._changes.get((source, owner), {}).items():
+            if key not in named and changes[-1].value is not None:
+                self.put(key, None, source, owner, at, event)
+
+    def value(self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None) -> str | None:
+        """The value in force; None when no evidence tells it. See `change`."""
+        found = self.change(key, topic=topic, broker=broker, at=at)
+        return found.value if found is not None else None
+
+    def change(self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None) -> Change | None:
+        """The last change before `at` (None: of all) of the first source that has a value then: the topic's, the broker's, the cluster's.
+
+        Before the first evidence of a source its first value is taken to have held. Without a broker, the first broker by id that
+        has a value answers.
+        """
+        names = (key, *BROKER_NAMES.get(key, ())) if topic is not None else (key,)
+        for source, owner in self._asked(topic, broker):
+            changes = self._changes.get((source, owner), {})
+            for name in names if source not in (TOPIC, EFFECTIVE) else (key,):
+                found = _in_force(changes.get(name, ()), at)
+                if found is not None and found.value is not None:
+                    return found
+        return None
+
+    def _asked(self, topic: str | None, broker: int | None) -> Iterator[tuple[str, _Owner]]:
+        if topic is not None:
+            yield TOPIC, topic
+        brokers = [broker] if broker in self._brokers else self._brokers
+        for node in brokers:
+            yield BROKER, node
+        yield CLUSTER, None
+        for node in brokers:
+            yield STATIC, node
+        if topic is not None:
+            yield EFFECTIVE, topic
+        yield DEFAULT, None
+
+    def brokers(self) -> list[int]:
+        """Brokers of which any setting is known."""
+        return list(self._brokers)
+
+    def of_broker(self, broker: int) -> dict[str, str]:
+        """What a broker was started with last, and what was set for it since."""
+        found: dict[str, str] = {}
+        for source in (STATIC, BROKER):
+            for key, changes in self._changes.get((source, broker), {}).items():
+                if changes[-1].value is not None:
+                    found[key] = changes[-1].value
+        return found
+
+    def history(self, key: str, *, topic: str | None = None, broker: int | None = None) -> list[Change]:
+        """All changes of a setting by whichever source, in order of time: for what was set when, not for what was in force."""
+        return sorted((c for place in self._asked(topic, broker) for c in self._changes.get(place, {}).get(key, ())), key=_when)
+
+
+def _when(change: Change) -> tuple[datetime, int]:
+    return change.at, change.order
+
+
+def _in_force(changes: Sequence[Change], at: datetime | None) -> Change | None:
+    if not changes:
+        return None
+    if at is None:
+        return changes[-1]
+    return changes[max(bisect_right(changes, at, key=lambda c: c.at) - 1, 0)]
+
+
+def _place(event: Event) -> tuple[str, _Owner]:
+    """Whose setting an event tells, and by which source."""
+    if event.topic is not None:
+        if event.event == "config" and event.reason in (BROKER, CLUSTER, STATIC, DEFAULT):
+            return EFFECTIVE, event.topic
+        return TOPIC, event.topic
+    broker = event.node if event.event == "metadata-config" else event.broker
+    if event.reason == DEFAULT:
+        return DEFAULT, None
+    if broker is not None:
+        return STATIC if event.reason == STATIC else BROKER, broker
+    if event.event == "metadata-config" or event.reason == CLUSTER or event.writer is None:
+        return CLUSTER, None
+    return STATIC, event.writer

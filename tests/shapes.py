@@ -1,0 +1,156 @@
+"""Real bundles taken apart and laid out as other tools and people hand evidence over.
+
+Here: the files of a bundle of fixtures/bundles, writers of archives and trees, and the shapes. Not here: what is expected.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import tarfile
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timezone
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
+
+
+class File(NamedTuple):
+    content: bytes
+    modified: float
+    """Seconds since 1970."""
+
+
+Files = dict[str, File]
+"""Files by the path they are handed over under."""
+
+
+@cache
+def _of(name: str) -> tuple[tuple[str, File], ...]:
+    found = []
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole:
+        for member in whole:
+            if (content := whole.extractfile(member)) is not None:
+                found.append((member.name.split("/", 1)[1], File(content.read(), member.mtime)))
+    return tuple(found)
+
+
+def bundle(name: str) -> Files:
+    """Files of a bundle as broker-1/logs/server.log, without its root."""
+    return dict(_of(name))
+
+
+def renamed(files: Files, rename: Callable[[str], str | None]) -> Files:
+    """Files under other paths; those renamed to None are left out."""
+    return {new: file for path, file in files.items() if (new := rename(path)) is not None}
+
+
+def only(files: Files, expression: str) -> Files:
+    return {path: file for path, file in files.items() if re.search(expression, path)}
+
+
+def without(files: Files, expression: str) -> Files:
+    return {path: file for path, file in files.items() if not re.search(expression, path)}
+
+
+def nodes(files: Files) -> list[str]:
+    """Names of the nodes' own directories, before-restart/broker-1 among them."""
+    return sorted({found[0] for path in files if (found := re.match(r"(?:[^/]+/)?(?:broker|controller)-\d+(?=/)", path))})
+
+
+# writers
+
+
+def tar(files: Files, *, mode: str = "w") -> File:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode, format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
+        for name, file in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(file.content), file.modified
+            archive.addfile(info, io.BytesIO(file.content))
+    return File(out.getvalue(), latest(files))
+
+
+def zipped(files: Files) -> File:
+    """A zip with the local times of a machine in UTC."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in files.items():
+            at = datetime.fromtimestamp(file.modified, timezone.utc)
+            archive.writestr(zipfile.ZipInfo(name, at.timetuple()[:6]), file.content, compress_type=zipfile.ZIP_DEFLATED)
+    return File(out.getvalue(), latest(files))
+
+
+def latest(files: Mapping[str, File]) -> float:
+    return max((f.modified for f in files.values()), default=0.0)
+
+
+def put(root: Path, files: Files) -> Path:
+    for name, file in files.items():
+        path = root / name.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.content)
+        os.utime(path, (file.modified, file.modified))
+    return root
+
+
+# logs
+
+HEAD = re.compile(rb"^\[(\d{4}-\d\d-\d\d) (\d\d):(\d\d):(\d\d),(\d{3})\]")
+
+
+def records(content: bytes) -> list[bytes]:
+    """A log's records, each with the lines that continue it."""
+    found: list[bytes] = []
+    for line in content.splitlines(keepends=True):
+        if found and not HEAD.match(line):
+            found[-1] += line
+        else:
+            found.append(line)
+    return found
+
+
+def moment(record: bytes) -> float:
+    """A record's wall clock, taken as UTC."""
+    found = HEAD.match(record)
+    assert found is not None
+    at = datetime.strptime(found[0].decode(), "[%Y-%m-%d %H:%M:%S,%f]")
+    return at.replace(tzinfo=timezone.utc).timestamp()
+
+
+def merged(logs: Iterable[bytes]) -> bytes:
+    """Records of several logs in the order of their time, as one stream of standard output holds them."""
+    keyed = []
+    for number, content in enumerate(logs):
+        at = 0.0
+        for place, record in enumerate(records(content)):
+            at = max(at, moment(record)) if HEAD.match(record) else at
+            keyed.append((at, number, place, record))
+    return b"".join(record if record.endswith(b"\n") else record + b"\n" for *_, record in sorted(keyed))
+
+
+def cut(file: File, at: Iterable[int]) -> list[File]:
+    """A log cut before these of its lines, oldest piece first, each modified when its last line was written."""
+    lines = file.content.splitlines(keepends=True)
+    edges = [0, *sorted(set(at)), len(lines)]
+    pieces = [b"".join(lines[a:b]) for a, b in pairwise(edges) if a < b]
+    found = []
+    for number, piece in enumerate(pieces, 1):
+        told = [r for r in piece.splitlines() if HEAD.match(r)]
+        found.append(File(piece, file.modified if number == len(pieces) or not told else moment(told[-1])))
+    return found
+
+
+def by_pod(files: Files, pod: Callable[[str], str]) -> Files:
+    """All logs of each node in one stream, as `pod` names it; the rest is left out."""
+    own: dict[str, list[File]] = defaultdict(list)
+    for path, file in files.items():
+        if (found := re.match(r"(broker|controller)-(\d+)/logs/", path)) and file.content:
+            own[pod(found[0].split("/")[0])].append(file)
+    return {name: File(merged(f.content for f in logs), max(f.modified for f in logs)) for name, logs in own.items()}

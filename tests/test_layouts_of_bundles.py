@@ -1,0 +1,376 @@
+"""The same incident tells the same, however its logs were laid out, wrapped or thrown together."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+
+from forensics.commands.inspect import command
+from forensics.report.document import Report
+from tests import local
+
+BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
+NAMES = ("unclean-election-2.8.2-zk", "power-loss-divergence-3.9.1-kraft", "unclean-election-1.0.2-zk")
+FIRST = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3})\] ([A-Z]+) +(.*)", re.DOTALL)
+LOGGER = re.compile(r" \(([\w$]+(?:\.[\w$]+)+)\)(?=\n|$)")
+
+
+class Entry(NamedTuple):
+    """A record of a log as Kafka laid it out."""
+
+    time: str
+    millis: str
+    level: str
+    message: str
+    logger: str
+    trace: str
+    """Lines behind the logger."""
+
+    def stamp(self, form: str = "{date} {clock},{millis}") -> str:
+        date, _, clock = self.time.partition(" ")
+        return form.format(date=date, clock=clock, millis=self.millis)
+
+    @property
+    def utc(self) -> datetime:
+        return datetime.fromisoformat(f"{self.time}.{self.millis}")
+
+    def plain(self) -> str:
+        logger = f" ({self.logger})" if self.logger else ""
+        return f"[{self.time},{self.millis}] {self.level} {self.message}{logger}{self.trace}\n"
+
+
+def entries(data: bytes) -> Iterator[Entry]:
+    for record in re.split(r"(?m)^(?=\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] [A-Z]+ )", data.decode()):
+        found = FIRST.fullmatch(record.removesuffix("\n"))
+        if found is None:
+            continue
+        time, millis, level, text = found.groups()
+        logger = LOGGER.search(text)
+        message, name, trace = (text[: logger.start()], logger[1], text[logger.end() :]) if logger else (text, "", "")
+        yield Entry(time, millis, level, message, name, trace)
+
+
+def laid_out(form: str, date: str = "{date} {clock},{millis}") -> Callable[[Entry, int], str]:
+    """Records as another conversion pattern prints them."""
+
+    def write(entry: Entry, number: int) -> str:
+        return (
+            form.format(
+                time=entry.stamp(date),
+                level=entry.level,
+                message=entry.message,
+                logger=entry.logger,
+                short=entry.logger.rpartition(".")[2],
+                initials=".".join([*(part[0] for part in entry.logger.split(".")[:-1]), entry.logger.rpartition(".")[2]]),
+                thread=("main", "kafka-request-handler-3", "ReplicaFetcherThread-0-2")[number % 3],
+            )
+            + entry.trace
+            + "\n"
+        )
+
+    return write
+
+
+def as_json(fields: Callable[[Entry], dict[str, object]]) -> Callable[[Entry, int], str]:
+    return lambda entry, number: json.dumps(fields(entry)) + "\n"
+
+
+def iso(entry: Entry) -> str:
+    return entry.utc.isoformat(timespec="milliseconds") + "Z"
+
+
+def micros(entry: Entry) -> int:
+    return round((entry.utc - datetime(1970, 1, 1)) / timedelta(microseconds=1))
+
+
+def by_line(write: Callable[[str, Entry], str]) -> Callable[[Entry, int], str]:
+    """Each line of a record in a wrapper of its own."""
+    return lambda entry, number: "".join(write(line, entry) + "\n" for line in entry.plain().splitlines())
+
+
+def docker(line: str, entry: Entry) -> str:
+    return json.dumps({"log": line + "\n", "stream": "stdout", "time": iso(entry)}, separators=(",", ":"), ensure_ascii=False)
+
+
+def docker_cut(line: str, entry: Entry) -> str:
+    """As docker does with lines that are too long for it, only sooner."""
+    pieces = [line[at : at + 50] for at in range(0, len(line), 50)] or [""]
+    ends = ["" for _ in pieces[1:]] + ["\n"]
+    return "\n".join(docker(piece, entry).replace('\\n"', f'{json.dumps(end)[1:-1]}"') for piece, end in zip(pieces, ends, strict=True))
+
+
+def cri_cut(line: str, entry: Entry) -> str:
+    pieces = [line[at : at + 70] for at in range(0, len(line), 70)] or [""]
+    return "\n".join(f"{iso(entry)} stdout {'P' if n + 1 < len(pieces) else 'F'} {piece}" for n, piece in enumerate(pieces))
+
+
+def exported(entry: Entry, number: int) -> str:
+    text = entry.plain().rstrip("\n")
+    size = len(text.encode()).to_bytes(8, "little").decode("latin-1")
+    message = f"MESSAGE\n{size}{text}" if "\n" in text else f"MESSAGE={text}"
+    return f"__CURSOR=s={number}\n__REALTIME_TIMESTAMP={micros(entry)}\nPRIORITY=6\n{message}\n_HOSTNAME=h\n\n"
+
+
+LAYOUTS: dict[str, Callable[[Entry, int], str]] = {
+    "strimzi-log4j1": laid_out("{time} {level} {message} ({logger}) [{thread}]"),
+    "thread-before-message": laid_out("[{time}] {level} [{thread}] {message} ({logger})"),
+    "all-in-brackets": laid_out("[{time}] [{level}] [{thread}] [{logger}] {message}"),
+    "log4j2-default": laid_out("{time} [{thread}] {level:5} {initials} - {message}", "{date} {clock}.{millis}"),
+    "no-brackets": laid_out("{time} {level:5} {message} ({logger})"),
+    "short-logger": laid_out("[{time}] {level} {message} ({short})"),
+    "no-logger": laid_out("{time} {level} {message}"),
+    "zoned": laid_out("{time} {level} {message} ({logger})", "{date}T{clock}.{millis}Z"),
+    "ecs": as_json(
+        lambda e: {
+            "@timestamp": iso(e),
+            "log.level": e.level,
+            "message": e.message,
+            "log.logger": e.logger,
+            "error.stack_trace": e.trace[1:],
+        }
+    ),
+    "logstash": as_json(
+        lambda e: {"logger_name": e.logger, "level": e.level, "stack_trace": e.trace[1:], "message": e.message, "@timestamp": iso(e)}
+    ),
+    "json-layout": as_json(
+        lambda e: {
+            "instant": {"epochSecond": micros(e) // 10**6, "nanoOfSecond": micros(e) % 10**6 * 1000},
+            "level": e.level,
+            "loggerName": e.logger,
+            "message": e.message,
+            "thrown": {"message": "", "extendedStackTrace": e.trace[1:]},
+        }
+    ),
+    "gcp": as_json(
+        lambda e: {
+            "timestamp": iso(e),
+            "severity": {"WARN": "WARNING", "FATAL": "CRITICAL"}.get(e.level, e.level),
+            "message": e.message,
+            "_logger": e.logger,
+            "_exception": {"stackTrace": e.trace[1:]},
+        }
+    ),
+    "docker": by_line(docker),
+    "docker-cut": by_line(docker_cut),
+    "cri": by_line(lambda line, e: f"{iso(e)} stdout F {line}"),
+    "cri-cut": by_line(cri_cut),
+    "kubectl": by_line(lambda line, e: f"[pod/a-0/kafka] {line}"),
+    "kubectl-timestamps": by_line(lambda line, e: f"{iso(e)} {line}"),
+    "compose": by_line(lambda line, e: f"kafka-7   | {line}"),
+    "journal": by_line(lambda line, e: f"{e.utc:%b %d %H:%M:%S} host kafka-server-start.sh[812]: {line}"),
+    "journal-iso": by_line(lambda line, e: f"{e.utc:%Y-%m-%dT%H:%M:%S}+0000 host kafka[812]: {line}"),
+    "journal-json": as_json(lambda e: {"MESSAGE": e.plain().rstrip("\n"), "__REALTIME_TIMESTAMP": str(micros(e)), "_HOSTNAME": "h"}),
+    "journal-export": exported,
+    "rfc5424": by_line(lambda line, e: f"<134>1 {iso(e)} host kafka 812 - - {line}"),
+    "colours": by_line(lambda line, e: f"\x1b[33m{line}\x1b[m"),
+    "fluent-bit": by_line(lambda line, e: json.dumps({"date": micros(e) / 10**6, "log": line, "kubernetes": {"pod_name": "x"}})),
+    "fluent-array": by_line(lambda line, e: json.dumps([micros(e) / 10**6, {"log": line}])),
+    "docker-in-kubectl": by_line(lambda line, e: f"[pod/a-0/kafka] {docker(line, e)}"),
+    "ecs-in-cri": lambda entry, number: f"{iso(entry)} stdout F {LAYOUTS['ecs'](entry, number)}",
+}
+
+
+@lru_cache(maxsize=8)
+def files_of(name: str) -> tuple[tuple[tarfile.TarInfo, bytes], ...]:
+    with tarfile.open(BUNDLES / f"{name}.tar.gz") as whole:
+        return tuple((member, content.read()) for member in whole if (content := whole.extractfile(member)) is not None)
+
+
+def is_log(name: str) -> bool:
+    return "/logs/" in name and ".log" in name.rpartition("/")[2]
+
+
+def records_of(name: str) -> dict[str, list[Entry]]:
+    """All records each node wrote, in the order in which it wrote them, as on the standard output of a container."""
+    found: dict[str, list[Entry]] = {}
+    for member, data in files_of(name):
+        if is_log(member.name):
+            found.setdefault(member.name.split("/")[1], []).extend(entries(data))
+    return {node: sorted(records, key=lambda entry: entry.utc) for node, records in found.items()}
+
+
+def replaced(name: str, logs: dict[str, str], target: Path) -> Path:
+    """The bundle with other logs."""
+    with tarfile.open(target, "w") as made:
+        for member, data in files_of(name):
+            if not is_log(member.name):
+                _add(made, member, data)
+        modified = {m.name.split("/")[1]: m.mtime for m, _ in files_of(name) if is_log(m.name)}
+        for path, text in logs.items():
+            info = tarfile.TarInfo(f"{name}/{path}")
+            info.size, info.mtime = len(text.encode()), modified.get(path.split("/")[0], 0)
+            made.addfile(info, BytesIO(text.encode()))
+    return target
+
+
+def rewritten(name: str, write: Callable[[Entry, int], str], target: Path) -> Path:
+    with tarfile.open(target, "w") as made:
+        for member, data in files_of(name):
+            if is_log(member.name):
+                data = "".join(write(entry, number) for number, entry in enumerate(entries(data))).encode(
+                    "latin-1" if write is exported else "utf-8"
+                )
+            _add(made, member, data)
+    return target
+
+
+def _add(made: tarfile.TarFile, member: tarfile.TarInfo, data: bytes) -> None:
+    info = tarfile.TarInfo(member.name)
+    info.size, info.mtime = len(data), member.mtime
+    made.addfile(info, BytesIO(data))
+
+
+Verdict = tuple[object, ...]
+
+
+def verdicts(report: Report, without: frozenset[str] = frozenset()) -> set[Verdict]:
+    """What is said of partitions, findings of some severities left out."""
+    told = [f for f in report.findings if f.topic and f.severity not in without]
+    return {(f.kind, f.topic, f.partition, tuple((r.start, r.end) for r in f.offsets), f.cause, f.committed) for f in told}
+
+
+@lru_cache(maxsize=8)
+def as_it_was(name: str, without: frozenset[str] = frozenset()) -> frozenset[Verdict]:
+    return frozenset(verdicts(local.report(local.events_of(BUNDLES / f"{name}.tar.gz")), without))
+
+
+EVERYWHERE = ("strimzi-log4j1", "all-in-brackets", "no-logger", "ecs", "docker-cut", "journal-export")
+"""Layouts tried on every bundle, one of each family; the others take turns, for time's sake."""
+TRIED = [(name, layout) for turn, layout in enumerate(LAYOUTS) for name in (NAMES if layout in EVERYWHERE else (NAMES[turn % 3],))]
+
+
+@pytest.mark.parametrize(("name", "layout"), TRIED)
+def test_verdicts_are_the_same_in_every_layout(name: str, layout: str, tmp_path: Path) -> None:
+    table = local.events_of(rewritten(name, LAYOUTS[layout], tmp_path / "made.tar"))
+    assert [row["text"] for row in table.to_pylist() if row["event"] == "problem"] == []
+    assert as_it_was(name)
+    assert verdicts(local.report(table)) == as_it_was(name)
+
+
+STDOUT = {
+    "strimzi-log4j2": laid_out("{time} {level:5} [{thread}] {short}:66 - {message}", "{date} {clock}"),
+    "one-second": laid_out("[{time}] {level} {message} ({logger})", "{date} {clock}"),
+    "docker": LAYOUTS["docker"],
+}
+WHOLE_SECONDS = ("strimzi-log4j2", "one-second")
+"""In these, what lasted less than a second is not seen to have lasted."""
+
+
+@pytest.mark.parametrize("layout", STDOUT)
+@pytest.mark.parametrize("name", NAMES)
+def test_verdicts_are_the_same_from_one_stream_a_broker(name: str, layout: str, tmp_path: Path) -> None:
+    logs = {
+        f"{node}/stdout.log": "".join(STDOUT[layout](entry, number) for number, entry in enumerate(records))
+        for node, records in records_of(name).items()
+    }
+    report = local.report(local.events_of(replaced(name, logs, tmp_path / "made.tar")))
+    brief = frozenset({"info", "low"}) if layout in WHOLE_SECONDS else frozenset()
+    assert verdicts(report, brief) == as_it_was(name, brief)
+
+
+def _pod(node: str) -> str:
+    return f"my-cluster-kafka-{int(node.rpartition('-')[2]) - 1}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pods_interleaved_in_one_file(name: str, tmp_path: Path) -> None:
+    """`kubectl logs --prefix --timestamps`; the number in a pod's name is not the broker's."""
+    lines = [
+        (entry.utc, f"[pod/{_pod(node)}/kafka] {iso(entry)} {line}\n")
+        for node, records in records_of(name).items()
+        for entry in records
+        for line in entry.plain().splitlines()
+    ]
+    text = "".join(line for _, line in sorted(lines, key=lambda item: item[0]))
+    table = local.events_of(replaced(name, {"kafka-pods.log": text}, tmp_path / "made.tar"))
+    report = local.report(table)
+    pods = {s.path.rpartition("#")[2]: s.node for s in report.cluster.sources if "#" in s.path}
+    assert pods == {_pod(node): int(node.rpartition("-")[2]) for node in records_of(name)}
+    assert verdicts(report) == as_it_was(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_joined_by_tail(name: str, tmp_path: Path) -> None:
+    parts = [f"==> {member.name.partition('/')[2]} <==\n{data.decode()}" for member, data in files_of(name) if is_log(member.name)]
+    report = local.report(local.events_of(replaced(name, {"all.txt": "\n".join(parts)}, tmp_path / "made.tar")))
+    assert {s.kind for s in report.cluster.sources if "#" in s.path} >= {"server-log", "state-change-log"}
+    assert verdicts(report) == as_it_was(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_layouts_one_after_another_in_one_file(name: str, tmp_path: Path) -> None:
+    """As `cat` of rotated logs does when the configuration was changed between them."""
+    order = ("no-brackets", "docker", "plain", "ecs", "all-in-brackets", "cri", "log4j2-default")
+    changing = {**LAYOUTS, "plain": laid_out("[{time}] {level} {message} ({logger})")}
+
+    def write(entry: Entry, number: int) -> str:
+        return changing[order[number // 40 % len(order)]](entry, number)
+
+    assert verdicts(local.report(local.events_of(rewritten(name, write, tmp_path / "made.tar")))) == as_it_was(name)
+
+
+def test_stamps_of_containers_tell_the_zone(tmp_path: Path) -> None:
+    """The brokers' lines are of another zone, and no file kept its modification time."""
+    name, ahead = NAMES[0], timedelta(minutes=330)
+
+    def write(entry: Entry, number: int) -> str:
+        at = entry.utc + ahead
+        line = entry._replace(time=f"{at:%Y-%m-%d %H:%M:%S}").plain()
+        return "".join(f"{iso(entry)} stdout F {part}\n" for part in line.splitlines())
+
+    target = tmp_path / "made.tar"
+    with tarfile.open(target, "w") as made:
+        for member, data in files_of(name):
+            if is_log(member.name):
+                data = "".join(write(entry, 0) for entry in entries(data)).encode()
+            member = tarfile.TarInfo(member.name)
+            member.mtime = 1_800_000_000
+            _add(made, member, data)
+    report = local.report(local.events_of(target))
+    clocks = [n.clock for n in report.cluster.nodes.values() if n.broker]
+    assert {(clock.zone, clock.basis.split("+")[0]) for clock in clocks} == {("UTC+05:30", "container")}
+    assert verdicts(report) >= {verdict for verdict in as_it_was(name) if verdict[0] == "data-loss"}
+
+
+def test_logs_in_utc_beside_logs_in_local_time(tmp_path: Path) -> None:
+    """The console as JSON, the files as ever: only these are moved by the zone."""
+    name = NAMES[0]
+    both = {f"{node}/console.log": "".join(LAYOUTS["ecs"](e, 0) for e in records) for node, records in records_of(name).items()}
+    local_time = {
+        f"{node}/logs/server.log": "".join(e._replace(time=f"{e.utc + timedelta(hours=2):%Y-%m-%d %H:%M:%S}").plain() for e in records)
+        for node, records in records_of(name).items()
+    }
+    report = local.report(local.events_of(replaced(name, {**both, **local_time}, tmp_path / "made.tar")))
+    assert {n.clock.zone for n in report.cluster.nodes.values() if n.broker} == {"UTC+02:00"}
+    spans = {s.path.rpartition("/")[2]: (s.first, s.last) for s in report.cluster.sources if s.path.startswith("broker-1/") and s.first}
+    assert spans["console.log"] == spans["server.log"]
+
+
+def test_pattern_of_the_user(tmp_path: Path) -> None:
+    name, pattern = NAMES[0], "%d{dd.MM.yyyy HH-mm-ss-SSS} <%t> %c{2} %p >> %m%n"
+
+    def write(entry: Entry, number: int) -> str:
+        two = ".".join(entry.logger.split(".")[-2:])
+        return f"{entry.utc:%d.%m.%Y %H-%M-%S}-{entry.millis} <main> {two or 'x'} {entry.level} >> {entry.message}{entry.trace}\n"
+
+    made = rewritten(name, write, tmp_path / "made.tar")
+    assert verdicts(local.report(local.events_of(made, log_patterns=[pattern]))) == as_it_was(name)
+    told = [row["reason"] for row in local.events_of(made).to_pylist() if row["event"] == "problem"]
+    assert set(told) == {"unknown-layout"}
+
+
+def test_pattern_that_cannot_be_compiled_is_refused_before_anything_is_read() -> None:
+    done = CliRunner().invoke(command, [str(BUNDLES), "--log-pattern", "%d %p %m%n", "--log-pattern", "%d %Q %m"])
+    assert done.exit_code == 2
+    assert "--log-pattern" in done.output
+    assert "%Q" in done.output
