@@ -189,7 +189,7 @@ class _Judge:
         end = states[last] if last < len(states) else None
         unassigned = end is not None and broker not in end.isr
         told = self._told(broker, first, end, unassigned)
-        if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED):
+        if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
             told.words = f"it was out already when the evidence begins; {told.words}"
         return Interval(
             broker,
@@ -200,7 +200,7 @@ class _Judge:
             told.confidence,
             told.words,
             told.back,
-            self.tells(state.leader),
+            all(self.tells(leader) for leader in {s.leader for s in states[first:last]}),
             tuple(dict.fromkeys([state.event, *told.evidence, *([end.event] if end is not None else [])])),
             first,
             last,
@@ -223,10 +223,29 @@ class _Judge:
             return self._ended(why, end)
         if before is None and self.timeline.created() and why.why in ("running", "crash"):
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
+        if not _follows(state, before) and self.shrink(broker, state) is None:
+            if (ended := self._unseen(broker, before, state)) is not None:
+                return self._ended(ended, end)
+            if before is None:
+                return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
         if why.why == "unknown":
             return self._unheard(broker, state, why)
         back = end.at if end is not None else None
         return self._fell_behind(broker, state, back) or self._silent(broker, state) or self._not_told(broker, state)
+
+    def _unseen(self, broker: int, before: State | None, state: State) -> Absence | None:
+        """The latest end of its process between two states that do not follow each other: it may have been out since then."""
+        node = self.cluster.nodes.get(broker)
+        if node is None or state.at is None:
+            return None
+        since = before.at if before is not None and before.at is not None else datetime.min
+        for life in reversed(node.lives):
+            end = (life.stopping or life.end) if life.outcome == "stopped" else life.end if life.outcome == "crashed" else None
+            if end is not None and end.at is not None and since < end.at <= state.at + SLACK:
+                crashed = life.outcome == "crashed"
+                words = f"broker {broker} {'had died without a shutdown' if crashed else 'had been shut down in order'} before"
+                return Absence(broker, "crash" if crashed else "stop", words, end)
+        return None
 
     def _ended(self, why: Absence, end: State | None) -> _Told:
         evidence = [why.event] if why.event is not None else []
@@ -386,6 +405,13 @@ def _when(event: Event) -> datetime:
 
 def _lasting(event: Event) -> timedelta:
     return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
+
+
+def _follows(state: State, before: State | None) -> bool:
+    """No state between the two is missing from the evidence."""
+    if before is None or before.partition_epoch is None or state.partition_epoch is None:
+        return False
+    return state.partition_epoch == before.partition_epoch + 1
 
 
 def _leaving(states: Sequence[State]) -> list[frozenset[int]]:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from forensics.durability import effective, number
 from forensics.model import Evidence
 from spark.cluster import Cluster, Measure
-from spark.timeline import PartitionTimeline
+from spark.timeline import PartitionTimeline, Snapshot
 
 MAX_STEPS = 32
 """Changes of leader or assignment a partition's row tells, the last ones."""
@@ -49,13 +49,21 @@ def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     told: Iterable[tuple[datetime | None, int, tuple[int, ...] | None]] = [(s.at, s.leader, s.replicas) for s in timeline.states]
     last = timeline.final.at if timeline.final is not None else None
-    seen = [(s.at, s.leader, s.replicas) for s in timeline.snapshots if last is None or (s.at is not None and s.at > last)]
+    seen = [(s.at, s.leader, s.replicas) for s in dated(timeline.snapshots) if last is None or (s.at is not None and s.at > last)]
     orders = Orders(timeline)
     for at, leader, replicas in (*told, *seen):
         preferred = orders.first(replicas)
         if not found or (found[-1]["leader"], found[-1]["preferred"]) != (leader, preferred):
             found.append({"at": at, "leader": leader, "preferred": preferred})
     return found[-MAX_STEPS:]
+
+
+def dated(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+    """Without those that say different things at one time: copies whose modification times do not tell which was taken last."""
+    said: dict[datetime | None, set[tuple[int, tuple[int, ...]]]] = defaultdict(set)
+    for s in snapshots:
+        said[s.at].add((s.leader, s.replicas))
+    return [s for s in snapshots if len(said[s.at]) == 1]
 
 
 class Orders:
@@ -104,7 +112,7 @@ def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
     seen = steps(timeline)
     if timeline.partition != 0 and factor(timeline) != 1 and (not seen or seen[-1]["leader"] == seen[-1]["preferred"]):
         return None
-    final, last = timeline.final, timeline.snapshots[-1] if timeline.snapshots else None
+    final, last = timeline.final, next(reversed(dated(timeline.snapshots)), None)
     newer = last is not None and (final is None or (last.at is not None and final.at is not None and last.at > final.at))
     event = last.event if last is not None and newer else final.event if final is not None else None
     return asdict(Evidence.of(event)) if event is not None else None

@@ -26,7 +26,7 @@ from parsers.wrappers import MAX_LINE, Line, Outer, Unwrapper, time_of
 
 MAX_RECORD = 64 << 10
 """Characters of one row's text."""
-PIECE = 1 << 20
+PIECE = 4 << 20
 """Bytes of lines that are kept for all writers of a file together."""
 MAX_STATED = 10_000
 """Events of one record that are kept."""
@@ -36,6 +36,8 @@ _SNIFFED_LINES = 200
 _BATCH_ROWS, _BATCH_TEXT = 4096, 4 << 20
 _EDGES = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\x1b") + "\ufeff"
 """What torn writes and other systems leave at the ends of a line."""
+_OF_FILES = ("unknown-layout", "no-date")
+"""Problems of a file as a whole, that a piece of it may seem to have."""
 _QUARTER = timedelta(minutes=15)
 
 STATED = pa.struct(
@@ -281,7 +283,7 @@ class _Walk:
 
     def _full(self, writer: _Writer, line: Line) -> Iterator[Row]:
         writer.add(line)
-        if writer.size >= PIECE // max(1, len(self.writers)):
+        if writer.size >= PIECE // max(4, len(self.writers)):
             yield from self._told(writer, writer.take(last=False))
 
     def _writer_of(self, line: Line) -> _Writer:
@@ -308,7 +310,7 @@ class _Walk:
         lines = list(accumulate((row["text"].count("\n") + 1 for row in rows), initial=1))
         data = "\n".join(row["text"] for row in rows).encode("utf-8", "replace")
         for event in read_log(BytesIO(data), Member(writer.source, len(data), None), writer.kind, self.given):
-            if event["event"] != "source" and event.get("line") is not None:
+            if event["event"] != "source" and event.get("line") is not None and event.get("reason") not in _OF_FILES:
                 events = rows[min(bisect_right(lines, event["line"]), len(rows)) - 1]["events"]
                 if len(events) < MAX_STATED:
                     events.append(_stated(event))

@@ -7,7 +7,7 @@ vectorised step that writes broker, collection and corrected time into every eve
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -392,12 +392,13 @@ def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clo
         if e.writer is not None:
             streams[e.writer].append(e)
     cluster.events = _without_twins(cluster.events)
+    registered = {e.broker for e in events if e.event == "metadata-broker"}
     for node in sorted({s.node for s in cluster.sources if s.node is not None} | set(streams)):
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
         known.lives = lives(node, own)
-        known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(own)
+        known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
     cluster.recreated = recreated_topics(cluster.events)
@@ -415,9 +416,10 @@ def _without_twins(events: Iterable[Event]) -> list[Event]:
     return kept
 
 
-def _controller_only(events: Iterable[Event]) -> bool:
+def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:
+    """By its own settings; where they were not collected, it is a node that never registered as a broker."""
     roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
-    return roles == {"controller"}
+    return roles == {"controller"} if roles else bool(registered) and node not in registered
 
 
 def _roles(value: str | None) -> str:

@@ -26,7 +26,6 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, Any]]) -> Finding:
     """A broker that is gone: what is under-replicated ought to be what it holds."""
-    only = episode.only
     hit = set(episode.names)
     held = max(shared(broker, episode.end, partitions), len(hit))
     others = _short_without(broker, episode.start, episode.end, partitions)
@@ -34,10 +33,8 @@ def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, An
     peak = series(partitions)[0].at(episode.start, episode.end)
     return Finding(
         kind="culprit-broker",
-        severity="high" if episode.open else "medium",
+        severity="high" if any(o.end is None and o.back is None for o in episode.outs) else "medium",
         confidence=episode.confidence,
-        topic=only.topic if only is not None else None,
-        partition=only.partition if only is not None else None,
         brokers=(broker,),
         start=episode.start,
         end=episode.end,
@@ -83,8 +80,6 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
         kind="culprit-broker",
         severity=found.severity,
         confidence="certain" if found.whole else "probable",
-        topic=only.topic if only is not None else None,
-        partition=only.partition if only is not None else None,
         brokers=(broker,),
         start=episode.start,
         end=episode.end,

@@ -113,6 +113,13 @@ def test_a_record_without_a_date_has_the_time_of_the_one_before() -> None:
     assert [r["time"].second for r in rows] == [3, 3, 9]
 
 
+def test_a_piece_without_any_record_is_no_file_without_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE", 4000)
+    rows = read(FIRST + "\n\tat kafka.Endless.call(Endless.scala) 01:53:03 (kafka.cluster.Partition)" * 5000)
+    assert len(rows) > 1
+    assert not any(r["events"] for r in rows)
+
+
 def test_a_log_in_no_known_layout_comes_line_by_line() -> None:
     assert [(r["text"], r["line"], r["time"]) for r in read("one\ntwo\nthree")] == [("one", 1, None), ("two", 2, None), ("three", 3, None)]
 
