@@ -22,6 +22,7 @@ from forensics.report.document import Report
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
 ALWAYS_LISTED = ("critical", "high")
+MINOR = ("low", "info")
 LISTED = 20
 """Lines of one severity before the rest is only counted."""
 TOLD = 6
@@ -150,11 +151,12 @@ def _table(findings: Sequence[Finding]) -> Table:
 
 
 def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
-    """A line for each finding; below 'high' the same thing in many partitions is one line."""
+    """A line for each finding; below 'high' the same thing in many partitions is one line, below 'medium' whoever it was."""
     groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
         one = finding.severity in ALWAYS_LISTED and finding.kind in ("data-loss", "unclean-election", "log-divergence", "hw-stuck")
-        key = (finding.id,) if one or finding.partition is None else (finding.kind, finding.cause, finding.brokers, finding.confidence)
+        whose = () if finding.severity in MINOR else (finding.cause, finding.brokers)
+        key = (finding.id,) if one or finding.partition is None else (finding.kind, finding.confidence, *whose)
         groups[key].append(finding)
     for group in groups.values():
         first = group[0]
@@ -165,8 +167,9 @@ def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
             names = [f"{f.topic}-{f.partition}" for f in group]
             places = list(dict.fromkeys(names))
             shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
-            cause = f", {first.cause}" if first.cause else ""
-            about = f" ({brokers_named(first.brokers)}{cause})" if first.brokers else ""
+            brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
+            cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
+            about = f" ({brokers_named(brokers)}{cause})" if brokers else ""
             yield first, f"{len(group)} times in {_partitions(len(places))}{about}: {shown}"
 
 
