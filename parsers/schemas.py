@@ -70,7 +70,11 @@ _ids = pa.list_(pa.int32())
 
 EVENTS = pa.schema(
     [
-        _field("source", pa.string(), "path of the source inside the evidence; containers joined with '/', the writer in a log of several after '#'"),
+        _field(
+            "source",
+            pa.string(),
+            "path of the source inside the evidence; containers joined with '/', the writer in a log of several after '#'",
+        ),
         _field("line", pa.int64(), "1-based line of a text source, null for binary ones"),
         _field("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
         _field("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),

@@ -116,9 +116,10 @@ def open_evidence(
     progress: Progress,
     *,
     beside: Opened | None = None,
+    keep: bool = True,
 ) -> Opened:
     """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
-    Spark cannot start."""
+    Spark cannot start. Without `keep` Spark forgets the events, and reads anew where they are asked for."""
     from spark.gather import Options
     from spark.session import Starting
 
@@ -131,18 +132,20 @@ def open_evidence(
 
         planned = units(list(paths))
     if beside is not None:
-        return _read(beside.events.sparkSession, planned, options, progress)
+        return _read(beside.events.sparkSession, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
         session = _session(starting)
-    return _read(session, planned, options, progress)
+    return _read(session, planned, options, progress, keep)
 
 
-def _read(session: Any, planned: list[Unit], options: Options, progress: Progress) -> Opened:
+def _read(session: Any, planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
     from spark.pipeline import gathered, read
 
     context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
         events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else ())
+        if not keep:
+            events.unpersist()
         cluster, identifier = gathered(events, options)
     usable = [s for s in cluster.sources if s.kind not in ("unreadable", "empty", "binary", "text", "json", "index")]
     if not usable:

@@ -84,8 +84,7 @@ def command(
     changed. Stack traces stay with their line, and what two copies of a log both hold comes once.
     """
     progress = Progress()
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
-    opened.events.unpersist()
+    opened = open_evidence(paths, timezone, clock_offsets, master, progress, keep=False)
     with progress.stage("Sorting"):
         blocks = _blocks(opened, _wanted(opened, **asked), json_file is not None)
         first = next(blocks, None)
