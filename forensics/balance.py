@@ -354,9 +354,17 @@ def sums(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         columns = ("event", "broker", "key", "value", "source", "line", "byte", "text")
         for row in pa.RecordBatch.from_arrays([batch.column(c) for c in columns], names=list(columns)).to_pylist():
-            if row["event"] == "load-metric" and row["broker"] is not None and row["key"] and row["value"]:
-                _add(found, (row["broker"], row["key"]), {**row, "sum": float(row["value"]), "count": 1})
+            value = _number(row["value"]) if row["event"] == "load-metric" and row["broker"] is not None and row["key"] else None
+            if value is not None:
+                _add(found, (row["broker"], row["key"]), {**row, "sum": value, "count": 1})
     yield pa.RecordBatch.from_pylist([{name: r.get(name) for name in MEASURES.names} for r in found.values()], schema=MEASURES)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
 
 
 def _add(found: dict[tuple[int, str], dict[str, Any]], key: tuple[int, str], row: Mapping[str, Any]) -> None:

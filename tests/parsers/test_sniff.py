@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +29,8 @@ DESCRIBE_NEW = b"Topic: clicks\tTopicId: 6Tjk54FSTMK4XDIimEZmUg\tPartitionCount:
 UNDER_REPLICATED = (
     b"OpenJDK 64-Bit Server VM warning: Option X was deprecated\n\tTopic: a\tPartition: 0\tLeader: 3\tReplicas: 2,3\tIsr: 3\n"
 )
-BATCH = bytes(8) + (61).to_bytes(4, "big") + bytes(4) + b"\x02" + os.urandom(44)
+NOISE = Random(1)
+BATCH = bytes(8) + (61).to_bytes(4, "big") + bytes(4) + b"\x02" + NOISE.randbytes(44)
 PLAN = b'{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2,3],"log_dirs":["any","any","any"]}]}'
 QUORUM = (
     b'{"clusterId":"","leaderId":100,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":100}],"data_version":0}'
@@ -157,7 +158,7 @@ def test_describe_under_any_name(path: str, head: bytes) -> None:
         (".lock", b"", "empty"),
         ("server.log", b"", "empty"),
         ("server.log", bytes(4096), "binary"),
-        ("state-change.log", os.urandom(4096), "binary"),
+        ("state-change.log", NOISE.randbytes(4096), "binary"),
         ("core.1234", b"\x7fELF" + bytes(60), "binary"),
         ("server.log", gzip.compress(LINE)[:10] + bytes(30), "binary"),
     ],
