@@ -105,8 +105,9 @@ def _intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
     judge = _Judge(timeline, cluster)
     found: list[Interval] = []
     since: dict[int, int] = {}
+    last = timeline.assigned
     for index, state in enumerate(states):
-        assigned = state.replicas or timeline.assigned
+        assigned = state.replicas or last
         for broker in [b for b in since if b in state.isr or b not in assigned]:
             found.append(judge.interval(broker, since.pop(broker), index))
         for broker in assigned:
@@ -470,11 +471,11 @@ class Progress:
 
     def _by_lines(self, m: _Measure, leader: int) -> _Told | None:
         points = self._points(leader)
-        after = next((o for t, o in points if m.latest + m.tolerance <= t < m.at), None)
-        if after is not None and m.end > after:
+        first = bisect_left(points, (m.latest + m.tolerance, -1))
+        if first < len(points) and points[first][0] < m.at and m.end > points[first][1]:
             return m.slow("probable", None)
-        before = [o for t, o in points[: bisect_right(points, (m.earliest + m.tolerance, 1 << 63))]]
-        if before and before[-1] >= m.end:
+        past = bisect_right(points, (m.earliest + m.tolerance, 1 << 63))
+        if past and points[past - 1][1] >= m.end:
             return m.stuck("certain" if m.caught_up is not None else "probable")
         return None
 
