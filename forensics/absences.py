@@ -8,7 +8,6 @@ many partitions put together (failed_replicas), or what is said of them (rules).
 
 from __future__ import annotations
 
-import weakref
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from forensics.model import moment, quote
+from forensics.remembered import last_kept
 from forensics.windows import DETECTION, SLACK, Absence, absence, words_of
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
@@ -90,17 +90,9 @@ class Short:
     missing: tuple[int, ...]
 
 
-_latest: list[tuple[weakref.ref[PartitionTimeline], weakref.ref[Cluster], list[Interval]]] = []
-
-
+@last_kept
 def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
-    """All absences of the partition's replicas, in the order they began. Kept for the rules that ask for the same partition."""
-    if not _latest or _latest[0][0]() is not timeline or _latest[0][1]() is not cluster:
-        _latest[:] = [(weakref.ref(timeline), weakref.ref(cluster), _intervals(timeline, cluster))]
-    return _latest[0][2]
-
-
-def _intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
+    """All absences of the partition's replicas, in the order they began."""
     states = timeline.states
     judge = _Judge(timeline, cluster)
     found: list[Interval] = []

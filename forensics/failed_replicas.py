@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from forensics.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
-from forensics.model import MAX_EVIDENCE, Evidence
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, moment
 from forensics.windows import DETECTION, MANY
 
 SHOWN = 5
@@ -108,9 +108,42 @@ class Episode:
         return max(lasted, default=None)
 
 
+class Telling(NamedTuple):
+    """What a rule says of an episode."""
+
+    what: str
+    explanation: str
+    next_steps: tuple[str, ...]
+
+
 def _some(names: Sequence[str]) -> str:
     once = list(dict.fromkeys(names))
     return ", ".join(once[:SHOWN]) + (f" and {len(once) - SHOWN} more" if len(once) > SHOWN else "")
+
+
+def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
+    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`; `tell` gets the broker, the episode and how
+    it ended, and words it."""
+    for episode in episodes((o for o in outs(rows) if o.cause == cause and o.told), lambda o: o.broker):
+        broker, only, names = episode.outs[0].broker, episode.only, episode.names
+        ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
+        told = tell(broker, episode, ending)
+        yield Finding(
+            kind=kind,
+            severity="medium",
+            confidence=episode.confidence,
+            topic=only.topic if only is not None else None,
+            partition=only.partition if only is not None else None,
+            brokers=(broker,),
+            start=episode.start,
+            end=episode.end,
+            cause=cause,
+            summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
+            + (f", {episode.times} times" if episode.times > 1 else ""),
+            explanation=told.explanation,
+            next_steps=told.next_steps,
+            evidence=episode.evidence,
+        )
 
 
 def counted(partitions: int) -> str:

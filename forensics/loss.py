@@ -16,6 +16,7 @@ from datetime import datetime, timezone
 
 from forensics.elections import Election, elections
 from forensics.model import Range
+from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Removal, Replica
@@ -64,6 +65,7 @@ class _Piece:
     removal: Removal
 
 
+@last_kept
 def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
     """All losses of a partition, in the order of the terms they came with."""
     judged = {e.term.order: e for e in elections(timeline, cluster)}

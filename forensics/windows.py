@@ -6,7 +6,6 @@ that lived fell behind (absences), or which conditions are worth a finding (rule
 
 from __future__ import annotations
 
-import weakref
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model import moment
+from forensics.remembered import last_kept
 from spark.cluster import Cluster, Incarnation
 from spark.events import Event
 from spark.timeline import PartitionTimeline, State
@@ -130,14 +130,11 @@ _WORDS = {
 }
 _CHANGES = {"fenced": "lost", "unfenced": "back", "shutdown": "stop"}
 
-_latest: list[tuple[weakref.ref[Cluster], Words]] = []
 
-
+@last_kept
 def words_of(cluster: Cluster) -> Words:
     """The index of a cluster's events, made once for all partitions that are judged with it."""
-    if not _latest or _latest[0][0]() is not cluster:
-        _latest[:] = [(weakref.ref(cluster), Words(cluster))]
-    return _latest[0][1]
+    return Words(cluster)
 
 
 def _when(event: Event) -> datetime:

@@ -5,14 +5,14 @@ Here: the options, the two Spark jobs in a row, where results go. Not here: read
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.output import TIMES, json_option, write_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,21 +32,15 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 @click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated).")
 @click.option(
     "--since",
-    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]),
+    type=TIMES,
     help="Only findings that end after this time (UTC).",
 )
 @click.option(
     "--until",
-    type=click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"]),
+    type=TIMES,
     help="Only findings that begin before this time (UTC).",
 )
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the report as JSON; '-' is stdout, in place of the summary.",
-)
+@json_option("Write the report as JSON; '-' is stdout, in place of the summary.")
 @click.option(
     "--weight",
     "weights",
@@ -139,7 +133,6 @@ def _narrowed(
     """The report with only the findings asked for; what is known of the evidence stays whole."""
     from dataclasses import replace
 
-    since, until = _naive(since), _naive(until)
     kept = [
         f
         for f in report.findings
@@ -152,20 +145,9 @@ def _narrowed(
     return replace(report, findings=kept)
 
 
-def _naive(at: datetime | None) -> datetime | None:
-    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
-
-
 def _write(report: Report, json_file: str | None) -> None:
-    if json_file == "-":
-        sys.stdout.write(report.json())
+    if json_file is not None and write_json(report.json(), json_file):
         return
-    if json_file is not None:
-        try:
-            with open(json_file, "w", encoding="utf-8") as out:
-                out.write(report.json())
-        except OSError as error:
-            raise click.FileError(json_file, error.strerror or str(error)) from None
     from rich.console import Console
 
     from forensics.report.text import show

@@ -5,13 +5,13 @@ Here: the options and the two Spark jobs. Not here: the comparison (forensics.si
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 @click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
 @click.option("--against", multiple=True, metavar="PATH", help="An earlier collection of the same cluster; what changed since is told.")
 @click.option("--all", "everything", is_flag=True, help="Also the partitions whose replicas agree.")
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the comparison as JSON; '-' is stdout, in place of the tables.",
-)
+@json_option("Write the comparison as JSON; '-' is stdout, in place of the tables.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -54,15 +48,8 @@ def command(
     before = open_evidence(against, timezone, clock_offsets, master, progress, beside=opened) if against else None
     with progress.stage("Comparing replicas"):
         found = _compared(opened, before, paths, against, topics, partitions, everything)
-    if json_file == "-":
-        sys.stdout.write(found.json())
+    if json_file is not None and write_json(found.json(), json_file):
         return
-    if json_file is not None:
-        try:
-            with open(json_file, "w", encoding="utf-8") as out:
-                out.write(found.json())
-        except OSError as error:
-            raise click.FileError(json_file, error.strerror or str(error)) from None
     from rich.console import Console
 
     from forensics.report.checkpoints import show

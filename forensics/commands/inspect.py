@@ -6,7 +6,6 @@ Here: the inventory. Not here: verdicts (analyze).
 from __future__ import annotations
 
 import json as jsonlib
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forensics.commands.evidence import Progress, evidence_options, open_evidence
+from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 @click.command("inspect")
 @evidence_options
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the inventory as JSON; '-' is stdout.",
-)
+@json_option("Write the inventory as JSON; '-' is stdout.")
 def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
 ) -> None:
@@ -44,11 +38,8 @@ def command(
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        if json_file == "-":
-            sys.stdout.write(text)
+        if write_json(text, json_file):
             return
-        with open(json_file, "w", encoding="utf-8") as out:
-            out.write(text)
     from rich.console import Console
 
     console = Console(highlight=False)

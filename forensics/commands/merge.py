@@ -13,19 +13,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, evidence_options, open_evidence
+from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
     from spark.cluster import Cluster
     from spark.merge import Show, Wanted
 
-TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"])
+TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 COLOURS = (36, 33, 35, 32, 34, 31, 96, 93, 95, 92, 94, 91)
 WIDEST = 60
@@ -63,13 +64,7 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     "--logger", "loggers", multiple=True, help="Only lines of this logger: its name, its package or the name's end (may be repeated)."
 )
 @click.option("--grep", "text", metavar="TEXT", help="Only lines with this text in them, or in the stack trace below them.")
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write one JSON object a line, in place of the text; '-' is stdout.",
-)
+@json_option("Write one JSON object a line, in place of the text; '-' is stdout.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -112,18 +107,14 @@ def _wanted(
         topics=frozenset(topics),
         partitions=frozenset(partitions),
         brokers=frozenset(brokers),
-        since=_naive(since),
-        until=_naive(until),
+        since=since,
+        until=until,
         events=frozenset(events),
         level=level,
         loggers=loggers,
         text=text,
         topic_ids=opened.identifier.topics,
     )
-
-
-def _naive(at: datetime | None) -> datetime | None:
-    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
 
 
 def _blocks(opened: Opened, wanted: Wanted, as_json: bool) -> Iterator[str]:
@@ -140,11 +131,8 @@ def _write(blocks: Iterable[str], json_file: str | None) -> None:
         _copy(blocks, sys.stdout)
         return
     assert json_file is not None
-    try:
-        with open(json_file, "w", encoding="utf-8") as out:
-            _copy(blocks, out)
-    except OSError as error:
-        raise click.FileError(json_file, error.strerror or str(error)) from None
+    with opened_file(json_file) as out:
+        _copy(blocks, out)
 
 
 def _copy(blocks: Iterable[str], out: IO[str]) -> None:

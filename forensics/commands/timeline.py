@@ -7,19 +7,18 @@ Here: the options, the Spark job that makes the story where the partition's even
 from __future__ import annotations
 
 import difflib
-import sys
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.output import TIMES, json_option, write_json
 
 if TYPE_CHECKING:
     from forensics.story.step import Wanted
 
-TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d"])
 CLOSE = 5
 """Names that are offered for one that is not there."""
 
@@ -31,13 +30,7 @@ CLOSE = 5
 @click.option("--since", type=TIMES, help="Only what happened from this time on (UTC).")
 @click.option("--until", type=TIMES, help="Only what happened up to this time (UTC).")
 @click.option("--all", "everything", is_flag=True, help="Every event, and nothing folded.")
-@click.option(
-    "--json",
-    "json_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the story as JSON; '-' is stdout, in place of the lanes.",
-)
+@json_option("Write the story as JSON; '-' is stdout, in place of the lanes.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -60,7 +53,7 @@ def command(
     progress = Progress()
     opened = open_evidence(paths, timezone, clock_offsets, master, progress)
     with progress.stage(f"Telling {topic}-{partition}"):
-        rows = _story(opened, topic, partition, Wanted(_naive(since), _naive(until), everything))
+        rows = _story(opened, topic, partition, Wanted(since, until, everything))
     if not rows:
         raise Unusable(_unknown(opened, topic, partition))
     _write(rows, topic, partition, json_file)
@@ -97,22 +90,11 @@ def _unknown(opened: Opened, topic: str, partition: int) -> str:
     return " ".join(clean(f"The evidence names no topic {topic!r}; close are {', '.join(close)}.").split())
 
 
-def _naive(at: datetime | None) -> datetime | None:
-    return at.astimezone(timezone.utc).replace(tzinfo=None) if at is not None and at.tzinfo is not None else at
-
-
 def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
     from forensics.report.lanes import json_text, show
 
-    if json_file == "-":
-        sys.stdout.write(json_text(rows, topic, partition))
+    if json_file is not None and write_json(json_text(rows, topic, partition), json_file):
         return
-    if json_file is not None:
-        try:
-            with open(json_file, "w", encoding="utf-8") as out:
-                out.write(json_text(rows, topic, partition))
-        except OSError as error:
-            raise click.FileError(json_file, error.strerror or str(error)) from None
     from rich.console import Console
 
     show(rows, topic, partition, Console(highlight=False))

@@ -1,0 +1,44 @@
+"""Where a command's result goes, and how times are given to it: what the commands' own options share.
+
+Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.report).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TIME_FORMATS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d")
+"""UTC all of them: a moment comes without a zone."""
+TIMES = click.DateTime(TIME_FORMATS)
+
+
+def json_option(help: str) -> Callable[[F], F]:
+    """`--json FILE` as the parameter `json_file`."""
+    return click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help=help)
+
+
+def write_json(text: str, json_file: str) -> bool:
+    """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
+    if json_file == "-":
+        sys.stdout.write(text)
+        return True
+    with opened_file(json_file) as out:
+        out.write(text)
+    return False
+
+
+@contextmanager
+def opened_file(path: str) -> Iterator[IO[str]]:
+    """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
+    try:
+        with open(path, "w", encoding="utf-8") as out:
+            yield out
+    except OSError as error:
+        raise click.FileError(path, error.strerror or str(error)) from None
