@@ -24,13 +24,18 @@ OF_METADATA = frozenset({"raft-truncation"})
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
+    for finding in found_in(timeline, cluster):
+        yield {"finding": finding.row(), "partition_state": None}
+    if timeline.generation == 0 and timeline.topic != INTERNAL:
+        yield {"finding": None, "partition_state": _state(timeline, cluster)}
+
+
+def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """What the rules of partitions find in one timeline."""
     internal = timeline.topic == INTERNAL
     for rule in RULES:
         if rule.partition is not None and (rule.kind in OF_METADATA) == internal:
-            for finding in rule.partition(timeline, cluster):
-                yield {"finding": finding.row(), "partition_state": None}
-    if timeline.generation == 0 and not internal:
-        yield {"finding": None, "partition_state": _state(timeline, cluster)}
+            yield from rule.partition(timeline, cluster)
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:

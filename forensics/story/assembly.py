@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from forensics.judge import found_in
 from forensics.model import Evidence, Finding, brokers_named, quote
-from forensics.rules import RULES
 from forensics.story.lives import Lives, ending
 from forensics.story.step import (
     DOWN,
@@ -106,8 +106,7 @@ _OF_TOPICS = ("topic-created", "topic-deletion", "topic-deleted", "metadata-topi
 
 def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
-    findings = [f for rule in RULES if rule.partition is not None for f in rule.partition(timeline, cluster)]
-    story = _Story(timeline, cluster, findings, wanted)
+    story = _Story(timeline, cluster, list(found_in(timeline, cluster)), wanted)
     limit = MOST_OF_ALL if wanted.everything else MOST
     for number, row in enumerate(story.rows(limit)):
         yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}

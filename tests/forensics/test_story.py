@@ -19,6 +19,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from forensics.report.lanes import document, json_text, show
+from forensics.rules import RULES
 from forensics.story.assembly import tell
 from forensics.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
 from tests import local
@@ -102,6 +103,15 @@ def test_losses_unclean_elections_and_the_end_are_told_as_they_were(bundle: str)
         end = lanes(of(found[name], "end")[-1])
         assert [b for b, status in end.items() if status == "leader"] == [final["leader"]], name
         assert sorted(b for b, status in end.items() if status in ("leader", "in-sync")) == sorted(final["isr"]), name
+
+
+@pytest.mark.parametrize("bundle", RECORDED)
+def test_a_story_names_no_finding_that_the_report_does_not_have(bundle: str) -> None:
+    events = recorded(bundle)[0]
+    reported = {f.kind for f in local.report(events).findings}
+    findings = {rule.kind for rule in RULES} - {"hw-regression", "topic-deleted"}  # lines have these names, too
+    told_of = {r["kind"] for rows in stories(events).values() for r in rows}
+    assert told_of & findings <= reported
 
 
 @pytest.mark.parametrize("bundle", RECORDED)
