@@ -36,7 +36,7 @@ from forensics.story.step import (
     placed,
     said,
 )
-from forensics.story.words import Teller, between, clock, finding_words, found_again, ids, lost, on_disk
+from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject
 from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
@@ -126,6 +126,8 @@ class _Story:
         """When each leader epoch begins, in the order of states: nothing that names it is earlier."""
         self.elected = sorted({s.leader_epoch: s.at for s in reversed(timeline.states) if s.at is not None}.values())
         self.failed: set[tuple[int | None, str | None]] = set()
+        self.own_failures = {e.writer for e in (*timeline.of(*OF_DIRECTORIES), *cluster.of("log-dir-offline")) if e.writer == subject(e)}
+        """Brokers that told of their failed directories: what the controller says of these is not told again."""
         self.consumed: set[int] = set()
         """Identities of events a state is told with."""
         self.drops = self._drops()
@@ -306,9 +308,11 @@ class _Story:
             return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
         if e.event == "become-refused" and e.reason == "leader-unavailable":
             return False  # a state without a leader, or a leader that died, is told
+        if e.event in OF_DIRECTORIES and e.writer != subject(e) and subject(e) in self.own_failures:
+            return False
         if e.event == "log-dir-offline":
-            again = (e.writer, e.directory) in self.failed
-            self.failed.add((e.writer, e.directory))
+            again = (subject(e), e.directory) in self.failed
+            self.failed.add((subject(e), e.directory))
             return not again
         if e.event in ("fetch-error", "partition-failed") and self._moving(e.at):
             return False
@@ -333,15 +337,16 @@ class _Story:
         return made is not None and at is not None and at - made < SETTLES
 
     def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool) -> Step:
-        failed = e.event == "log-dir-partitions" and e.writer is not None
+        broker = subject(e)
+        failed = e.event == "log-dir-partitions" and broker is not None
         return Step(
             kind="removal" if removal is not None else e.event,
             at=e.at,
             signature=(e.event, e.writer, e.reason, e.broker, removal is not None),
             words=lambda: self.teller.event(e, removal, recovered=recovered),
             evidence=(e, *(removal.evidence if removal is not None else ())),
-            broker=e.writer if e.writer in self.lane_set else None,
-            down={e.writer: True} if failed and e.writer is not None else {},
+            broker=self._lane(broker),
+            down={broker: True} if failed and broker is not None else {},
             epoch=e.leader_epoch,
             tone="bad" if e.event in _BAD or removal is not None else "warn" if e.event in _WARN or recovered else "plain",
             news_only=failed and not self.wanted.everything,

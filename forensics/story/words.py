@@ -147,7 +147,8 @@ class Teller:
             said += ", after a recovery (its last stop was not clean)"
         if not said:
             return _raw(e)
-        return f"broker {e.writer} {said}" if e.writer is not None and e.event not in _NO_SUBJECT else said
+        broker = subject(e)
+        return f"broker {broker} {said}" if broker is not None and e.event not in _NO_SUBJECT else said
 
     def leader_of(self, epoch: int | None) -> str:
         leader = self.leaders.get(epoch) if epoch is not None else None
@@ -284,8 +285,14 @@ def _raw(e: Event) -> str:
     return f"{e.event}: {text[:LONG]}{'...' if len(text) > LONG else ''}"
 
 
-# events, by kind: what its writer does, or for those of _NO_SUBJECT what is
+def subject(e: Event) -> int | None:
+    """The broker an event is about: its writer, or the one whose directory a controller says has failed."""
+    return e.broker if e.event in OF_DIRECTORIES and e.broker is not None else e.writer
 
+
+# events, by kind: what its subject does, or for those of _NO_SUBJECT what is
+
+OF_DIRECTORIES = frozenset({"log-dir-offline", "log-dir-partitions"})
 _NO_SUBJECT = frozenset(
     {
         "unclean-election-said",

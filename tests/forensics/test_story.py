@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -179,6 +180,19 @@ def test_a_frozen_leader_is_lost_and_comes_back() -> None:
     assert (gone["broker"], lanes(gone)[2], lanes(back)[2]) == (2, "down", "out-of-sync")
     assert "session timeout" in gone["text"]
     assert not of(rows, "broker-died")
+
+
+@pytest.mark.parametrize("told_by", ["itself", "the controller"])
+def test_a_failed_directory_is_its_brokers_whoever_tells_of_it(told_by: str) -> None:
+    events, truth = recorded("log-dir-failure-2.8.2-zk")
+    if told_by == "the controller":
+        events = events.filter(pc.invert(pc.match_substring(events["source"], "broker-2/logs/")))
+    rows = stories(events)["media-1"]
+    offline = of(rows, "log-dir-partitions")
+    assert {r["broker"] for r in offline} == {2}
+    end = lanes(of(rows, "end")[-1])
+    assert (end[2], end[3]) == ("down", "in-sync")
+    assert sorted(b for b, status in end.items() if status in ("leader", "in-sync")) == sorted(truth["final_state"]["media-1"]["isr"])
 
 
 def test_refused_writes_and_saved_disks() -> None:
