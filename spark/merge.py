@@ -20,6 +20,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import zstandard
 
 from parsers.containers import Unit, read_unit
 from parsers.evidence import LOG_KINDS
@@ -149,7 +150,7 @@ class Merger:
     identifier: Identifier
     wanted: Wanted
     kinds: Mapping[str, str]
-    """Kinds of the logs by path of the file."""
+    """Kinds of the logs that are read, by path of the file."""
     ranks: Mapping[str, int]
     """Places of the sources among each other."""
     firsts: Mapping[str, datetime]
@@ -238,6 +239,12 @@ def merger(cluster: Cluster, identifier: Identifier, wanted: Wanted, log_pattern
     """The Merger of evidence that was gathered. Without `stated`, records' events are only read where something needs them."""
     ordered = sorted(cluster.sources, key=lambda s: (s.first or datetime.max, s.path))
     logs = [s for s in ordered if s.kind in LOG_KINDS]
+    of_many = {s.path[:i] for s in logs for i, letter in enumerate(s.path) if letter == "#"}
+
+    def unread(s: Source) -> bool:
+        """Whether one broker wrote all of it, which is not asked for."""
+        node = identifier.nodes.get(raw(s.path))
+        return bool(wanted.brokers) and node is not None and node not in wanted.brokers and s.path not in of_many
 
     def raw(shown: str) -> str:
         return identifier.root + shown
@@ -245,7 +252,7 @@ def merger(cluster: Cluster, identifier: Identifier, wanted: Wanted, log_pattern
     return Merger(
         identifier=identifier,
         wanted=wanted,
-        kinds={raw(s.path): s.kind for s in logs},
+        kinds={raw(s.path): s.kind for s in logs if not unread(s)},
         ranks={raw(s.path): rank for rank, s in enumerate(ordered)},
         firsts={raw(s.path): s.first for s in logs if s.first is not None},
         copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies) | frozenset(map(raw, _touching(logs))),
@@ -303,12 +310,15 @@ def stream(found: DataFrame, show: Show) -> Iterator[str]:
     ranged = kept.repartitionByRange(parts, *ORDER) if parts > 1 else kept.coalesce(1)
 
     def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        pack = zstandard.ZstdCompressor(level=1).compress
         for block in blocks((row for batch in given for row in batch.to_pylist()), show):
-            yield pa.RecordBatch.from_pydict({"block": [block]})
+            yield pa.RecordBatch.from_pydict({"block": [pack(block.encode())]})
 
-    shown = ranged.sortWithinPartitions(*ORDER).mapInArrow(apply, "block string")
-    for row in shown.toLocalIterator(prefetchPartitions=parts > 1):
-        yield row[0]
+    shown = ranged.sortWithinPartitions(*ORDER).mapInArrow(apply, "block binary")
+    unpack = zstandard.ZstdDecompressor().decompress
+    # Not the DataFrame's own iterator: Spark 4.3 counts its jobs, with their results, as the query's until the JVM ends.
+    for row in shown.rdd.toLocalIterator(prefetchPartitions=parts > 1):
+        yield unpack(row[0]).decode()
 
 
 def blocks(rows: Iterable[Row], show: Show) -> Iterator[str]:

@@ -116,10 +116,14 @@ LIGHT = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 """Compiling well takes a core that a short run needs itself: worth a third of its time, and costs long sorts as much."""
 
 
+NO_HANG = "-XX:+ExitOnOutOfMemoryError"
+"""A thread of Spark's own that runs out of memory just ends, and the job waits for it forever."""
+
+
 def jvm_options(conf: Mapping[str, str], more: list[str]) -> list[str]:
     """Of an embedded session's JVM: those it always has, `more`, and the user's."""
     memory = conf.get("spark.driver.memory") or f"{_driver_memory() // 2**20}m"
-    return [f"-Xmx{memory}", QUIET, *more, *shlex.split(conf.get("spark.driver.extraJavaOptions", ""))]
+    return [f"-Xmx{memory}", NO_HANG, QUIET, *more, *shlex.split(conf.get("spark.driver.extraJavaOptions", ""))]
 
 
 def _cores(master: str) -> int:

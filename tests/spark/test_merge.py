@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 NAME = "unclean-election-2.8.2-zk"
 ZONES = "acks1-failover-zones-2.5.1-zk"
 LOGS = r"/logs/.*\.log"
+GREAT = 64 << 20
+"""Characters, far more than a piece of the result holds."""
 
 
 def reading(path: Path, wanted: Wanted | None = None, *, stated: bool = True) -> Merger:
@@ -147,6 +151,19 @@ def test_filters(evidence: Path, wanted: Wanted, holds: Any) -> None:
     assert 0 < len(rows) < len(everything)
 
 
+def test_logs_of_brokers_not_asked_for_are_not_opened(evidence: Path) -> None:
+    everything = {path: f for path, f in only(bundle(NAME), LOGS).items() if path.startswith("broker-2/")}
+    assert set(reading(evidence, Wanted(brokers=frozenset({2}))).kinds) == set(everything)
+
+
+def test_a_file_of_several_writers_is_read_for_any_of_them(tmp_path: Path) -> None:
+    logs = [only(bundle(NAME), rf"broker-{broker}/logs/server\.log")[f"broker-{broker}/logs/server.log"] for broker in (2, 3)]
+    lines = [b"kafka-%d | %s" % (broker, line) for broker, log in zip((2, 3), logs, strict=True) for line in log.content.splitlines(True)]
+    place = put(tmp_path, {"compose.log": File(b"".join(lines), logs[0].modified)})
+    for broker in (2, 3):
+        assert {row["broker"] for row in in_process(place, Wanted(brokers=frozenset({broker})))} == {broker}
+
+
 def test_events(evidence: Path) -> None:
     rows = in_process(evidence, Wanted(events=frozenset({"leader-start"})))
     assert {r["event"] for r in rows} == {"leader-start"}
@@ -245,6 +262,30 @@ def test_repeats_in_one_log_are_no_copies() -> None:
     other = [r["twin"] for r in merging._of_file({**row, "source": "b", "number": n} for n in range(2))]
     assert len(set(one)) == 3
     assert other == one[:2]
+
+
+def test_the_jvm_keeps_nothing_of_what_was_handed_out(session: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merge, "PART_BYTES", 20_000)
+
+    def great(row: Row) -> str:
+        return b64encode(os.urandom(600_000)).decode() if row["number"] % 8 == 0 else ""
+
+    found = stream(merged(session, units([str(evidence)]), reading(evidence)), great)
+    next(found)
+    before, handed_out = heap_in_use(session), 0
+    while handed_out < GREAT:
+        handed_out += len(next(found))
+    kept = heap_in_use(session) - before
+    assert kept < GREAT // 4
+
+
+def heap_in_use(session: SparkSession) -> int:
+    """Bytes, garbage collected."""
+    java = session._jvm
+    assert java is not None
+    java.System.gc()
+    runtime = java.Runtime.getRuntime()
+    return int(runtime.totalMemory() - runtime.freeMemory())
 
 
 def test_blocks_are_cut_by_size() -> None:
