@@ -14,18 +14,21 @@ from typing import cast
 
 import google_crc32c
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from fixtures.record import bundle, jars, layout, records, truth
-from fixtures.record.__main__ import offsets, zones
+from fixtures.record.__main__ import main, offsets, zones
 from fixtures.record.client import Ack, Client, Cut, PartitionState, View
-from fixtures.record.cluster import Cluster, RecordingError, Settings
+from fixtures.record.cluster import Cluster, Node, RecordingError, Settings
 from fixtures.record.jars import Jars
 from fixtures.record.observer import Observer, Sighting, Source
 from fixtures.record.recording import command, findings
 from fixtures.record.scenarios import SCENARIOS
+from fixtures.record.stage import Stage
+from fixtures.record.tools import Tools
 from fixtures.record.truth import Partition
 from fixtures.record.versions import KafkaVersion
 from fixtures.record.wire import ProtocolError, Reader, array, blob, i16, i32, i64, string
@@ -338,6 +341,34 @@ def test_configuration_names_what_the_mode_needs(tmp_path: Path, version: str, m
     assert int(lines["log.segment.bytes"]) == (1048576 if version == "4.1.1" else 262144)
 
 
+def test_where_a_replica_stands_is_read_from_its_disk(tmp_path: Path) -> None:
+    node = cluster_at(tmp_path).node(1)
+    assert (node.log_bytes("t", 0), node.checkpointed("t", 0)) == (0, None)
+    replica = node.home / "data" / "t-0"
+    replica.mkdir()
+    (replica / f"{0:020}.log").write_bytes(bytes(7))
+    (replica / f"{7:020}.log").write_bytes(bytes(5))
+    (replica / f"{7:020}.index").write_bytes(bytes(90))
+    (node.home / "data" / "replication-offset-checkpoint").write_text("0\n2\nt 10 9\nt 0 200\n")
+    assert (node.log_bytes("t", 0), node.checkpointed("t", 0)) == (12, 200)
+    assert node.checkpointed("t", 1) is None
+
+
+def test_a_clock_that_is_off_leaves_waiting_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fixtures.record.cluster.LIBFAKETIME", (Path("/lib/libfaketime.so.1"),))
+    ahead = Node(1, "broker", 9092, Path("/x"), ("data",), clock_offset=300)
+    assert Cluster._clock(ahead) == {
+        "LD_PRELOAD": "/lib/libfaketime.so.1",
+        "FAKETIME": "+300s",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "FAKETIME_FORCE_MONOTONIC_FIX": "0",
+    }
+    assert Cluster._clock(Node(2, "broker", 9092, Path("/x"), ("data",))) == {}
+    monkeypatch.setattr("fixtures.record.cluster.LIBFAKETIME", ())
+    with pytest.raises(RecordingError):
+        Cluster._clock(ahead)
+
+
 def test_power_loss_cuts_at_a_batch_and_takes_the_indexes(tmp_path: Path) -> None:
     cluster = cluster_at(tmp_path)
     replica = cluster.node(1).home / "data" / "t-0"
@@ -391,3 +422,52 @@ def test_the_bundle_has_neither_indexes_nor_the_recorders_paths(tmp_path: Path) 
 def test_options_name_one_broker_or_all() -> None:
     assert zones(("Asia/Kolkata", "2=UTC"), 3) == {1: "Asia/Kolkata", 2: "UTC", 3: "Asia/Kolkata"}
     assert offsets(("1=+300", "3=-20")) == {1: 300, 3: -20}
+
+
+def test_what_a_release_cannot_do_is_refused() -> None:
+    told = CliRunner().invoke(main, ["hw-truncation", "0.11.0.3"])
+    assert told.exit_code == 2
+    assert "hw-truncation does not happen with Kafka 0.11.0.3" in told.output
+
+
+# --- the console consumer
+
+
+class Answers:
+    """A console consumer that reads this, then that."""
+
+    def __init__(self, *answers: list[bytes]) -> None:
+        self.left = list(answers)
+
+    def consume(self, topic: str) -> list[bytes]:
+        return self.left.pop(0)
+
+
+def staged(tmp_path: Path, *answers: list[bytes]) -> tuple[Stage, Answers]:
+    stage, tools = Stage(cluster_at(tmp_path), "seed"), Answers(*answers)
+    stage.tools = cast("Tools", tools)
+    stage.topics["t"] = 1
+    return stage, tools
+
+
+VIEWS = {("t", 0): View({0: b"a", 1: b"b"}, 2)}
+
+
+def test_a_consumer_that_gave_up_before_it_began_is_run_again(tmp_path: Path) -> None:
+    stage, tools = staged(tmp_path, [], [b"b", b"a"], [b"c"])
+    stage.cross_check(VIEWS)
+    assert tools.left == [[b"c"]]
+
+
+@pytest.mark.parametrize("answers", [[[b"a"], [b"a", b"b"]], [[], [], [], [b"a", b"b"]]], ids=["other records", "nothing again and again"])
+def test_a_consumer_that_reads_other_records_fails_the_recording(tmp_path: Path, answers: list[list[bytes]]) -> None:
+    stage, tools = staged(tmp_path, *answers)
+    with pytest.raises(RecordingError):
+        stage.cross_check(VIEWS)
+    assert tools.left == [[b"a", b"b"]]
+
+
+def test_where_nothing_can_be_read_one_look_is_enough(tmp_path: Path) -> None:
+    stage, tools = staged(tmp_path, [], [b"a"])
+    stage.cross_check({("t", 0): View({}, 0)})
+    assert tools.left == [[b"a"]]
