@@ -26,6 +26,7 @@ CLUSTER_EVENTS = frozenset(
         "broker-stopped",
         "controlled-shutdown",
         "kafka-version",
+        "start-time",
         "clean-start",
         "unclean-start",
         "broker-registered",
@@ -39,6 +40,7 @@ CLUSTER_EVENTS = frozenset(
         "controller-elected",
         "controller-resigned",
         "controller-refused",
+        "balance-checked",
         "truncation-refused",
         "shutdown-seen",
         "topic-created",
@@ -170,11 +172,6 @@ class Cluster:
         """The last line of each node that tells its Kafka version."""
         return {e.writer: e for e in self.of("kafka-version") if e.value}
 
-    @cached_property
-    def sizes(self) -> Mapping[str, int]:
-        """Bytes of each segment file, by source."""
-        return {s.path: s.bytes for s in self.sources if s.kind == "segment" and s.bytes is not None}
-
     def setting(self, topic: str, key: str, default: str, *, node: int | None = None, at: datetime | None = None) -> str:
         """Effective value of a topic's setting: the topic's, else the broker's (any broker's when `node` is None); the last one when
         `at` is None."""
@@ -185,11 +182,6 @@ class Cluster:
         """Effective min.insync.replicas, Kafka's default 1."""
         value = self.setting(topic, "min.insync.replicas", "1", at=at)
         return int(value) if value.isdigit() else 1
-
-    def lag_time_ms(self, at: datetime | None = None) -> int:
-        """replica.lag.time.max.ms: 30 s since 2.5 (KIP-537), where no broker says otherwise; the longest where they differ."""
-        values = [self.settings.value("replica.lag.time.max.ms", broker=b, at=at) for b in self.settings.brokers()]
-        return max((int(v) for v in values if v is not None and v.isdigit()), default=30_000)
 
 
 def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:

@@ -15,27 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spark.clocks import (
-    RELATING,
-    Anchor,
-    Clock,
-    Jump,
-    Step,
-    Witness,
-    anchor,
-    changes,
-    changes_in,
-    estimate,
-    floor,
-    in_zone,
-    nearest_zone,
-    relations,
-    steps,
-)
+from spark.clocks import Clock, estimate
 from spark.cluster import Cluster, Node, Source, lives, recreated_topics
+from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
 from spark.settings import DELETIONS, Settings
+from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -49,6 +35,8 @@ COPIED = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
 CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
 """Times outside are none, and are left as they are."""
+_CALENDAR_MS = range(10**14)
+"""Milliseconds since 1970 that are a time at which Kafka was started."""
 BROKER_EVENTS = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
 
 
@@ -182,7 +170,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 problem=c.get("problem"),
             )
         )
-    return sorted(found, key=lambda s: s.path)
+    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice
 
 
 def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
@@ -247,14 +235,14 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
         return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
     if options.zone_offset_ms is not None:
         return clock
-    return replace(clock, changes=changes(found, clock.offset_ms))
+    return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
 
 
 def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> list[Event]:
     """Events that tell of clocks, with the times the clocks themselves told, each file's in its own order. A snapshot's records
     have the time of the snapshot; lines in UTC are of use where a node has no others."""
     snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
-    relating = pc.is_in(table["event"], pa.array(sorted(RELATING)))
+    relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
     told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
     local = pc.fill_null(pc.equal(told["clock"], "line"), False)
     nodes = {identifier.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
@@ -262,6 +250,23 @@ def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> 
     utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
     found = [e for batch in told.filter(pc.invert(utc)).to_batches() for e in rows(identifier.apply(batch))]
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+
+
+def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
+    """What each file's lines tell of the UTC they were printed at; `events` as the clocks themselves told them, in file order."""
+    found: dict[str, list[Start]] = defaultdict(list)
+    first: Event | None = None
+    for e in events:
+        if e.at is None or e.line is None:
+            continue
+        if e.event == "broker-starting":
+            first = e
+        elif e.event == "start-time" and e.count is not None and e.count in _CALENDAR_MS:
+            own = first if first is not None and first.source == e.source else e
+            utc = datetime(1970, 1, 1) + timedelta(milliseconds=e.count)
+            found[e.source].append(Start(utc, e.at, own.line, own.at or e.at))
+            first = None
+    return found
 
 
 def _stamps(events: Iterable[Event], clocks: Mapping[int | None, Clock]) -> dict[int, int]:
@@ -331,17 +336,19 @@ def _copies(sources: Iterable[Source]) -> frozenset[str]:
             groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
     found: set[str] = set()
     for spans in groups.values():
-        end, longest = datetime.min, ""
+        begin, end, longest = datetime.min, datetime.min, ""
         for first, last, path in sorted(spans):
-            if longest and first < end:
+            alone = first == end and end in (begin, last)  # one moment; else a log that goes on where the one before was rolled
+            if longest and (first < end or alone):
                 found |= {path, longest}
-            if last > end or not longest:
-                end, longest = last, path
+            if last > end or first == end or not longest:
+                begin, end, longest = first, last, path
     return frozenset(found)
 
 
 def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (CLUSTER_EVENTS and 'source')."""
+    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (CLUSTER_EVENTS and 'source'), and those of
+    LEADERSHIPS of the partitions numbered 0."""
     options = options or Options()
     told = table.filter(pc.equal(table["event"], "source"))
     sources = _sources(told.select(["source", "collected"]).to_pylist())
@@ -353,6 +360,9 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources))
     witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), owners)
     raw = _raw(table, known, sources)
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
+    begun = _starts(raw)
+    witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
     clocks = _clocks(witnesses, raw, options)
     jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
     absolute = _absolute(told.select(["source", "collected"]).to_pylist())
@@ -364,7 +374,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         steps={
             s.path: found
             for s in sources
-            if s.path not in absolute and (found := steps(clocks.get(s.node, Clock()), s.first, jumps.get(s.path, ())))
+            if s.path not in absolute and (found := steps(clocks.get(s.node, Clock()).changes, s.first, jumps.get(s.path, ()), s.path))
         },
         skews_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).skew_ms)},
         files_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).files_ms)},

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from spark.cluster import CLUSTER_EVENTS, Cluster
+from spark.comparisons import LEADERSHIPS
 from spark.events import IDENTIFIED, Event, rows
 from spark.gather import Identifier, Options, gather
 from spark.timeline import PartitionTimeline, build
@@ -39,10 +40,11 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
 
 
 def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    """Job one: the cluster as a whole. Collects restarts, settings, topics and one row a source; nothing of partitions."""
+    """Job one: the cluster as a whole. Collects restarts, settings, topics and one row a source; of partitions only what compares clocks."""
     from pyspark.sql import functions as F
 
-    wanted = events.where(F.col("event").isin("source", *sorted(CLUSTER_EVENTS)))
+    leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0)
+    wanted = events.where(F.col("event").isin("source", *sorted(CLUSTER_EVENTS)) | leaderships)
     return gather(wanted.toArrow(), options)
 
 

@@ -21,6 +21,7 @@ from parsers import evidence, schemas
 from parsers.containers import units
 from parsers.schemas import EVENTS, Member
 from spark.cluster import CLUSTER_EVENTS, Cluster
+from spark.comparisons import LEADERSHIPS
 from spark.events import IDENTIFIED
 from spark.gather import Identifier, Options, gather
 from spark.pipeline import by_partition, judged
@@ -43,7 +44,8 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
     kinds = pa.array(["source", *sorted(CLUSTER_EVENTS)])
-    return gather(table.filter(pc.is_in(table["event"], kinds)), options)
+    leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
+    return gather(table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False))), options)
 
 
 def _sorted(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:

@@ -320,7 +320,7 @@ def test_layouts_one_after_another_in_one_file(name: str, tmp_path: Path) -> Non
 
 
 def test_stamps_of_containers_tell_the_zone(tmp_path: Path) -> None:
-    """The brokers' lines are of another zone, and no file kept its modification time."""
+    """The brokers' lines are of another zone, and no file kept its modification time, no start-up tells UTC."""
     name, ahead = NAMES[0], timedelta(minutes=330)
 
     def write(entry: Entry, number: int) -> str:
@@ -332,7 +332,7 @@ def test_stamps_of_containers_tell_the_zone(tmp_path: Path) -> None:
     with tarfile.open(target, "w") as made:
         for member, data in files_of(name):
             if is_log(member.name):
-                data = "".join(write(entry, 0) for entry in entries(data)).encode()
+                data = "".join(write(e, 0) for e in entries(data) if "startTimeMs" not in e.message).encode()
             member = tarfile.TarInfo(member.name)
             member.mtime = 1_800_000_000
             _add(made, member, data)

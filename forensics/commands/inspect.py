@@ -52,6 +52,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.text import Text
 
     from forensics.report.text import clean
+    from spark.clocks import UNSURE
 
     cluster = report.cluster
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
@@ -61,7 +62,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         clock = (
             node.clock.zone
             + (f" {node.clock.skew_ms / 1000:+.1f} s" if node.clock.skew_ms else "")
-            + ("" if node.clock.basis != "assumed" else " (assumed)")
+            + ("" if node.clock.basis not in UNSURE else " (assumed)")
         )
         table.add_row(
             str(node.id),

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Evidence, Finding, Rule, brokers_named, quote
-from spark.clocks import BUSY_MS, Clock
+from spark.clocks import Clock
 from spark.cluster import Cluster, Node, Source
+from spark.comparisons import BUSY_MS
 
 LEAST_MS = 1_000
 """Less is lost among the delays with which brokers print what they were told."""
@@ -20,6 +21,7 @@ MEDIUM_MS = 10_000
 
 _BASIS = {
     "given": "it was given on the command line",
+    "start": "its own lines tell the UTC time at which its process began",
     "container": "the stamps that a container runtime put in front of its lines show its zone",
     "mtime": "its logs' modification times and their last lines were compared",
     "metadata": "records of the metadata log and its own lines about them were compared",

@@ -9,31 +9,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark.clocks import (
+from spark.clocks import Clock, Relation, Subject, combined, estimate
+from spark.comparisons import LEADERSHIPS, RELATING, relations
+from spark.events import Event
+from spark.zones import (
     MINUTE_MS,
     NOISE_MS,
-    RELATING,
     ZONES,
     Anchor,
     Change,
-    Clock,
     Jump,
-    Relation,
+    Start,
     Step,
-    Subject,
     Witness,
     anchor,
     changes,
     changes_in,
-    combined,
-    estimate,
     floor,
     in_zone,
     nearest_zone,
-    relations,
     steps,
 )
-from spark.events import Event
 
 NOON = datetime(2026, 11, 21, 12)
 HOUR_MS = 60 * MINUTE_MS
@@ -205,7 +201,7 @@ def test_clock_nothing_is_known_of_is_in_the_zone_all_others_share() -> None:
 def test_comparisons_of_the_same_clocks_narrow_each_other() -> None:
     one, two = (Relation(Subject(1), Subject(2), b, low, high) for b, low, high in ((5, 0, 100), (40, 30, 60)))
     both = combined([one, two])
-    assert (both.best, both.low, both.high) == (30, 30, 60)
+    assert (both.best, both.low, both.high) == (40, 30, 60), "the closer one is believed"
 
 
 def test_comparisons_that_contradict_each_other_widen_the_bounds() -> None:
@@ -312,7 +308,71 @@ def test_unfencing_of_a_broker_that_was_fenced_in_its_life_prints_nothing() -> N
     assert (found.low, found.high) == (-100, 50)
 
 
-_KINDS = st.sampled_from(sorted(RELATING))
+def state(writer: int, seconds: float, epoch: int, reason: str, *, line: int = 1, **fields: object) -> Event:
+    given = {"topic": "t", "partition": 0, "leader_epoch": epoch, "reason": reason, **fields}
+    return event("partition-state", writer, seconds, line=line, **given)
+
+
+def led(writer: int, seconds: float, epoch: int, *, line: int = 1, kind: str = "leader-start") -> Event:
+    return event(kind, writer, seconds, line=line, topic="t", partition=0, leader_epoch=epoch)
+
+
+def test_leader_begins_after_the_controller_decided() -> None:
+    """The quickest start bounds from above; a slow one says nothing."""
+    events = [
+        *(state(2, s, n, "decided", line=n) for n, s in enumerate((0, 60, 120), 1)),
+        *(led(1, s, n, line=n) for n, s in enumerate((300.03, 360.02, 431), 1)),
+    ]
+    (found,) = relations(events, {})
+    assert (found.earlier, found.later, found.best, found.high) == (Subject(2), Subject(1), 300_020, 300_020)
+    assert found.high - 10_000 <= found.low < 300_000
+
+
+def test_one_decision_taken_up_late_is_no_error_of_a_clock() -> None:
+    (found,) = relations([state(2, 0, 1, "decided"), led(1, 20, 1)], {})
+    assert found.low <= 0 <= found.high == 20_000
+    clocks = estimate(dict.fromkeys((1, 2), MTIME_UTC), [found])
+    assert {c.skew_ms for c in clocks.values()} == {0}
+
+
+def test_decision_about_a_topic_of_the_same_name_before_is_left_out() -> None:
+    twice = [state(2, 0, 1, "decided"), state(2, 600, 1, "decided", line=2)]
+    assert relations([*twice, led(1, 300, 1)], {}) == []
+
+
+def test_isr_written_at_the_same_leader_epoch_caused_no_start() -> None:
+    assert relations([state(2, 60, 1, "decided", pattern="controller-alter-isr-written"), led(1, 0, 1)], {}) == []
+
+
+def test_requests_are_matched_by_the_controllers_epoch() -> None:
+    """A new controller sends the leader epochs there are anew; what the broker received before was another's."""
+    received = [state(1, 300.01, 4, "received", controller_epoch=1), state(1, 360.02, 4, "received", controller_epoch=2, line=2)]
+    sent = [state(2, 60, 4, "sent", controller_epoch=2, broker=1), state(2, 60, 4, "sent", controller_epoch=2, broker=3, line=2)]
+    (found,) = relations([*received, *sent], {})
+    assert found.high == 300_020
+    assert relations([received[0], *sent], {}) == []
+    assert relations([received[1], sent[1]], {}) == []
+
+
+def test_controllers_lines_about_registrations_stand_for_the_metadata_log() -> None:
+    own = [
+        event("broker-state", 1, 300, reason="STARTING", broker=1),
+        event("broker-registered", 1, 300.06, broker=1, broker_epoch=7, line=2),
+    ]
+    (found,) = relations([*own, event("broker-registered", 100, 0.02, broker=1, broker_epoch=7, reason="decided")], {})
+    assert (found.earlier, found.later, found.low, found.high) == (Subject(100), Subject(1), 299_980, 300_040)
+    (slow,) = relations([*own, event("broker-registered", 100, 3, broker=1, broker_epoch=7, reason="replayed")], {})
+    assert slow.low <= 300_000 <= slow.high
+    assert relations([*own, event("broker-registered", 100, 0, broker=1, broker_epoch=8, reason="decided")], {}) == []
+
+
+def test_two_controllers_bound_each_other_from_both_sides() -> None:
+    events = [state(2, 0, 1, "decided"), led(1, 300.02, 1), state(1, 400, 2, "decided", line=2), led(2, 100.03, 2, line=2)]
+    (found,) = relations(events, {})
+    assert (found.earlier, found.low, found.high) == (Subject(1), -300_020, -299_970)
+
+
+_KINDS = st.sampled_from(sorted({*RELATING, *LEADERSHIPS}))
 _IDS = st.one_of(st.none(), st.integers(-1, 3))
 _EVENTS = st.builds(
     Event,
@@ -323,10 +383,30 @@ _EVENTS = st.builds(
     controller=_IDS,
     controller_epoch=_IDS,
     broker_epoch=_IDS,
+    topic=st.sampled_from([None, "t"]),
+    partition=st.just(0),
+    leader_epoch=_IDS,
     metadata_offset=_IDS,
     line=_IDS,
     source=st.sampled_from("ab"),
-    reason=st.sampled_from([None, "start", "done", "added", "deleted", "elected", "seen", "STARTING", "RUNNING", "unfenced", "shutdown"]),
+    reason=st.sampled_from(
+        [
+            None,
+            "start",
+            "done",
+            "added",
+            "deleted",
+            "elected",
+            "seen",
+            "STARTING",
+            "RUNNING",
+            "unfenced",
+            "shutdown",
+            "decided",
+            "sent",
+            "received",
+        ]
+    ),
     at=st.one_of(st.none(), st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1))),
 )
 
@@ -407,9 +487,9 @@ def test_files_rolled_in_between_tell_the_change() -> None:
 
 def test_source_is_split_at_its_own_jump() -> None:
     clock = Clock(60, changes=(Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),))
-    assert steps(clock, wall(AUTUMN, 2, -9000), (BACK,)) == (Step(500, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
-    assert steps(clock, wall(AUTUMN, 2, -9000), ()) == (Step(None, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
-    assert steps(clock, wall(AUTUMN, 2, 60), ()) == ()
+    assert steps(clock.changes, wall(AUTUMN, 2, -9000), (BACK,)) == (Step(500, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    assert steps(clock.changes, wall(AUTUMN, 2, -9000), ()) == (Step(None, wall(AUTUMN, 2, 0), 2 * HOUR_MS),)
+    assert steps(clock.changes, wall(AUTUMN, 2, 60), ()) == ()
 
 
 def test_changes_of_a_zone_that_was_named() -> None:
@@ -426,6 +506,102 @@ def test_changes_of_a_zone_that_was_named() -> None:
 def test_any_jumps_are_looked_at(jumps: list[Jump], offset: int) -> None:
     found = changes([Witness(None, None, jumps=tuple(jumps))], offset)
     assert all(abs(c.before_ms - c.after_ms) == HOUR_MS for c in found)
+
+
+# times in UTC that Kafka prints
+
+
+def start(seconds: float, hours: float, late: float = 0.01, *, line: int = 100) -> Start:
+    """A process that took the time `seconds` after noon and told it so much later, by a clock in such a zone."""
+    told = after(seconds + late + 3600 * hours)
+    return Start(after(seconds), told, line, told - timedelta(seconds=2))
+
+
+def started(*starts: Start, source: str = "server.log", modified: datetime | None = None, last: float = 0) -> Witness:
+    return Witness(after(last) if modified is not None else None, modified, source=source, starts=starts)
+
+
+@pytest.mark.parametrize("hours", [0, 5.5, 5.75, -3.5, 13, -12])
+@pytest.mark.parametrize("late", [0.003, 47.0, -0.9], ids=["at once", "after a pause", "whole seconds"])
+def test_process_tells_the_zone(hours: float, late: float) -> None:
+    assert anchor([started(start(0, hours, late))]) == Anchor(round(hours * HOUR_MS), NOISE_MS, "start")
+
+
+@pytest.mark.parametrize("late", [400.0, -5.0], ids=["far later", "before it was taken"])
+def test_time_told_far_from_its_line_tells_no_zone(late: float) -> None:
+    assert start(0, 5.5, late).zone_ms is None
+    assert anchor([started(start(0, 5.5, late))]) is None
+
+
+def test_zone_told_overrules_times_of_an_archive_in_that_zone() -> None:
+    """zip keeps the machine's own time of day."""
+    told = started(start(0, 5.5), modified=after(5.5 * 3600), last=5.5 * 3600)
+    assert anchor([told]) == Anchor(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)
+    (clock,) = estimate({1: Anchor(330 * MINUTE_MS, NOISE_MS, "start", files_ms=330 * MINUTE_MS)}).values()
+    assert (clock.zone_minutes, clock.skew_ms, clock.files_ms, clock.basis) == (330, 0, 330 * MINUTE_MS, "start")
+    assert changes([told], 330 * MINUTE_MS, 330 * MINUTE_MS) == ()
+
+
+def test_zone_an_hour_from_that_of_the_archives_times_is_no_change() -> None:
+    told = started(start(0, 1), modified=after(3600), last=3600)
+    assert anchor([told]) == Anchor(HOUR_MS, NOISE_MS, "start", files_ms=HOUR_MS)
+    assert changes([told], HOUR_MS, HOUR_MS) == ()
+
+
+def test_modification_times_that_agree_are_the_machines_own() -> None:
+    assert anchor([started(start(0, 2), modified=after(100), last=7300)]) == Anchor(2 * HOUR_MS, NOISE_MS, "start+mtime")
+
+
+def test_files_on_a_right_clock_show_the_error_of_the_process() -> None:
+    one, two = (Witness(after(95 + s), after(s), starts=(start(0, 0),)) for s in (0, 40))
+    assert anchor([one, two]) == Anchor(95_000, 2_000, "start+mtime")
+
+
+def test_line_of_a_client_elsewhere_is_outvoted() -> None:
+    server = started(start(0, 2), start(60, 2, line=900))
+    client = started(start(90, -5), source="connect.log")
+    assert anchor([server, client]) == Anchor(2 * HOUR_MS, NOISE_MS, "start")
+    assert changes([server, client], 2 * HOUR_MS) == ()
+
+
+def test_machine_that_was_moved_to_another_zone_shows_it_in_one_log() -> None:
+    log = started(start(0, 5.5, line=100), start(50, 5.5, line=300), start(4000, 0, line=700))
+    assert anchor([log]) == Anchor(0, NOISE_MS, "start")
+    (change,) = changes([log], 0)
+    assert (change.before_ms, change.after_ms, change.source, change.line) == (330 * MINUTE_MS, 0, "server.log", 700)
+    assert change.at == after(4000 + 0.01 - 2)
+    assert steps((change,), after(0), (), "server.log") == (Step(700, change.wall, 330 * MINUTE_MS),)
+    other = Jump(40, change.wall - timedelta(minutes=3), change.at + timedelta(minutes=1))
+    assert steps((change,), after(0), (other,), "state-change.log") == (Step(40, change.wall, 330 * MINUTE_MS),)
+
+
+def test_offset_changed_between_two_processes() -> None:
+    log = started(
+        Start(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600 - 2)),
+        Start(AUTUMN + timedelta(hours=9), wall(AUTUMN, 1, 9 * 3600), 700, wall(AUTUMN, 1, 9 * 3600 - 2)),
+    )
+    assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
+    (change,) = changes([log], HOUR_MS)
+    assert (change.at, change.before_ms, change.after_ms) == (AUTUMN + timedelta(hours=9, seconds=-2), 2 * HOUR_MS, HOUR_MS)
+
+
+def test_offset_changed_after_the_process_began() -> None:
+    began = Start(AUTUMN - timedelta(hours=30), wall(AUTUMN, 2, -30 * 3600), 100, wall(AUTUMN, 2, -30 * 3600))
+    log = Witness(None, None, jumps=(BACK,), starts=(began,))
+    assert anchor([log]) == Anchor(HOUR_MS, NOISE_MS, "start")
+    assert changes([log], HOUR_MS) == (Change(AUTUMN, 2 * HOUR_MS, HOUR_MS),)
+
+
+@given(
+    st.lists(st.builds(Start, st.datetimes(), st.datetimes(), st.integers(1, 9), st.datetimes()), max_size=4),
+    st.integers(-(10**11), 10**11),
+)
+@settings(max_examples=100)
+def test_any_times_told_are_looked_at(starts: list[Start], offset: int) -> None:
+    log = Witness(None, None, starts=tuple(starts))
+    found = anchor([log])
+    assert found is None or found.offset_ms % (15 * MINUTE_MS) == 0
+    assert all(c.before_ms != c.after_ms for c in changes([log], offset))
 
 
 def test_nearest_zone_of_two_is_the_one_nearer_to_utc() -> None:

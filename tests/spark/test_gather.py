@@ -163,9 +163,23 @@ def spans(*given: tuple[str, int, int]) -> list[Source]:
         ([("server-log", 0, 99), ("server-log", 3, 5), ("server-log", 50, 60), ("server-log", 100, 101)], "012"),
         ([("server-log", 0, 9), ("state-change-log", 5, 9), ("stdout-log", 3, 8)], "012"),
         ([("server-log", 9, 0), ("server-log", 100, 101)], "01"),
+        ([("server-log", 5, 5), ("server-log", 5, 5), ("server-log", 6, 9)], "01"),
+        ([("server-log", 5, 5), ("server-log", 5, 9)], "01"),
+        ([("server-log", 0, 5), ("server-log", 5, 5), ("server-log", 5, 9)], "012"),
         ([("hw-checkpoint", 0, 9), ("hw-checkpoint", 0, 9)], ""),
     ],
-    ids=["rotated", "other kinds", "beginning", "around", "standard output", "clock that jumped back", "no logs"],
+    ids=[
+        "rotated",
+        "other kinds",
+        "beginning",
+        "around",
+        "standard output",
+        "clock that jumped back",
+        "one record",
+        "its first record",
+        "its last",
+        "no logs",
+    ],
 )
 def test_logs_of_the_same_hours_may_hold_the_same_lines(given: list[tuple[str, int, int]], copies: str) -> None:
     assert _copies(spans(*given)) == set(copies)

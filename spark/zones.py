@@ -1,0 +1,393 @@
+"""The zone of one broker's clock, as its own files tell it, and changes of the zone's offset in the middle of a log (DST).
+
+Here: what each log file is a witness of (modification times, a container's stamps, times in UTC that Kafka itself prints), what
+follows from all files of a machine together, and where in a file the offset changes. Not here: errors of a clock, which only
+another machine can tell (clocks).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
+from statistics import median_low
+from zoneinfo import ZoneInfo
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+
+# Offsets in use since 2000, minutes, as the time zone database has them; others are clock errors.
+_HALVES = (-570, -270, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825)
+ZONES: tuple[int, ...] = tuple(sorted((*range(-12 * 60, 14 * 60 + 1, 60), *_HALVES)))
+"""Minutes from UTC of the zones there are."""
+AGREE_MS = 2_000
+"""Some archives and file systems keep whole seconds only."""
+NEAR_ZONE_MS = 30_000
+"""A last line and a file's modification are this close when nothing but a late flush lies between."""
+SECOND_MS = 1_000
+LATE_MS = 5 * MINUTE_MS
+"""A process may stand still between the time it takes and the line that tells it. Zones are three times as far apart."""
+NOISE_MS = 100
+"""Kafka writes a record and prints the line about it within so much, on one machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The zone's offset changed at `at` (UTC) from `before_ms` to `after_ms`, both with the clock's error."""
+
+    at: datetime
+    before_ms: int
+    after_ms: int
+    source: str = ""
+    """File that shows the change, and its first line after it, where the change is known from times in UTC that Kafka printed."""
+    line: int | None = None
+
+    @property
+    def wall(self) -> datetime:
+        """What the clock would have shown had it not changed: lines below it are from before, unless it went back."""
+        return self.at + timedelta(milliseconds=self.before_ms)
+
+
+def nearest_zone(offset_ms: int) -> int:
+    """The zone, in minutes from UTC, nearest to an offset; of two, the one nearer to UTC."""
+    at = bisect_left(ZONES, offset_ms / MINUTE_MS)
+    return min(ZONES[max(at - 1, 0) : at + 1], key=lambda zone: (abs(zone * MINUTE_MS - offset_ms), abs(zone)))
+
+
+def in_zone(name: str, wall: datetime) -> int:
+    """Offset in ms of a zone of the time zone database when its clocks show `wall`."""
+    offset = wall.replace(tzinfo=ZoneInfo(name)).utcoffset()
+    return 0 if offset is None else round(offset.total_seconds() * 1000)
+
+
+def plain(offset_ms: int, within_ms: int) -> int | None:
+    """Offset in ms of the zone that lies so near, None where none does."""
+    zone = nearest_zone(offset_ms) * MINUTE_MS
+    return zone if abs(zone - offset_ms) <= within_ms else None
+
+
+# one broker's own files
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Two neighbouring lines of a log between which the wall clock went back, or leapt over an hour. `line`: the later one."""
+
+    line: int
+    before: datetime
+    after: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The line in which a process, or a client within it, tells the UTC time it had just taken (AppInfoParser, 2.3+): both times
+    are one clock's, so they differ by its zone, and by what passed between. `line` and `since` (wall clock) are those of the
+    first line of the process, where that is known, else of the line itself."""
+
+    utc: datetime
+    wall: datetime
+    line: int | None
+    since: datetime
+
+    @property
+    def zone_ms(self) -> int | None:
+        """Offset of the zone, None where none fits: the line comes later than the time it tells, or shows whole seconds only."""
+        told = round((self.wall - self.utc).total_seconds() * 1000)
+        zone = nearest_zone(told) * MINUTE_MS
+        return zone if -SECOND_MS < told - zone <= LATE_MS else None
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """One log file: wall clock of its last line and its first, its modification time (UTC), what its container's stamps tell, and
+    the times in UTC that processes printed into it."""
+
+    last: datetime | None
+    modified: datetime | None
+    wall_minus_utc_ms: int | None = None
+    source: str = ""
+    jumps: tuple[Jump, ...] = ()
+    first: datetime | None = None
+    starts: tuple[Start, ...] = ()
+
+    @property
+    def offset_ms(self) -> int | None:
+        if self.last is None or self.modified is None:
+            return None
+        return round((self.last - self.modified).total_seconds() * 1000)
+
+    @property
+    def zone_ms(self) -> int | None:
+        """The zone's offset at the file's end, where the file alone tells it."""
+        if self.wall_minus_utc_ms is not None:
+            return plain(self.wall_minus_utc_ms, 5 * MINUTE_MS)
+        offset = self.offset_ms
+        return None if offset is None else plain(offset, AGREE_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What a clock shows by its own machine's word: wall clock minus UTC, and how far that may be wrong."""
+
+    offset_ms: int
+    uncertainty_ms: int
+    basis: str
+    files_ms: int = 0
+    """Error of modification times that were kept in another zone than UTC, as some archives do."""
+
+
+def anchor(witnesses: Iterable[Witness]) -> Anchor | None:
+    """A clock by its own files; None when they tell nothing. Times in UTC that Kafka itself printed tell the zone; beside them
+    modification times only tell an error of the clock (those of a file system's right clock), or that the zone has changed since."""
+    known = list(witnesses)
+    files, zone = _by_files(known), _started(known)
+    if zone is None or files is None:
+        return files if zone is None else Anchor(zone, NOISE_MS, "start")
+    apart = files.offset_ms - zone
+    in_zones = plain(files.offset_ms, 0) is not None
+    since_changed = abs(apart) == HOUR_MS and files.offset_ms != 0  # 0: perhaps times of the zone itself, as in zip
+    if apart == 0 or since_changed or (files.basis == "mtime" and not in_zones):
+        return replace(files, uncertainty_ms=files.uncertainty_ms if apart else NOISE_MS, basis=f"start+{files.basis}")
+    return Anchor(zone, NOISE_MS, "start", files_ms=-apart if in_zones and files.basis == "mtime" else 0)
+
+
+def _starts(witnesses: Iterable[Witness]) -> list[tuple[Start, int, str]]:
+    """Times in UTC that tell a zone, with the zone and their file, oldest first."""
+    found = [(s, zone, w.source) for w in witnesses for s in w.starts if _sane(s.wall) and (zone := s.zone_ms) is not None]
+    return sorted(found, key=lambda f: (f[0].utc, f[2], f[0].line or 0))
+
+
+def _started(witnesses: Sequence[Witness]) -> int | None:
+    """Offset of the zone at the end of the logs by the times in UTC printed into them: the last where the same file tells another
+    before, or where they are an hour apart; else the most frequent, as files of others may lie among them."""
+    starts = _starts(witnesses)
+    if not starts:
+        return None
+    told = Counter(zone for _, zone, _ in reversed(starts))
+    most, last = told.most_common(1)[0][0], starts[-1]
+    changed = abs(last[1] - most) == HOUR_MS or any(zone == most and source == last[2] for _, zone, source in starts)
+    zone = last[1] if changed else most
+    jumps = sorted(
+        (j for w in witnesses for j in w.jumps if _sane(j.before) and _later(j, w.source, last[0], last[2])), key=lambda j: j.before
+    )
+    seen = datetime.min
+    for jump in jumps:
+        if jump.before >= seen and (_repeats_an_hour(jump) or _leaps_sharply(jump)):
+            zone += -HOUR_MS if jump.after < jump.before else HOUR_MS
+            seen = jump.before + timedelta(days=1)
+    return zone
+
+
+def _later(jump: Jump, source: str, start: Start, told_by: str) -> bool:
+    """Whether a clock jumped after a process told its zone; in another file an hour that is told twice does not say which it is."""
+    if not _sane(jump.after):
+        return False
+    if source == told_by and start.line is not None:
+        return jump.line > start.line
+    return jump.before >= start.wall + _HOUR
+
+
+def _by_files(known: Sequence[Witness]) -> Anchor | None:
+    """Stamps of a container's runtime come from the same machine at the same moment. Modification times later than the true ones only make offsets smaller, so the largest offset counts; it is
+    believed when files with different modification times agree on it, or when it is plainly a zone."""
+    stamped = [w.wall_minus_utc_ms for w in known if w.wall_minus_utc_ms is not None]
+    if stamped:
+        offset = median_low(stamped)
+        zone = plain(offset, AGREE_MS)
+        return Anchor(offset if zone is None else zone, AGREE_MS, "container")
+    found = sorted(((w.offset_ms, w.modified) for w in known if w.offset_ms is not None and w.modified is not None), reverse=True)
+    if not found:
+        return None
+    best = found[0][0]
+    zone = plain(best, AGREE_MS)
+    if zone is not None:
+        latest = max((w.modified, w.zone_ms) for w in known if w.modified is not None and w.zone_ms is not None)[1]
+        return Anchor(latest if zone - latest == HOUR_MS else zone, AGREE_MS, "mtime")
+    if copied(known):
+        return None
+    agreeing = [modified for offset, modified in found if best - offset <= AGREE_MS]
+    if (max(agreeing) - min(agreeing)).total_seconds() * 1000 > AGREE_MS and abs(best) <= ZONES[-1] * MINUTE_MS:
+        return Anchor(best, AGREE_MS, "mtime")
+    near = plain(best, NEAR_ZONE_MS)
+    return None if near is None else Anchor(near, NEAR_ZONE_MS, "mtime")
+
+
+def copied(witnesses: Sequence[Witness]) -> bool:
+    """A copy that did not keep modification times: one late time for files that ended at different ones."""
+    modified = [w.modified for w in witnesses if w.offset_ms is not None and w.modified is not None]
+    last = [w.last for w in witnesses if w.offset_ms is not None and w.last is not None]
+    return len(modified) > 1 and max(modified) - min(modified) <= timedelta(milliseconds=AGREE_MS) < (max(last) - min(last)) / 5
+
+
+def floor(witnesses: Iterable[Witness]) -> int | None:
+    """The least the offset may be: no line was printed after its file was last touched, by whomever."""
+    return max((w.offset_ms for w in witnesses if w.offset_ms is not None), default=None)
+
+
+# the zone's changes
+
+
+_NIGHT = frozenset({23, 0, 1, 2, 3, 4})
+"""Hours at which the zones there are change their offset."""
+_EDGE = timedelta(minutes=2)
+_HOUR = timedelta(hours=1)
+
+
+def _repeats_an_hour(jump: Jump) -> bool:
+    """Back by up to an hour, within one clock hour of the night."""
+    same = jump.before.replace(minute=0, second=0, microsecond=0) == jump.after.replace(minute=0, second=0, microsecond=0)
+    return same and jump.before.hour in _NIGHT and jump.before - jump.after > timedelta(minutes=1)
+
+
+def _next_hour(at: datetime) -> datetime:
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    return hour if hour == at else hour + _HOUR
+
+
+def _leaps_an_hour(jump: Jump) -> bool:
+    """Forward over exactly one clock hour of the night."""
+    hour = _next_hour(jump.before)
+    return hour.hour in _NIGHT and hour + _HOUR <= jump.after < hour + 2 * _HOUR and jump.after - jump.before >= _HOUR
+
+
+def _leaps_sharply(jump: Jump) -> bool:
+    """A log that speaks up to the hour and again right after the next: silence alone hardly ever looks so."""
+    hour = _next_hour(jump.before)
+    return _leaps_an_hour(jump) and hour - jump.before <= _EDGE and jump.after - (hour + _HOUR) <= _EDGE
+
+
+def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[Change, ...]:
+    """Changes of the zone's offset in the time of a broker's logs, of which `offset_ms` is the offset at the end, oldest first.
+    `files_ms` is the error of modification times.
+
+    An hour told twice, or an hour left out in the night by a log that spoke right before and after, is one; else two files
+    whose modification times tell offsets an hour apart, with the change put where a log leaves out an hour between them; else
+    two processes of one log that tell different zones, with the change put where the later one began.
+    """
+    jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
+    starts = _starts(witnesses)
+    samples = sorted({*_told_by_files(witnesses, starts, files_ms), *((s.utc, zone) for s, zone, _ in starts)})
+    skew = offset_ms - nearest_zone(offset_ms) * MINUTE_MS
+    found: list[Change] = []
+    after = offset_ms
+    for jump in reversed(jumps):
+        back, leap = _repeats_an_hour(jump), _leaps_an_hour(jump)
+        if not back and not leap:
+            continue
+        before = after + (HOUR_MS if back else -HOUR_MS)
+        at = _next_hour(jump.before) - timedelta(milliseconds=before)
+        if found and abs(found[-1].at - at) < timedelta(days=1):
+            continue
+        if not _contradicted(samples, at, before - skew, after - skew) and (
+            back or _leaps_sharply(jump) or _told(samples, at, before - skew)
+        ):
+            found.append(Change(at, before, after))
+            after = before
+    if not found:
+        found = _by_starts(starts, offset_ms, skew) or _by_samples(_told_by_files(witnesses, starts, files_ms), offset_ms, skew)
+    return tuple(reversed(found))
+
+
+def _told_by_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, int, str]], files_ms: int) -> list[tuple[datetime, int]]:
+    """True modification times and the zones they tell; where processes tell the zone, only such as may be it in another season."""
+    near = {zone + season for _, zone, _ in starts for season in (-HOUR_MS, 0, HOUR_MS)}
+    error = timedelta(milliseconds=files_ms)
+    told = [(w.modified - error, zone + files_ms) for w in witnesses if w.modified is not None and (zone := w.zone_ms) is not None]
+    return sorted((at, zone) for at, zone in told if _sane(at) and (zone in near or not near))
+
+
+def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: int) -> list[Change]:
+    """Processes that tell another zone than those after them in the same log, or one an hour apart."""
+    found: list[Change] = []
+    after, later = offset_ms - skew, ""
+    begun: Start | None = None
+    for start, zone, source in reversed(starts):
+        if zone == after:
+            begun, later = start, source
+        elif begun is not None and (source == later or abs(zone - after) == HOUR_MS):
+            at = begun.since - timedelta(milliseconds=after + skew)
+            found.append(Change(at, zone + skew, after + skew, later, begun.line))
+            after, begun, later = zone, start, source
+    return found
+
+
+def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[Change, ...]:
+    """Changes of a zone of the time zone database in the time of these logs, at most the last year of it, oldest first."""
+    walls = [w.last for w in witnesses if w.last is not None]
+    begin = min((w.first for w in witnesses if w.first is not None), default=datetime.min)
+    zone = ZoneInfo(name)
+
+    def offset(at: datetime) -> timedelta:
+        return at.replace(tzinfo=timezone.utc).astimezone(zone).utcoffset() or timedelta(0)
+
+    found = []
+    days = [max(walls) - timedelta(days=d) for d in range(365, -2, -1)] if walls and _sane(max(walls)) else []
+    for one, other in pairwise(days):
+        if offset(one) == offset(other):
+            continue
+        low, high = one, other
+        while high - low > timedelta(seconds=1):
+            middle = low + (high - low) / 2
+            low, high = (low, middle) if offset(middle) == offset(other) else (middle, high)
+        at = (high + timedelta(seconds=30)).replace(second=0, microsecond=0)
+        before, after = (round(offset(t).total_seconds() * 1000) + skew_ms for t in (one, other))
+        found.append(Change(at, before, after))
+    return tuple(c for c in found if begin < c.wall and c.at <= max(walls) - timedelta(milliseconds=c.after_ms))
+
+
+def _sane(at: datetime) -> bool:
+    """A time since there are computers to log it."""
+    return 1970 <= at.year < 2200
+
+
+def _contradicted(samples: Sequence[tuple[datetime, int]], at: datetime, before: int, after: int) -> bool:
+    day = timedelta(days=1)
+    return any((at - day < m < at and zone == after) or (at <= m < at + day and zone == before) for m, zone in samples)
+
+
+def _told(samples: Sequence[tuple[datetime, int]], at: datetime, before: int) -> bool:
+    return any(modified < at and zone == before for modified, zone in samples)
+
+
+def _by_samples(samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
+    """Logs that were rolled between: the change is known to lie between two files' ends."""
+    found: list[Change] = []
+    after = offset_ms - skew
+    for modified, zone in reversed(samples):
+        if zone != after and abs(zone - after) == HOUR_MS:
+            found.append(Change(modified + timedelta(milliseconds=1), zone + skew, after + skew))
+            after = zone
+    return found
+
+
+def _shows(jump: Jump, change: Change) -> bool:
+    """A clock that goes back is the change itself; where that came with a new process, somewhere around its beginning."""
+    if change.line is None:
+        return _repeats_an_hour(jump) and _next_hour(jump.before) == change.wall
+    return jump.after < jump.before < change.wall + _EDGE and jump.after > change.at + timedelta(milliseconds=change.after_ms) - _EDGE
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Lines of a source before `line` (where that is not known: whose wall clock is below `wall`) have this offset."""
+
+    line: int | None
+    wall: datetime
+    before_ms: int
+
+
+def steps(changes: Sequence[Change], first: datetime | None, jumps: Sequence[Jump], source: str = "") -> tuple[Step, ...]:
+    """Where the offset changes inside one source that begins at wall clock `first`, oldest first."""
+    found = []
+    for change in changes:
+        if change.line is not None and change.source == source:
+            found.append(Step(change.line, change.wall, change.before_ms))
+            continue
+        if first is not None and first >= change.wall:
+            continue
+        jump = next((j for j in jumps if change.before_ms > change.after_ms and _shows(j, change)), None)
+        found.append(Step(jump.line if jump is not None else None, change.wall, change.before_ms))
+    return tuple(found)
