@@ -51,6 +51,8 @@ class Batch:
 
     position: int
     """Byte at which it begins."""
+    size: int
+    """Its bytes in the file, compressed as they are."""
     base_offset: int
     last_offset: int
     leader_epoch: int
@@ -182,9 +184,10 @@ def _codec(attributes: int) -> str:
 def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
     if magic < 2:
         return _legacy_batch(head, position, magic, computed, payload)
-    base, _, epoch, _, crc, attributes, delta, base_time, max_time, producer, producer_epoch, sequence, count = _V2.unpack(head)
+    base, size, epoch, _, crc, attributes, delta, base_time, max_time, producer, producer_epoch, sequence, count = _V2.unpack(head)
     return Batch(
         position,
+        _LOG_OVERHEAD + size,
         base,
         base + delta,
         epoch,
@@ -206,12 +209,13 @@ def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes
 
 
 def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload: bytes | None) -> Batch:
-    offset, _, crc, _ = _PREFIX.unpack_from(head)
+    offset, size, crc, _ = _PREFIX.unpack_from(head)
     attributes = head[_UP_TO_MAGIC]
     time = _V1_TIMESTAMP.unpack_from(head, _UP_TO_MAGIC + 1)[0] if magic == 1 else -1
     codec = _codec(attributes)
     return Batch(
         position=position,
+        size=_LOG_OVERHEAD + size,
         base_offset=offset,
         last_offset=offset,
         leader_epoch=-1,
@@ -305,6 +309,7 @@ class _Segment:
                 "max_timestamp": batch.max_timestamp,
                 "producer_id": batch.producer_id,
                 "control": batch.control,
+                "bytes": batch.size,
             }
         )
         self._last_offset = batch.last_offset

@@ -806,10 +806,11 @@ class _File(_Reading):
                 yield block
                 return
             cut = self._cut(block)
+            zeros = not cut and not block[:CHUNK].strip(b"\0")  # of a crashed file system: a record may follow in the same line
             self.pending = block[cut or CHUNK :]
-            self.cut_short = not cut
+            self.cut_short = not cut and not zeros
             yield block[: cut or CHUNK]
-            if not cut:
+            if not cut and not zeros:
                 self.pending = self._skip_line(stream, self.pending)
 
     def _block(self, stream: BinaryIO, pending: bytes) -> bytes:

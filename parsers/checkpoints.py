@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import IO, BinaryIO, cast
 
 from parsers.containers import lines
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
@@ -53,7 +53,8 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         text = f"{member.path}: a checkpoint that was being written and never finished: the process ended in between"
         yield problem("checkpoint-unfinished", text, line=1, byte=0)
     expected, found, number = None, 0, 0
-    for number, at, raw in lines(stream):
+    ended = _Ended(stream)
+    for number, at, raw in lines(cast(IO[bytes], ended)):
         text = raw.decode("utf-8", "replace")
         row = _BLANK.split(text.rstrip(" \t\x0b\f\r"))
         if number > 2 or len(row) == fields:  # a row in the first two lines: the head is lost, the row is not
@@ -71,11 +72,28 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
         yield problem("checkpoint-corrupt", said, line=2)
     elif expected is None and found:
         yield problem("checkpoint-corrupt", f"{member.path}: rows without the two lines of version and count before them", line=1)
+    elif found and not ended.by_newline:
+        text = f"{member.path}: the last line has no end, which Kafka always writes: the file may be cut off within a number"
+        yield problem("checkpoint-cut", text, line=number)
+
+
+class _Ended:
+    """A stream that remembers whether its last line had an end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.by_newline = True
+
+    def readline(self, size: int) -> bytes:
+        line = self._stream.readline(size)
+        if line:
+            self.by_newline = line.endswith(b"\n")
+        return line
 
 
 def malformed(member: Member, text: str, why: str, line: int, byte: int) -> Row:
     """The problem of one line, in the words Kafka has for it."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in text[:200])
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in text[:200]) if text.strip("\0") else f"{len(text)} NUL bytes"
     return problem("checkpoint-corrupt", f"Malformed line in checkpoint file [{member.path}]: {shown} ({why})", line=line, byte=byte)
 
 

@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import IO, Any, BinaryIO, Protocol, cast
 
 import zstandard
@@ -44,6 +45,10 @@ MAX_TAR_HEADER = 2**20
 """Bytes of a long name or pax header; tarfile holds one in memory whole."""
 MAX_DICTIONARY = 2**28
 """Bytes an xz or zstd decoder may keep; `xz -9` needs 65 MiB, `zstd --long` 128 MiB."""
+MAX_LOOKED_AHEAD = 256 * 2**20
+"""Bytes of a compressed tar whose headers are read before its members are, at the cost of decompressing it twice."""
+MAX_NAMES = 2**20
+"""Entries of a tar whose names are remembered, to tell when one comes again."""
 MAX_LINE = 2**20
 """Bytes of one line that are read; damaged files hold lines of gigabytes."""
 UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
@@ -189,14 +194,10 @@ def _tar_shares(file: BinaryIO, aim: int) -> Iterator[tuple[int, tuple[str, ...]
 
 
 def _tar_offsets(file: BinaryIO) -> Iterator[int]:
-    last = -1
     file.seek(0)
     try:
         with _Tar.open(fileobj=file, mode="r:", ignore_zeros=True) as tar:
-            while (info := tar.next()) is not None and info.offset > last:
-                tar.members.clear()
-                last = info.offset
-                yield last
+            yield from (info.offset for info in _entries(tar))
     except Exception:  # what follows stays in the last share, whose reader meets the same fault and names it
         return
 
@@ -283,7 +284,7 @@ def _file(full: str, label: str, nest: _Nest, select: tuple[str, ...] | None) ->
             file.seek(0)
             problem = yield from _zip(member, file, nest, select)
         else:
-            problem = yield from _content(member, stream, nest, select)
+            problem = yield from _content(member, stream, replace(nest, disk=full), select)
         if why := guard.problem or problem:
             yield member, None, f"{label}: {why}"
 
@@ -327,6 +328,8 @@ class _Nest:
     depth: int = 0
     layers: int = 0
     allowance: _Allowance = field(default_factory=_Allowance)
+    disk: str | None = None
+    """The file whose own container this is; None inside another one, which cannot be read ahead."""
 
 
 class _Guarded(io.RawIOBase):
@@ -423,6 +426,7 @@ class _Unpacked:
 
     def __init__(self, packed: BinaryIO, form: str) -> None:
         self._packed = packed
+        self._form = form
         self._fresh = _DECOMPRESSORS[form]
         self._engine: _Decompressor | None = self._fresh()
         self._data = b""
@@ -453,8 +457,10 @@ class _Unpacked:
         """The next of several joined streams; zeros after the last one are padding."""
         assert self._engine is not None
         rest = self._engine.unused_data.lstrip(b"\0")
-        while not rest and (more := self._packed.read(_CHUNK)):
-            rest = more.lstrip(b"\0")
+        while len(rest) < _LONGEST_MAGIC and (more := self._packed.read(_CHUNK)):
+            rest = (rest + more).lstrip(b"\0")
+        if rest and _form("", rest) != self._form:
+            raise OSError("other bytes follow the compressed ones; they were not read")
         self._data = rest
         self._engine = self._fresh() if rest else None
 
@@ -476,8 +482,14 @@ _MAGIC = {
     b"Rar!\x1a\x07": "RAR archive",
     b"LZIP": "lzip file",
     b"\x04\x22\x4d\x18": "lz4 file",
+    b"\x02\x21\x4c\x18": "lz4 file",
+    b"\xff\x06\0\0sNaPpY": "snappy file",
+    b"\x1f\x9d": "compress file",
+    b"\x5d\0\0": "lzma file",
 }
 _UNREAD = {form for form in _MAGIC.values() if " " in form}
+_LONGEST_MAGIC = 10
+"""Bytes `_form` looks at for the longest of them, bzip2's; a tar has more, but joins no compressed stream."""
 
 
 def _form(name: str, head: bytes) -> str:
@@ -500,7 +512,7 @@ def _is_tar(name: str, block: bytes) -> bool:
     except tarfile.ReadError:
         return True
     except Exception:  # any bytes may stand here
-        return False
+        return block[257:262] == b"ustar"  # a damaged header: what follows is a tar all the same
     return True
 
 
@@ -518,7 +530,7 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
     if nest.depth >= MAX_DEPTH:
         return f"lies deeper than {MAX_DEPTH} archives, not opened"
     if form == "tar":
-        return (yield from _tar(stream, nest, partial=select is not None and not select[0].endswith("-")))
+        return (yield from _tar(stream, nest, select))
     return (yield from _spooled_zip(member, stream, nest))
 
 
@@ -537,7 +549,8 @@ def _compressed(member: Member, stream: io.BufferedReader, form: str, nest: _Nes
 
 _EXTENSIONS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _END_MARK = tarfile.EOFHeaderError  # type: ignore[attr-defined]
-_DAMAGED = (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError)  # type: ignore[attr-defined]
+_DAMAGED = tarfile.InvalidHeaderError  # type: ignore[attr-defined]
+_CUT = tarfile.TruncatedHeaderError  # type: ignore[attr-defined]
 
 
 class _Header(tarfile.TarInfo):
@@ -559,6 +572,9 @@ class _Header(tarfile.TarInfo):
             archive.ended = True
             raise
         except _DAMAGED as error:
+            archive.damage = archive.damage or f"damaged header at byte {archive.offset}: {error}; read on from the next whole one"
+            raise  # tarfile looks for it block by block
+        except _CUT as error:
             raise tarfile.ReadError(f"damaged header at byte {archive.offset}: {error}") from None
         archive.ended = False
         return info
@@ -569,6 +585,8 @@ class _Tar(tarfile.TarFile):
     members: list[tarfile.TarInfo]
     ended = False
     """The last block read was an end-of-archive mark."""
+    damage: str | None = None
+    """The first header that could not be read."""
 
 
 class _Forward:
@@ -616,15 +634,32 @@ class _Part:
             self.left -= len(data)
 
 
-def _tar(stream: IO[bytes], nest: _Nest, *, partial: bool) -> _Walk:
+def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
+    """Entries one by one, to the first that points back."""
+    last = -1
+    while (info := tar.next()) is not None and info.offset > last:
+        tar.members.clear()
+        last = info.offset
+        yield info
+
+
+def _tar(stream: IO[bytes], nest: _Nest, select: tuple[str, ...] | None) -> _Walk:
     ahead = _Forward(stream)
+    start, end = select[0].split("-") if select is not None else ("0", "")
+    names = _Names(_replaced_in(nest.disk), int(start))
+    partial = end != ""
     try:  # joined archives (`cat a.tar b.tar`) go on after the end mark of the first
         tar = _Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)
-        while (info := tar.next()) is not None:
-            tar.members.clear()
-            yield from _tar_member(tar, ahead, info, nest)
+        for info in _entries(tar):
+            if info.isreg() and (why := names.against(info)) is not None:
+                member = Member(_join(nest.inside, _clean(info.name)), info.size, _moment(info.mtime))
+                yield member, None, f"{member.path}: {why}"
+            else:
+                yield from _tar_member(tar, ahead, info, nest)
     except Exception as error:
         return f"tar: {_why(error)}"
+    if tar.damage is not None:
+        return f"tar: {tar.damage}"
     return None if tar.ended or partial else "tar: ends without an end-of-archive mark: the file may be cut off"
 
 
@@ -644,6 +679,64 @@ def _tar_member(tar: _Tar, ahead: _Forward, info: tarfile.TarInfo, nest: _Nest) 
         ahead.seek(info.offset_data)
         read = _Part(ahead, info.size).read
     yield from _nested(member, _Guarded(read, nest.allowance), nest)
+
+
+class _Names:
+    """Which entry of a tar counts when a name comes again (`tar -r`, `tar -u`, a file named twice to `tar -c`): the last, as for tar
+    itself; the first where the archive can only be read once."""
+
+    def __init__(self, replaced: frozenset[int] | None, start: int) -> None:
+        self._replaced = replaced
+        self._start = start
+        self._seen: set[int] = set()
+
+    def against(self, info: tarfile.TarInfo) -> str | None:
+        """Why this entry is not to be read; None when it is."""
+        if self._replaced is not None:
+            return "replaced by a later entry of this name, not read" if self._start + info.offset in self._replaced else None
+        name = hash(_clean(info.name))
+        if name in self._seen:
+            return "replaces an earlier entry of this name, which was read already; not read"
+        if len(self._seen) < MAX_NAMES:
+            self._seen.add(name)
+        return None
+
+
+def _replaced_in(path: str | None) -> frozenset[int] | None:
+    """Offsets of the entries that later ones replace; None where nobody can look ahead."""
+    if path is None:
+        return None
+    try:
+        status = os.stat(path)
+        return _looked_ahead(path, status.st_size, status.st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _looked_ahead(path: str, size: int, _changed: int) -> frozenset[int] | None:
+    """Every unit of a tar needs it; a reader of many units finds it once."""
+    allowance = _Allowance()
+    last: dict[int, int] = {}
+    replaced: set[int] = set()
+    with open(path, "rb") as file:
+        stream: Any = file
+        while (form := _form(path, stream.peek(_BUFFER))) in _DECOMPRESSORS:
+            if size > MAX_LOOKED_AHEAD:
+                return None
+            allowance.taken = size
+            stream = _buffered(_Guarded(_Unpacked(stream, form).read, allowance))
+        ahead = file if stream is file else _Forward(stream)
+        try:
+            for info in _entries(_Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)):
+                name = hash(_clean(info.name))
+                if info.isreg() and name in last:
+                    replaced.add(last[name])
+                if info.isreg() and (name in last or len(last) < MAX_NAMES):
+                    last[name] = info.offset
+        except Exception:  # the reader meets the same fault and names it
+            pass
+    return frozenset(replaced)
 
 
 def _read1(source: IO[bytes]) -> Callable[[int], bytes]:

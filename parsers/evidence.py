@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -126,7 +127,11 @@ def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout]
 
 
 def _expected_binary(path: str) -> bool:
-    return not path.lower().rsplit("/", 1)[-1].endswith((".log", ".txt", ".properties", ".json", "checkpoint"))
+    return _TEXT_NAME.search(path.rsplit("/", 1)[-1]) is None and log_kind(path) is None
+
+
+_TEXT_NAME = re.compile(r"\.(?:log|txt|out|properties|json|csv|tsv|ya?ml|conf|cfg)(?:[^a-z].*)?$|checkpoint", re.IGNORECASE)
+"""Names of files that hold text, rotated and renamed ones too."""
 
 
 class Jumps:
@@ -153,6 +158,8 @@ class Jumps:
 def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     """The kind of a source; what nobody else claims is a log if log records are in it, in whatever wrapping."""
     kind = sniff(member, head)
+    if kind == "binary" and len(head) == HEAD and not head.strip(b"\0"):
+        return log_kind(member.path) or kind  # a crashed file system's zeros may go on for long before the lines begin
     if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and catalogue.mentions(head))):
         return log_kind(member.path) or "other-log"
     return kind
@@ -209,13 +216,25 @@ def _source(member: Member, kind: str, counted: Counted | None, collected: Row, 
 
 def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Row]:
     layouts = [compiled(pattern) for pattern in log_patterns]
+    own: Row | None = None  # of the file read last: what a container finds wrong with it is known only after it
     for member, stream, trouble in read_unit(unit):
+        later = own is not None and stream is None and own["source"] == member.path
+        if own is not None and not later:
+            yield own
+            own = None
         if stream is not None:
-            yield from read_source(member, stream, layouts)
+            for row in read_source(member, stream, layouts):
+                if row["event"] == "source" and row["source"] == member.path:
+                    own = row
+                else:
+                    yield row
         if trouble is not None:
             yield {**schemas.problem("unreadable", trouble), "source": member.path}
-            if stream is None:
-                yield _source(member, "unreadable", None, {}, trouble)
+            if own is None:
+                own = _source(member, "unreadable", None, {}, trouble)
+            own["collected"]["problem"] = own["collected"]["problem"] or trouble
+    if own is not None:
+        yield own
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:

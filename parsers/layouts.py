@@ -278,6 +278,7 @@ _BRACKETED = (
     r"KafkaApi-(?P<node>\d+)",
     r"(?:[A-Za-z ]+) on [Bb]roker (?P<node>\d+)",
     r"(?:Kafka Server|GroupCoordinator|Group Coordinator|Transaction Coordinator) (?P<node>\d+)",
+    rf"\w+Coordinator id=(?P<node>\d+) topic=(?P<topic>{TOPIC}) partition=(?P<partition>\d+)",
     r"(?:[A-Za-z]+ )+?(?:listenerType=\w+, )?(?:(?:broker )?id|nodeId|brokerId|controllerId|broker)=(?P<node>\d+)(?:[ ,].*)?",
 )
 _THREAD_NAMES = (4, 7)

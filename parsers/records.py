@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from io import BytesIO
 from itertools import accumulate
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 
@@ -22,7 +22,7 @@ from parsers.catalogue import MAX_LAYOUTS, MAX_WRITERS, read_log
 from parsers.layouts import Layout, Record, fitting, sniff
 from parsers.schemas import Member, Row
 from parsers.sniff import log_kind
-from parsers.wrappers import MAX_LINE, Line, Outer, Unwrapper, time_of
+from parsers.wrappers import MAX_LINE, UTF16, Decoded, Line, Outer, Unwrapper, time_of
 
 MAX_RECORD = 64 << 10
 """Characters of one row's text."""
@@ -260,6 +260,10 @@ class _Walk:
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         head, trouble = _head(stream)
+        if head.startswith(UTF16):
+            stream = cast(BinaryIO, Decoded(stream, head))
+            head, again = _head(stream)
+            trouble = trouble or again
         outer = _Lines(stream, head)
         outer.problem = trouble
         wrapped = self.unwrapper.prepare(head)

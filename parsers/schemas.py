@@ -37,6 +37,7 @@ BATCH = pa.struct(
         ("max_timestamp", pa.int64()),
         ("producer_id", pa.int64()),
         ("control", pa.bool_()),
+        ("bytes", pa.int64()),
     ]
 )
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
@@ -130,25 +131,29 @@ EVENT_KINDS: dict[str, str] = {
     # leadership
     "leader-start": "`node` begins to lead at leader_epoch; log_end_offset is its LEO then",
     "follower-start": "`node` begins to follow at leader_epoch; log_end_offset is its LEO then",
-    "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'received', 'cached', or 'stored': read from its znode",
+    "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'written' (a leader's ISR change), 'received', 'cached', or 'stored': read from its znode",
     "partition-transition": "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New'",
     "unclean-election-said": "Kafka itself says that a leader was elected outside the ISR",
     "recovering-mark": "the new leader was told that its election was unclean (leaderRecoveryState)",
     "election-failed": "the controller found no replica it may elect",
     "election-requested": "an election was asked for; reason is PREFERRED or UNCLEAN, value who asked",
     "preferred-election": "a preferred leader election completed",
+    "balance-checked": "the active controller looks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count the moves it made, where it tells",
+    "follower-kept": "`node`, told to follow `leader`, did so already and changes nothing: it neither truncates nor fetches anew",
     "become-refused": "a broker could not become leader or follower; reason says why",
     "replica-added": "a broker takes up a replica of the partition, anew or at its start; topic_id as named",
     # ISR
     "isr-shrink": "a leader intends to shrink the ISR",
     "isr-expand": "a leader intends to expand the ISR",
-    "isr-update": "an ISR change took effect",
+    "isr-update": "an ISR change took effect, as the leader that made it says",
+    "isr-written": "an ISR change took effect, as the controller that wrote it for a leader says; broker is the leader, where it is named",
     "isr-rejected": "an ISR change was refused: the leader is not the leader any more, or its view is old",
     # the log
     "log-load": "a log was loaded at start-up; log_end_offset is exact after recovery",
     "log-recovery": "a segment is recovered because the last stop was unclean",
     "log-corruption": "recovery or reading met bytes that are no valid records",
-    "log-created": "a log was created empty",
+    "log-created": "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113)",
+    "log-moved": "the copy took the replica's place: its log lies in another log directory now, whole",
     "log-deleted": "a replica's directory was marked for deletion",
     "hw-loaded": "HW a replica starts with, from its checkpoint, clamped to its log",
     "hw-missing": "no HW was checkpointed for the replica",
@@ -179,6 +184,7 @@ EVENT_KINDS: dict[str, str] = {
     "broker-stopped": "an orderly stop is complete",
     "controlled-shutdown": "a broker hands over its leaderships; reason is 'start', 'done', 'retry' or 'failed'",
     "kafka-version": "value is the version the process printed",
+    "start-time": "a process, or a client within it, tells the time it took just before, from the same clock but in UTC: count, milliseconds since 1970",
     "clean-start": "a log directory's last stop was clean",
     "unclean-start": "a log directory's last stop was not clean, or it is new (count 0 or null)",
     "broker-registered": "a broker registered with the controller or in ZooKeeper",

@@ -143,11 +143,11 @@ _METRICS = re.compile(
     r'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?[ ]*"?(?:broker|node)[ _.]?(?:id)?"?[ ]*(?:[,;\t][^\n]*)?\r?\n[^\n]*\d', re.IGNORECASE
 )
 _ZNODE_PATH = re.compile(
-    r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|isr_change_notification\b.*"
+    r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|(?:isr_change|log_dir_event)_notification(?:\b|_).*"
     r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
 )
 _ZNODE_CONTENT = re.compile(r'\s*(?:\{\s*"(?:version|controller_epoch|leader|partitions|config|listener_security_protocol_map|endpoints'
-                            r'|features|jmx_port|host|brokerid|id|topic_id)"\s*:|\d{1,10}\s*$)')  # fmt: skip
+                            r'|features|jmx_port|host|brokerid|id|topic_id|adding_replicas|removing_replicas|isr|leader_epoch|leader_recovery_state)"\s*:|\d{1,10}\s*$)')  # fmt: skip
 _IDENTITY = re.compile(r"^(?:cluster\.id|directory\.id)\s*=", re.M)
 
 _PARTITION = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})-(?P<partition>\d{1,10})(?:\.[0-9a-f]{32}-(?P<state>delete|future|stray))?")

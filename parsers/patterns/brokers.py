@@ -47,6 +47,7 @@ _TOLD = regex.compile(
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
     r"|unclean\.leader\.election\.(?:enable|interval\.ms)|min\.insync\.replicas|default\.replication\.factor"
     r"|(?:offsets\.topic|transaction\.state\.log)\.(?:replication\.factor|min\.isr)|auto\.leader\.rebalance\.enable"
+    r"|leader\.imbalance\.(?:check\.interval\.seconds|per\.broker\.percentage)"
     r"|auto\.create\.topics\.enable"
     r"|replica\.(?:lag\.time\.max\.ms|lag\.max\.messages|high\.watermark\.checkpoint\.interval\.ms|fetch\.max\.bytes)"
     r"|controlled\.shutdown\.(?:enable|max\.retries)|zookeeper\.session\.timeout\.ms|broker\.(?:session\.timeout|heartbeat\.interval)\.ms"
@@ -336,6 +337,22 @@ _LIFE: tuple[Pattern, ...] = (
             ),
         ),
         note="Clients inside the broker print it as well.",
+    ),
+    Pattern(
+        name="start-time",
+        event="start-time",
+        literal="Kafka startTimeMs: ",
+        regex=r"Kafka startTimeMs: (?P<count>\d+)",
+        versions=("2.3", "4.3"),
+        loggers=("org.apache.kafka.common.utils.AppInfoParser",),
+        samples=(
+            Sample(
+                "[2026-11-21 02:02:33,749] INFO Kafka startTimeMs: 1795226553744 (org.apache.kafka.common.utils.AppInfoParser)",
+                {"count": 1795226553744},
+                "real: reassignment-2.8.2-zk",
+            ),
+        ),
+        note="AppInfoParser is handed Time.milliseconds() right before; clients inside the broker print theirs as well.",
     ),
     Pattern(
         name="broker-cluster-id",
@@ -889,7 +906,6 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "Failed to run LoggingFaultHandler action."),
     ("connecting", "Connecting to zookeeper on ", "{}.*", ("0.8.2", "3.9"), _SERVER, "Connecting to zookeeper on 127.0.0.1:43779"),
     ("commit-id", "Kafka commitId", "{} ?: .*", ("0.9.0", "4.3"), (), "Kafka commitId: 3146c6ff4a24cc24"),
-    ("start-time", "Kafka startTimeMs: ", "{}\\d+", ("2.3", "4.3"), (), "Kafka startTimeMs: 1795226553744"),
 )  # fmt: skip
 """Lines about a broker's life that another line tells better."""
 

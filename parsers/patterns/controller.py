@@ -80,6 +80,12 @@ def _with_state(row: Row) -> Iterator[Row]:
         yield {**state, **{name: value for name, value in made.items() if value is not None}}
 
 
+def _isr_written(row: Row) -> Iterator[Row]:
+    """From 3.0 on with the whole state."""
+    for made in _with_state(row):
+        yield {**made, "event": "partition-state", "reason": "written"} if made.get("leader_epoch") is not None else made
+
+
 def _transition(row: Row) -> Iterator[Row]:
     groups = row["_groups"]
     yield {**row, "reason": f"{groups['_old']}->{groups['_new']}"}
@@ -613,6 +619,46 @@ _ELECTIONS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="controller-preferred-check",
+        event="balance-checked",
+        literal="Processing automatic preferred replica leader election",
+        regex=r"Processing automatic preferred replica leader election",
+        versions=("2.3", "3.9"),
+        loggers=_CONTROLLER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller id=2] Processing automatic preferred replica leader election"
+                " (kafka.controller.KafkaController)",
+                {"node": 2},
+                "source: 2.3 KafkaController",
+            ),
+        ),
+        note="Every leader.imbalance.check.interval.seconds, whether it moves a leader or not.",
+    ),
+    Pattern(
+        name="controller-balance-check",
+        event="balance-checked",
+        literal="hecking need to trigger ",
+        regex=r"[Cc]hecking need to trigger (?:partition rebalance|auto leader balancing)",
+        versions=("0.8.2", "3.9"),
+        loggers=_CONTROLLER,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] TRACE [Controller id=2] Checking need to trigger auto leader balancing"
+                " (kafka.controller.KafkaController)",
+                {"node": 2},
+                "source: 2.2 KafkaController",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] TRACE [Controller 2]: checking need to trigger partition rebalance"
+                " (kafka.controller.KafkaController)",
+                {"node": 2},
+                "source: 0.10.2 KafkaController",
+            ),
+        ),
+        note="TRACE, which controller.log has by default.",
+    ),
+    Pattern(
         name="controller-preferred-selector",
         event="election-requested",
         literal=" is not the preferred replica. ",
@@ -769,13 +815,13 @@ _ALTER_ISR: tuple[Pattern, ...] = (
     ),
     Pattern(
         name="controller-alter-isr-written",
-        event="isr-update",
+        event="isr-written",
         literal="ISR for partition ",
         regex=rf"ISR for partition {TP} updated to (?:\[(?P<isr>[-\d, ]*)\] and zkVersion updated to \[(?P<partition_epoch>\d+)\]"
         r"|(?P<_state>LeaderAndIsr\(.*\))\.)",
         versions=("2.7", "3.9"),
         loggers=_CONTROLLER,
-        explode=_with_state,
+        explode=_isr_written,
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] DEBUG [Controller id=1] ISR for partition orders-0 updated to [2,3] and zkVersion updated to [5]"
@@ -787,7 +833,7 @@ _ALTER_ISR: tuple[Pattern, ...] = (
                 "[2024-05-01 12:00:00,123] DEBUG [Controller id=1] ISR for partition orders-0 updated to LeaderAndIsr(leader=2,"
                 " leaderEpoch=1,"
                 " isr=List(2), leaderRecoveryState=RECOVERED, partitionEpoch=4). (kafka.controller.KafkaController)",
-                {"topic": "orders", "partition": 0, "isr": [2], "partition_epoch": 4, "leader": 2},
+                {"event": "partition-state", "reason": "written", "topic": "orders", "isr": [2], "partition_epoch": 4, "leader": 2},
                 "source: 3.3 KafkaController",
             ),
         ),
@@ -1513,12 +1559,8 @@ _IRRELEVANT: tuple[Statement, ...] = (
     ("election-undergoing", "These partitions are already undergoing preferred replica election: ", "{}.*", ("0.8.2", "0.10.2"),
      _CONTROLLER,
      "[Controller 3]: These partitions are already undergoing preferred replica election: Set()"),
-    ("election-automatic", "Processing automatic preferred replica leader election", "{}", ("2.3", "3.9"), _CONTROLLER,
-     "[Controller id=2] Processing automatic preferred replica leader election"),
     ("election-waiting", " for election type (", "Waiting for any successful result{}.*", ("2.4", "3.9"), _CONTROLLER,
      "[Controller id=2] Waiting for any successful result for election type (PREFERRED) by AdminClientTriggered for partitions: Map()"),
-    ("balance-check", "hecking need to trigger ", "[Cc]{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Checking need to trigger auto leader balancing"),
     ("balance-ratio", "eader imbalance ratio for broker ", "[Ll]{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=2] Leader imbalance ratio for broker 2 is 0.0"),
     ("balance-preferred", "referred replicas by broker ", "[Pp]{}.*", ("0.8.2", "2.4"), _CONTROLLER,

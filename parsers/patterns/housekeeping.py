@@ -69,10 +69,10 @@ _REPLICAS: tuple[Statement, ...] = (
      " transition for 1 partitions"),
     ("fetchers-stopping", "Stopped fetchers as part of controlled shutdown for ", "{}.*", ("3.3", "4.3"), _STATE_CHANGE,
      "[Broker id=2] Stopped fetchers as part of controlled shutdown for 3 partitions"),
-    ("transition-needless", " after marking its partition as ", "[Ss]kipped the become-(?:leader|follower) state change{}\\w+ with .*",
+    ("transition-needless", " after marking its partition as ", "[Ss]kipped the become-leader state change{}\\w+ with .*",
      ("0.8.2", "3.2"), _STATE_CHANGE,
-     "Broker 3 skipped the become-follower state change after marking its partition as follower with correlation id 7 from controller 3"
-     " epoch 1 for partition [ledger,0] since the new leader 1 is the same as the old leader"),
+     "Broker 3 skipped the become-leader state change after marking its partition as leader with correlation id 7 from controller 3"
+     " epoch 1 for partition [ledger,0] since it is already the leader for the partition."),
     ("leader-already", " because this partition is already a local leader.", "Skipped the become-leader state change for .*{}",
      ("3.0", "3.2"), _STATE_CHANGE,
      "[Broker id=1] Skipped the become-leader state change for orders-0 with topic id MlpAEC9lTCOuG5EVp6OGOg because this partition is"
@@ -213,12 +213,10 @@ _LOGS: tuple[Statement, ...] = (
      "No meta.properties file found in /data."),
     ("recovery-threads", "Resizing recovery thread pool size for each data dir ", "{}.*", ("1.1", "4.3"), _LOG_MANAGER,
      "Resizing recovery thread pool size for each data dir from 1 to 2"),
-    ("future-replaced", "The current replica is successfully replaced with the future replica for ", "{}.*", ("1.1", "4.3"), _LOG_MANAGER,
-     "The current replica is successfully replaced with the future replica for orders-0"),
     ("future-replacing", "Attempting to replace current log ", "{}.*", ("2.3", "4.3"), _LOG_MANAGER,
      "Attempting to replace current log Log(dir=/data/orders-0) with Log(dir=/data/orders-0.x-future) for orders-0"),
-    ("future-recovering", " abandoned future log for ", "(?:Attempting to recover|Successfully recovered){}.*", ("3.7", "4.3"),
-     _LOG_MANAGER, "Successfully recovered abandoned future log for orders-0"),
+    ("future-recovering", " abandoned future log for ", "Attempting to recover{}.*", ("3.7", "4.3"),
+     _LOG_MANAGER, "Attempting to recover abandoned future log for orders-0 at Log(dir=/data/orders-0.x-future)"),
     ("flush-failed", "Error flushing topic ", "{}.*", ("0.8.2", "4.3"), _LOG_MANAGER, "Error flushing topic orders"),
     ("cleaner-config", "The config `log.cleaner.enable` is ", "{}.*", ("4.1", "4.3"), _LOG_MANAGER,
      "The config `log.cleaner.enable` is deprecated and will be removed in Kafka 5.0."),

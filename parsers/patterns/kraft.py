@@ -314,6 +314,38 @@ _PARTITIONS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="kraft-balance-check",
+        event="balance-checked",
+        literal="maybeBalancePartitionLeaders: generated ",
+        regex=r"maybeBalancePartitionLeaders: generated (?P<count>\d+) records in \d+ microseconds\..*",
+        versions=("3.9", "3.9"),
+        loggers=_QUORUM,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=101] maybeBalancePartitionLeaders: generated 2 records in 331"
+                " microseconds. (org.apache.kafka.controller.QuorumController)",
+                {"node": 101, "count": 2},
+                "source: 3.9 QuorumController",
+            ),
+        ),
+        note="One record for each leader it moves. Before 3.9 the controller moves them without a word.",
+    ),
+    Pattern(
+        name="kraft-balance-task",
+        event="balance-checked",
+        literal="Periodic task electPreferred generated ",
+        regex=r"Periodic task electPreferred generated (?P<count>\d+) records in \d+ microseconds\.",
+        versions=("4.0", "4.3"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [QuorumController id=101] Periodic task electPreferred generated 2 records in 331"
+                " microseconds. (org.apache.kafka.controller.PeriodicTaskControlManager)",
+                {"node": 101, "count": 2},
+                "source: 4.0 PeriodicTaskControlManager",
+            ),
+        ),
+    ),
+    Pattern(
         name="kraft-unclean-triggered",
         event="election-requested",
         literal="Triggering unclean leader election for offline partition ",
@@ -518,7 +550,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
     ),
     Pattern(
         name="kraft-isr-altered",
-        event="isr-update",
+        event="isr-written",
         literal=" has altered ISR for ",
         regex=rf"Node (?P<broker>\d+) has altered ISR for {_T_P}(?: to (?P<isr>{IDS})\.|\..*)",
         versions=("3.0", "4.3"),
@@ -1019,9 +1051,9 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[QuorumController id=101] No metadata.version feature level record was found in the log. Treating the log as version 3.0-IV1."),
     ("authorizer-load", "maybeCompleteAuthorizerInitialLoad: ", "{}.*", ("3.3", "3.5"), _QUORUM,
      "[QuorumController id=101] maybeCompleteAuthorizerInitialLoad: completing authorizer initial load at last committed offset 3."),
-    ("generated", ": generated ", "maybe\\w+{}\\d+ records.*", ("3.9", "3.9"), _QUORUM,
-     "[QuorumController id=101] maybeBalancePartitionLeaders: generated 2 records in 331 microseconds."),
-    ("periodic", "Periodic task ", "{}.*", ("4.0", "4.3"), (),
+    ("generated", ": generated ", "maybe(?!Balance)\\w+{}\\d+ records.*", ("3.9", "3.9"), _QUORUM,
+     "[QuorumController id=101] maybeElectUncleanLeaders: generated 0 records in 331 microseconds."),
+    ("periodic", "Periodic task ", "{}(?!electPreferred generated ).*", ("4.0", "4.3"), (),
      "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
     ("snapshot-generating", "Generating a snapshot that includes ", "{}.*", ("3.0", "3.3"), _QUORUM,
      "[Controller 3] Generating a snapshot that includes (epoch=1, offset=5) after 3 committed bytes since the last snapshot."),

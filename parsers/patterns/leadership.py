@@ -820,6 +820,33 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="follower-kept",
+        event="follower-kept",
+        literal=" is the same as the old leader",
+        regex=r"[Ss]kipped the become-follower state change after marking its partition as follower with correlation id \d+ from controller "
+        rf"(?P<controller>-?\d+) epoch (?P<controller_epoch>-?\d+) for partition {TP} (?:\(last update controller epoch -?\d+\) )?"
+        r"since the new leader (?P<leader>-?\d+) is the same as the old leader",
+        versions=("0.8.2", "3.2"),
+        loggers=STATE_CHANGE,
+        samples=(
+            Sample(
+                line="[2026-11-21 03:01:48,309] INFO Broker 3 skipped the become-follower state change after marking its partition as "
+                "follower with correlation id 7 from controller 2 epoch 1 for partition [ledger,0] since the new leader 1 is the same "
+                "as the old leader (state.change.logger)",
+                fields={"node": 3, "controller": 2, "controller_epoch": 1, "topic": "ledger", "partition": 0, "leader": 1},
+                origin="source: 0.9.0 ReplicaManager",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO [Broker id=3] Skipped the become-follower state change after marking its partition "
+                "as follower with correlation id 7 from controller 2 epoch 1 for partition ledger-0 (last update controller epoch 1) "
+                "since the new leader 1 is the same as the old leader (state.change.logger)",
+                fields={"node": 3, "controller": 2, "controller_epoch": 1, "topic": "ledger", "partition": 0, "leader": 1},
+                origin="source: 1.1 ReplicaManager",
+            ),
+        ),
+        note="To 2.0 also where the leader epoch is a newer one (KAFKA-7164).",
+    ),
+    Pattern(
         name="leader-unavailable",
         event="become-refused",
         literal=" but cannot become follower since the new leader ",

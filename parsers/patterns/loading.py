@@ -12,7 +12,7 @@ from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample, column
 from parsers.schemas import Row
 
 _LOG = (
-    rf"Log\(dir=(?P<directory>.*?)/[^/]*, (?:topicId=(?:(?P<topic_id>[\w-]{{22}})|None|Some\([\w-]*\)), "
+    rf"Log\(dir=(?P<directory>.*?)/[^/]*?(?:-(?P<reason>future))?, (?:topicId=(?:(?P<topic_id>[\w-]{{22}})|None|Some\([\w-]*\)), "
     rf")?topic=(?P<topic>{TOPIC}), partition=(?P<partition>\d+), "
     r"highWatermark=-?\d+, lastStableOffset=-?\d+, logStartOffset=(?P<log_start_offset>-?\d+), logEndOffset=(?P<log_end_offset>-?\d+)\)"
 )
@@ -472,7 +472,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-created",
         event="log-created",
         literal="Created log for partition ",
-        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:/(?P=topic)-(?P=partition)(?:\.\w+-future)?)? with "
+        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:/(?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)? with "
         rf"properties \{{.*\}}\.?",
         versions=("0.8.2", "4.3"),
         samples=(
@@ -503,7 +503,28 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: acks1-failover-2.8.2-zk",
             ),
         ),
-        note="2.8 and later print the replica's own directory, earlier ones the log directory it lies in.",
+        note="2.8 and later print the replica's own directory, earlier ones the log directory it lies in. A future log is the copy that "
+        "a move between log directories makes (KIP-113); the replica goes on in its own.",
+    ),
+    Pattern(
+        name="log-moved",
+        event="log-moved",
+        literal=" future ",
+        regex=rf"(?:The current replica is successfully replaced with the future replica|Successfully recovered abandoned future log) for {TP}",
+        versions=("1.1", "4.3"),
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] INFO The current replica is successfully replaced with the future replica for orders-0 "
+                "(kafka.log.LogManager)",
+                fields={"topic": "orders", "partition": 0},
+                origin="source: 2.8 LogManager",
+            ),
+            Sample(
+                line="[2020-01-01 00:00:00,000] INFO Successfully recovered abandoned future log for orders-0 (kafka.log.LogManager)",
+                fields={"topic": "orders", "partition": 0},
+                origin="source: 3.7 LogManager",
+            ),
+        ),
     ),
     Pattern(
         name="log-renamed-for-deletion",

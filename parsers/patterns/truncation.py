@@ -124,7 +124,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="truncating-below-hw",
         event="truncation-below-hw",
         literal=" below high watermark ",
-        regex=rf"Truncating (?:future )?{TP} to offset (?P<offset>-?\d+) below high watermark (?P<high_watermark>-?\d+)",
+        regex=rf"Truncating (?:(?P<reason>future) )?{TP} to offset (?P<offset>-?\d+) below high watermark (?P<high_watermark>-?\d+)",
         versions=("2.0", "4.3"),
         samples=(
             Sample(

@@ -79,6 +79,14 @@ def test_v2_segment_of_a_real_broker_tells_its_epochs() -> None:
     assert all(after.base_offset == before.last_offset + 1 for before, after in pairwise(every))
 
 
+@pytest.mark.parametrize("data", [V1, TWO_EPOCHS], ids=["magic 1", "magic 2"])
+def test_sizes_of_batches_add_up_to_the_segment(data: bytes) -> None:
+    every = whole(data)
+    assert [each.position + each.size for each in every] == [*(each.position for each in every[1:]), len(data)]
+    (row,) = rows(data)
+    assert sum(each["bytes"] for each in row["batches"]) == len(data)
+
+
 def test_segment_event_of_a_real_broker() -> None:
     (row,) = rows(TWO_EPOCHS, member(directory="fast-8"))
     assert (row["event"], row["pattern"], row["clock"], row["time"]) == ("segment", "segment", "mtime", MODIFIED)

@@ -219,16 +219,6 @@ def test_stream_that_breaks_keeps_what_was_read(error: Exception, monkeypatch: p
     assert collected(rows)["problem"] == problem["text"]
 
 
-def test_uninterpolated_text_is_no_obstacle() -> None:
-    line = (
-        "[2026-11-21 02:15:38,147] WARN [Broker id=1] Received stop replica request from an old controller epoch "
-        "${stopReplicaRequest.controllerEpoch}. Latest known controller epoch is $controllerEpoch (state.change.logger)"
-    )
-    row = search(line)
-    assert row is not None
-    assert (row["event"], row["node"]) == ("controller-refused", 1)
-
-
 def test_unknown_line_is_none() -> None:
     assert search(NOISE) is None
 

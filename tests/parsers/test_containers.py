@@ -251,12 +251,101 @@ def test_a_damaged_header_in_a_tar_is_a_problem(tmp_path: Path) -> None:
     whole = bytearray(tar({"a": b"1" * 512, "b": b"2", "c": b"3"}))
     whole[1024:1100] = b"\xff" * 76
     contents, problems = walk(put(tmp_path / "a.tar", bytes(whole)))
-    assert contents == {"a": b"1" * 512}
+    assert contents == {"a": b"1" * 512, "c": b"3"}
     assert "damaged header" in problems[0][1]
+
+
+def test_a_tar_whose_first_header_is_damaged_is_still_a_tar(tmp_path: Path) -> None:
+    whole = bytearray(tar({"a": b"1" * 512, "b": b"2"}))
+    whole[10] ^= 1
+    contents, problems = walk(put(tmp_path / "a.bin", bytes(whole)))
+    assert contents == {"b": b"2"}
+    assert "damaged header at byte 0" in problems[0][1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "form"),
+    [
+        ("a.Z", b"\x1f\x9d\x90abc", "compress file"),
+        ("a.sz", b"\xff\x06\0\0sNaPpY", "snappy file"),
+        ("a.lz4", b"\x02\x21\x4c\x18abc", "lz4 file"),
+        ("a.lz4", b"\x04\x22\x4d\x18abc", "lz4 file"),
+        ("a.lzma", lzma.compress(b"x" * 99, format=lzma.FORMAT_ALONE), "lzma file"),
+    ],
+)
+def test_compression_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, form: str) -> None:
+    contents, problems = walk(put(tmp_path / name, content))
+    assert contents == {}
+    assert [form in text for _, text in problems] == [True]
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(b"1" * 200_000), bz2.compress(b"1" * 200_000), lzma.compress(b"1" * 200_000)])
+def test_other_bytes_behind_compressed_ones_are_told_and_zeros_are_padding(tmp_path: Path, packed: bytes) -> None:
+    contents, problems = walk(put(tmp_path / "a", packed + b"tail"))
+    assert contents == {"a": b"1" * 200_000}
+    assert [text.endswith("other bytes follow the compressed ones; they were not read") for _, text in problems] == [True]
+    assert walk(put(tmp_path / "b", packed + bytes(70_000) + packed)) == ({"b": b"1" * 400_000}, [])
 
 
 def test_joined_tars_are_read_to_the_end(tmp_path: Path) -> None:
     assert read(put(tmp_path / "a.tar", tar({"a": b"1"}) + tar({"b": b"2"}))) == {"a": b"1", "b": b"2"}
+
+
+def appended(*parts: dict[str, bytes]) -> bytes:
+    """What `tar -r` makes: the later entries after the earlier ones, in one archive."""
+    out = b"".join(tar(part)[: sum(512 + -(-len(c) // 512) * 512 for c in part.values())] for part in parts)
+    return out + bytes(1024)
+
+
+TWICE = appended({"b/server.log": b"old\n", "b/x": b"1"}, {"./b//server.log": b"old\nnew\n"})
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, lambda data: gzip.compress(bz2.compress(data))])
+def test_the_last_of_two_entries_of_a_name_counts_as_for_tar(tmp_path: Path, pack: object) -> None:
+    assert callable(pack)
+    held, problems = walk(put(tmp_path / "a.tar", pack(TWICE)))
+    assert held == {"b/server.log": b"old\nnew\n", "b/x": b"1"}
+    assert problems == [("b/server.log", "b/server.log: replaced by a later entry of this name, not read")]
+
+
+def test_entries_are_replaced_across_the_units_of_a_tar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "UNIT_BYTES", range(20_000, 20_001))
+    parts = [{f"{n % 15}.log": bytes([n]) * 5000} for n in range(40)]
+    planned = units([str(put(tmp_path / "a.tar", appended(*parts)))])
+    assert len(planned) > 3
+    read_once = {m.path: s.read()[:1] for unit in planned for m, s, _ in read_unit(unit) if s is not None}
+    told = [p for unit in planned for _, s, p in read_unit(unit) if s is None]
+    assert read_once == {f"{n % 15}.log": bytes([n]) for n in range(25, 40)}
+    assert len(told) == 25
+
+
+def test_a_tar_in_an_archive_cannot_be_looked_ahead_in(tmp_path: Path) -> None:
+    held, problems = walk(put(tmp_path / "a.zip", zipped({"in.tar": TWICE})))
+    assert held == {"in.tar/b/server.log": b"old\n", "in.tar/b/x": b"1"}
+    assert problems == [
+        (
+            "in.tar/b/server.log",
+            "in.tar/b/server.log: replaces an earlier entry of this name, which was read already; not read",
+        )
+    ]
+
+
+def test_a_large_compressed_tar_is_not_decompressed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "MAX_LOOKED_AHEAD", 10)
+    held, problems = walk(put(tmp_path / "a.tgz", gzip.compress(TWICE)))
+    assert held["b/server.log"] == b"old\n"
+    assert [path for path, _ in problems] == ["b/server.log"]
+
+
+def test_a_hard_link_to_an_earlier_entry_replaces_nothing(tmp_path: Path) -> None:
+    out = io.BytesIO(tar({"b/server.log": b"old\n"}))
+    with tarfile.open(fileobj=out, mode="a") as archive:
+        link = tarfile.TarInfo("b/server.log")
+        link.type, link.linkname = tarfile.LNKTYPE, "b/server.log"
+        archive.addfile(link)
+    held, problems = walk(put(tmp_path / "a.tar", out.getvalue()))
+    assert held["b/server.log"] == b"old\n"
+    assert "hard link" in problems[0][1]
 
 
 def test_half_a_gzip_gives_its_half_then_the_problem(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ TOLD_ELSEWHERE = {
     ("log-loaded", "offset"): "the local log start offset of tiered storage",
     ("become-failed-on-disk", "controller_epoch"): "the epoch of the last update, not of this request",
     ("leader-unavailable", "controller_epoch"): "the epoch of the last update, not of this request",
+    ("follower-kept", "controller_epoch"): "the epoch of the last update, not of this request",
 }
 """Numbers of a line that are rightly in no column of its event, by pattern."""
 NUMBERS = {
@@ -129,50 +130,6 @@ def _numbers(rows: list[Row]) -> set[int]:
         elif isinstance(value, list):
             numbers.update(n for item in value for n in (item.values() if isinstance(item, dict) else (item,)) if isinstance(n, int))
     return numbers
-
-
-@pytest.mark.parametrize(
-    ("message", "logger", "event"),
-    [
-        (
-            "[Broker id=1] Received stop replica request from an old controller epoch ${stopReplicaRequest.controllerEpoch}. Latest known "
-            "controller epoch is $controllerEpoch",
-            "state.change.logger",
-            "controller-refused",
-        ),
-        (
-            "[Broker id=1] Skipped the become-leader state change for ${tp} with topic id ${info.topicId} because this partition is already "
-            "a local leader.",
-            "state.change.logger",
-            "irrelevant",
-        ),
-        (
-            "Haven't been able to send leader and isr requests, current state of the map is $leaderAndIsrRequestMap. Exception message: $e",
-            "kafka.controller.ControllerBrokerRequestBatch",
-            "irrelevant",
-        ),
-        (
-            "[KafkaServer id=1] Controlled shutdown request returned successfully after ${clientResponse.requestLatencyMs}ms",
-            "kafka.server.KafkaServer",
-            "controlled-shutdown",
-        ),
-        (
-            "[BrokerLifecycleManager id=1] Unable to register broker $nodeId because of an API version problem.",
-            "org.apache.kafka.server.BrokerLifecycleManager",
-            "broker-state",
-        ),
-        (
-            "Broker 1 received stop replica request from an old controller epoch 4. Latest known controller epoch is %d 5",
-            "state.change.logger",
-            "controller-refused",
-        ),
-        ("Failed to create or validate data directory /data.getAbsolutePath", "kafka.log.LogManager", "log-dir-error"),
-    ],
-)
-def test_text_kafka_forgot_to_fill_in(message: str, logger: str, event: str) -> None:
-    row = search(f"[2024-05-01 12:00:00,123] WARN {message} ({logger})")
-    assert row is not None
-    assert row["event"] == event
 
 
 @pytest.mark.parametrize("level", ["FATAL", "ERROR"])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from parsers.catalogue import matching, search, search_all
+from parsers.catalogue import matching, search_all
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample, check, column
 from parsers.schemas import EVENT_KINDS, EVENTS
@@ -77,27 +77,3 @@ def test_numbers_out_of_range_are_told() -> None:
 )
 def test_columns(name: str, text: str | None, value: object) -> None:
     assert column(name, text) == value
-
-
-def test_follower_line_of_3_6_to_4_1_does_not_name_the_previous_leader() -> None:
-    line = (
-        "[2026-11-21 02:15:38,147] INFO [Broker id=3] Follower bank-1 starts at leader epoch 1 from offset 190 with partition "
-        "epoch 2 and high watermark 190. Current leader is 2. Previous leader Some({leader}) and previous leader epoch was {epoch}. "
-        "(state.change.logger)"
-    )
-    wrong = search(line.format(leader=2, epoch=1))
-    right = search(line.format(leader=1, epoch=0))
-    assert wrong is not None
-    assert right is not None
-    assert (wrong.get("previous_leader"), wrong.get("previous_leader_epoch")) == (None, None)
-    assert (right["previous_leader"], right["previous_leader_epoch"]) == (1, 0)
-
-
-def test_hw_of_a_loaded_log_is_not_taken_for_the_checkpointed_one() -> None:
-    row = search(
-        "[2026-11-21 02:15:38,147] INFO Completed load of Log(dir=/data/orders-0, topic=orders, partition=0, highWatermark=7, "
-        "lastStableOffset=7, logStartOffset=7, logEndOffset=90) with 1 segments in 8ms (2/4 loaded in /data) (kafka.log.LogManager)"
-    )
-    assert row is not None
-    assert "high_watermark" not in row
-    assert (row["log_start_offset"], row["log_end_offset"], row["directory"]) == (7, 90, "/data")

@@ -86,6 +86,14 @@ def test_small_pieces_give_what_a_large_one_gives(monkeypatch: pytest.MonkeyPatc
     assert len(whole) > 200
 
 
+@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
+def test_utf_16_as_powershell_writes_it(mark: str) -> None:
+    data = logs(NAME)["broker-1/logs/server.log"]
+    rows = read(("\ufeff" + data.decode()).encode(mark))
+    assert [r["text"].lstrip("\ufeff") for r in rows] == [r["text"] for r in read(data)]
+    assert [(r["time"], r["events"]) for r in rows] == [(r["time"], r["events"]) for r in read(data)]
+
+
 def test_a_stack_trace_stays_with_its_record() -> None:
     rows = read(f"{FIRST}\n{SECOND}\n{TRACE}\n{FIRST}\n")
     assert [r["text"] for r in rows] == [FIRST, f"{SECOND}\n{TRACE}", FIRST]
