@@ -45,6 +45,9 @@ def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
 def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     if term.before is not None:
         return term.before.leader != term.leader
+    first = term.state.event if term.state is not None else None
+    if first is not None and first.recovering and first.previous_leader is not None:
+        return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
     earlier = [t for t in timeline.terms if t.order < term.order]
     return bool(earlier) and earlier[-1].leader != term.leader
 
@@ -81,10 +84,15 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     said = _said(term, timeline)
     witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    if _eligible(term, state, before):
+        return Election(term, False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)", witnesses)
     if said and (outside or not _follows(state, before)):
         return Election(term, True, "certain", "Kafka says so itself", witnesses)
     if state is not None and state.recovering and (outside or not _follows(state, before)):
         return Election(term, True, "certain", "its record carries leaderRecoveryState RECOVERING", witnesses)
+    if state is not None and state.recovering and _given_up(term, before, timeline):
+        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
+        return Election(term, True, "certain", why, witnesses)
     if before is None or state is None or not before.isr:
         return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
     if not outside:
@@ -93,6 +101,20 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
         return Election(term, False, "probable", excuse, witnesses)
     why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
     return Election(term, True, _certainty(state, before, timeline, cluster), why, witnesses)
+
+
+def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:
+    """The ISR was empty, and the leader was not in the last one that was not. Electing the last known leader again is called unclean,
+    too, but its log leads on (KIP-966)."""
+    if before is None or before.isr:
+        return False
+    last = next((s for s in reversed(timeline.states) if s.isr and s.leader_epoch < term.epoch), None)
+    return last is not None and term.leader not in (last.leader, *last.isr)
+
+
+def _eligible(term: Term, state: State | None, before: State | None) -> bool:
+    """Elected from the ELR, which holds what was committed; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
+    return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
 
 
 def _follows(state: State | None, before: State | None) -> bool:
@@ -104,8 +126,6 @@ def _follows(state: State | None, before: State | None) -> bool:
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
     """Why a leader from outside the last ISR may still be clean."""
-    if term.leader in before.eligible:
-        return f"broker {term.leader} was an eligible leader replica (KIP-966)"
     if set(state.isr) != {term.leader}:
         return "the ISR after it has other members, so it is a reassignment's last step"
     if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import pairwise
 
+from forensics.before_epochs import cut_before_leading, cut_further, reached_by_isr, told_high_watermark
 from forensics.elections import Election, elections
 from forensics.model import Range
 from forensics.remembered import last_kept
@@ -71,7 +73,7 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
     judged = {e.term.order: e for e in elections(timeline, cluster)}
     pieces: dict[tuple[int, int], list[_Piece]] = defaultdict(list)
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
-    for removal in (*_removals(timeline), *_left_behind(timeline), *overwritten):
+    for removal in (*_removals(timeline), *_left_behind(timeline), *_discarded(timeline), *overwritten):
         for piece in _pieces(removal, timeline):
             pieces[piece.term.order].append(piece)
     found: list[Loss] = []
@@ -117,6 +119,11 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
     return found
 
 
+def _discarded(timeline: PartitionTimeline) -> list[Removal]:
+    """Logs of replicas that a reassignment took away before they followed a later leader: deleted with a tail nobody else has."""
+    return [r for replica in timeline.replicas.values() for r in replica.discarded if r.epoch is not None]
+
+
 def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | None, bool]:
     from spark.replicas import Disk
 
@@ -130,7 +137,7 @@ def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | 
     if not candidates:
         return None, None, False
     end, event = max(candidates, key=lambda c: c[0])
-    return end, event, False
+    return end, event, replica is not None and replica.ends_there and replica.log_end_offset == end
 
 
 def _later(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
@@ -172,8 +179,10 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
     found = []
     end = removal.end
     later = _later(removal, timeline)
-    for term in later:
-        if term.start_offset is None or not (term.exact or timeline.has_epochs):
+    for known in later:
+        term = _begun(known, removal, timeline)
+        sure = term.exact or timeline.has_epochs or term is not known
+        if term.start_offset is None or not sure:
             continue
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
@@ -181,9 +190,28 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
             end = start
     if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
         found.append(_Piece(removal.start, removal.end, later[0], removal))
-    if not found and later and removal.cause == "latest" and not timeline.has_epochs:
+    if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
         found.append(_Piece(removal.start, removal.end, later[-1], removal))
     return found
+
+
+def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
+    """The term with the offset it began at, where only the records say: no line before leader epochs does, but of those in place of the
+    removed ones the first that was created in the term does (message format v1, 0.10). While there was no leader nothing was written:
+    between no other two of them lies so much time. Else the producers' clocks were ahead, and what was cut was copied again."""
+    if timeline.has_epochs or term.exact or term.at is None:
+        return term
+    began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
+    leader = timeline.final.leader if timeline.final is not None else None
+    for disk in sorted(timeline.disks.values(), key=lambda d: (d.broker != leader, d.broker)):
+        held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
+        near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
+        longest = max((b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near), default=0)
+        for before, batch, segment in near:
+            if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:
+                pause = batch["base_timestamp"] - before["max_timestamp"]
+                return replace(term, start_offset=batch["base_offset"], evidence=(*term.evidence, segment)) if pause == longest else term
+    return term
 
 
 def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluster, election: Election | None) -> list[Loss]:
@@ -193,26 +221,28 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: (-p.end, not p.removal.settled))))
     settled = longest.removal.settled and not _outlived(term, removals, timeline)
     found = []
-    for part, committed, hw in _by_commitment(Range(start, end), longest.removal, term, election, timeline, cluster):
-        excuse = (
-            _excuse(part, term, timeline, cluster) if committed is not True and election is not None and election.unclean is False else None
-        )
+    for part, committed, hw in _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster):
+        cause = _cause(term, election, removals, committed, timeline)
+        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.unclean is False
+        excuse = _excuse(part, term, timeline, cluster) if handed_on else None
+        cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
+        involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal, election)
         found.append(
             Loss(
                 range=part if settled else Range(part.start, None),
                 reached=end,
                 term=term,
-                cause=_cause(term, election, removals, committed, timeline),
+                cause=cause,
                 committed=committed,
                 confidence=confidence if settled and excuse is None else "possible",
                 at_least=not longest.removal.exact,
                 excuse=excuse,
-                removals=removals,
+                removals=involved,
                 high_watermark=hw[0] if hw else None,
-                evidence=tuple(dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(removals)))),
+                evidence=tuple(dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(involved)))),
                 election=election,
-                still_on=tuple(sorted({r.broker for r in removals if r.cause == "left-behind"})),
+                still_on=tuple(sorted({r.broker for r in removals if r.cause in ("left-behind", "stray")})),
             )
         )
         if not settled:
@@ -223,6 +253,8 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
 def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """The leader went on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: only
     its own disk could say how far it had come."""
+    if _begins_anew(term, timeline):
+        return True
     if _sole(term, timeline) != term.leader:
         return False
     if term.leader not in timeline.replicas:
@@ -232,17 +264,58 @@ def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeli
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
 
 
+def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader had led before, or may have in a time of which nothing is known, and what it told then is gone: its machine was
+    replaced, or its older logs are not in evidence."""
+    replica, before = timeline.replicas.get(term.leader), term.before
+    if replica is None or before is None or term.restart:
+        return False
+    versions = (before.partition_epoch, term.state.partition_epoch if term.state is not None else None)
+    gap = versions[0] is not None and versions[1] is not None and versions[1] > versions[0] + 1
+    if before.leader != term.leader and not (gap and term.leader in before.isr):
+        return False
+    for event in replica.events:
+        leads = event.event == "leader-start" or (event.event == "partition-state" and event.leader == term.leader)
+        if leads and event.leader_epoch == term.epoch:
+            return True
+        told = event.event == "partition-state" and event.reason == "received" and event.leader_epoch is not None
+        if event.event in _OF_A_LIFE or told:
+            return False
+    return True
+
+
+_OF_A_LIFE = frozenset(
+    {"leader-start", "follower-start", "isr-shrink", "isr-update", "fetcher-added", "truncation", "hw-checkpoint", "segment"}
+)
+"""What a broker tells of its log once it has loaded it."""
+
+
 def _excuse(part: Range, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
     """A clause that says why these uncommitted records may have been acknowledged to nobody."""
     around = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
     if around and all(b["producer_id"] >= 0 for b in around):
         return "all producers of this partition are idempotent or transactional, which implies acks=all"
     required = cluster.min_isr(timeline.topic, _written(term))
-    if required > 1:
+    if required > 1 and not _below(part, required, term, timeline):
         return f"min.insync.replicas is {required}, which is set for producers with acks=all"
     if _handed_over(term, timeline) and _sent_again(term, timeline):
         return "the new leader's first records were created before it led, so producers were waiting and sent again"
     return None
+
+
+def _below(part: Range, required: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader took these records while its ISR was below min.insync.replicas: it refuses producers with acks=all then
+    (Partition#appendRecordsToLeader), so others were told that they were written."""
+    led = [s for s in timeline.states if s.leader >= 0 and s.leader_epoch < term.epoch]
+    if not led or len(led[-1].isr) >= required:
+        return False
+    leader = led[-1].leader
+    replica = timeline.replicas.get(leader)
+    told = [e for e in replica.events if e.event in ("isr-shrink", "leader-start") and e.log_end_offset is not None] if replica else []
+    ends = [e.log_end_offset for e in told if e.isr is not None and len(e.isr) < required and e.log_end_offset is not None]
+    if ends:
+        return part.end is None or part.end > ends[-1]
+    return not any(e.writer == leader for e in timeline.of("append-refused"))
 
 
 def _written(term: Term) -> datetime | None:
@@ -367,11 +440,18 @@ _Part = tuple[Range, bool | None, tuple[int, Event] | None]
 
 
 def _by_commitment(
-    whole: Range, removal: Removal, term: Term, election: Election | None, timeline: PartitionTimeline, cluster: Cluster
+    whole: Range,
+    removal: Removal,
+    removals: Sequence[Removal],
+    term: Term,
+    election: Election | None,
+    timeline: PartitionTimeline,
+    cluster: Cluster,
 ) -> list[_Part]:
-    """The range, split where it is known to: below the HW committed, above not or unknown."""
+    """The range, split where it is known to: below the HW, or where the whole ISR had it, committed, above not or unknown."""
     assert whole.end is not None
-    hw = _high_watermark(removal, timeline)
+    told = (_high_watermark(removal, timeline), *(told_high_watermark(r, timeline) for r in removals))
+    hw = max((t for t in told if t is not None), key=lambda t: t[0], default=None)
     sole = _sole(term, timeline)
     if (
         sole is not None
@@ -381,13 +461,16 @@ def _by_commitment(
         return [(whole, True, hw)]
     clean = election is None or election.unclean is False
     above: bool | None = None
-    if clean and term.before is not None and term.leader in term.before.isr and not _recovered(term.leader, term, timeline):
+    held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
+    whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
+    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
         above = False
-    if hw is None or hw[0] <= whole.start:
+    safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)
+    if safe <= whole.start:
         return [(whole, above, hw)]
-    if hw[0] >= whole.end:
+    if safe >= whole.end:
         return [(whole, True, hw)]
-    return [(Range(whole.start, hw[0]), True, hw), (Range(hw[0], whole.end), above, hw)]
+    return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
 
 
 def _cause(term: Term, election: Election | None, removals: Sequence[Removal], committed: bool | None, timeline: PartitionTimeline) -> str:
@@ -395,10 +478,9 @@ def _cause(term: Term, election: Election | None, removals: Sequence[Removal], c
         return "unclean-election"
     own = [r for r in timeline.replicas[term.leader].removals if _up_to(r.epoch, term)] if term.leader in timeline.replicas else []
     at_start = [r for r in own if r.start == term.start_offset]
-    if any(r.cause == "empty" for r in at_start):
+    if any(r.cause == "empty" for r in at_start) or _emptied(term, timeline):
         return "empty-replica"
-    by_hw = ("high-watermark",) if timeline.has_epochs else ("high-watermark", "truncation")
-    if any(r.cause in by_hw for r in at_start) and committed is not False:
+    if cut_before_leading(term, timeline) is not None and committed is not False:
         return "hw-truncation"
     if _recovered(term.leader, term, timeline):
         return "corruption" if _corrupted(term, timeline) else "unflushed-log"
@@ -409,6 +491,12 @@ def _cause(term: Term, election: Election | None, removals: Sequence[Removal], c
     if election is not None and election.unclean is False and committed is None:
         return "uncommitted-tail"
     return "unknown"
+
+
+def _emptied(term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader began at 0 after it had created anew a log whose end is not in evidence, as that of a follower that only fetched."""
+    replica = timeline.replicas.get(term.leader)
+    return replica is not None and term.start_offset == 0 and any(_earlier(epoch, term) for epoch, _ in replica.recreated)
 
 
 def _corrupted(term: Term, timeline: PartitionTimeline) -> bool:

@@ -36,7 +36,7 @@ class Removal:
 
     `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'truncation' (reason not told), 'restart'
     (the log that was loaded is shorter), 'empty' (the log was created anew), 'left-behind' (still on the disk of a replica
-    that never followed a later leader).
+    that never followed a later leader), 'deleted' or 'stray' (the whole log was, for the replica was taken away).
     """
 
     broker: int
@@ -118,6 +118,12 @@ class Replica:
     log_end_offset: int | None = None
     reach: Observation | None = None
     """The observation behind log_end_offset."""
+    ends_there: bool = False
+    """That observation is exact, and nothing can have been appended since."""
+    discarded: list[Removal] = field(default_factory=list)
+    """Whole logs that were deleted, or put aside as stray, because the replica was taken away."""
+    recreated: list[tuple[int | None, Event]] = field(default_factory=list)
+    """An empty log was created where there had been one that nobody deleted, and the last leader epoch the broker knew of then."""
     events: list[Event] = field(default_factory=list)
 
 
@@ -145,6 +151,7 @@ class _Walk:
         self.recovering: Event | None = None
         self.cut = False
         self.loaded = False
+        self.has_log = False
         self.intent: tuple[int | None, Event] | None = None
         self.explicit_updates = False
 
@@ -215,7 +222,7 @@ def _on_load(w: _Walk, e: Event) -> None:
         return
     if w.end is not None and e.log_end_offset < w.end:
         w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch)
-    created = w.end is None and w.role == "leader"
+    created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
     w.end_exactly(e.log_end_offset, e)
@@ -228,6 +235,9 @@ def _on_load(w: _Walk, e: Event) -> None:
 def _on_created(w: _Walk, e: Event) -> None:
     """Up to 0.10 a log that is created is loaded first, which is no restart."""
     w.loaded = False
+    if w.has_log:
+        w.replica.recreated.append((w.epoch, e))
+    w.has_log = True
     if w.replica.loads and w.replica.loads[-1].offset == 0 and w.replica.loads[-1].event is w.end_event:
         w.replica.loads.pop()
     if w.end:
@@ -238,7 +248,10 @@ def _on_created(w: _Walk, e: Event) -> None:
 
 
 def _on_deleted(w: _Walk, e: Event) -> None:
-    w.end, w.exact, w.end_event, w.loaded = None, False, None, False
+    if w.end:
+        cause, evidence = "stray" if e.reason == "stray" else "deleted", tuple(x for x in (w.end_event, e) if x is not None)
+        w.replica.discarded.append(Removal(w.broker, 0, w.end, w.knows_end, w.knows_end, cause, w.epoch, w.epoch, e.at, evidence))
+    w.end, w.exact, w.end_event, w.loaded, w.role, w.has_log = None, False, None, False, None, False
 
 
 def _regress(w: _Walk, offset: int, e: Event) -> None:
@@ -264,7 +277,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
         w.end_exactly(offset, e)
     w.enter(e.leader_epoch, "leader")
     w.grows()
-    w.loaded = False
+    w.loaded, w.has_log = False, True
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
@@ -277,7 +290,7 @@ def _on_follower_start(w: _Walk, e: Event) -> None:
     if e.leader_epoch is not None:
         w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, e.log_end_offset, e.at, e))
     w.enter(e.leader_epoch, "follower")
-    w.loaded = False
+    w.loaded, w.has_log = False, True
 
 
 def _on_state(w: _Walk, e: Event) -> None:
@@ -335,10 +348,21 @@ def _on_fetching_ends(w: _Walk, e: Event) -> None:
 def _on_reset(w: _Walk, e: Event) -> None:
     if e.previous_offset is not None:
         w.end_exactly(e.previous_offset, e)
+    if says_cut_before(e):
+        last = w.replica.removals[-1] if w.replica.removals else None
+        if last is not None and (last.start, last.cause) == (e.offset, "truncation"):
+            w.replica.removals[-1] = replace(last, cause="latest", evidence=(*last.evidence[:-1], e, *last.evidence[-1:]))
+        return
     if e.reason == "start" and e.offset is not None:
         w.end_exactly(e.offset, e)
     else:
         w.plan = e
+
+
+def says_cut_before(reset: Event) -> bool:
+    """A fetch offset that was reset to the leader's log end from that same offset: up to 0.8.2 a follower cuts its log before it says so
+    (ReplicaFetcherThread.handleOffsetOutOfRange), and its log ends there already. From 0.9 on it says so first."""
+    return reset.event == "fetch-offset-reset" and reset.reason == "latest" and reset.offset == reset.previous_offset
 
 
 def _on_plan(w: _Walk, e: Event) -> None:
@@ -383,7 +407,8 @@ def _on_rejected(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_loaded(w: _Walk, e: Event) -> None:
-    w.high_watermark(e.high_watermark, e, AT_LEAST)
+    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life."""
+    w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
 def _on_hw_regression(w: _Walk, e: Event) -> None:
@@ -449,7 +474,9 @@ def history(broker: int, events: Sequence[Event]) -> Replica:
     walk.settle_intent()
     replica = walk.replica
     replica.epoch, replica.log_end_offset = walk.epoch, walk.end
-    replica.reach = next((o for o in reversed(replica.observations) if o.event is walk.end_event), None)
+    ends = (o for o in reversed(replica.observations) if o.quantity == "log-end-offset")
+    replica.reach = next((o for o in ends if o.event is walk.end_event), None)
+    replica.ends_there = walk.knows_end
     replica.events = list(events)
     return replica
 
@@ -461,6 +488,9 @@ class Disk:
     broker: int
     collection: str
     directory: str | None = None
+    """The partition's own directory in the evidence; None where only checkpoints of the log directory were collected."""
+    state: str | None = None
+    """None for the replica itself; 'delete', 'future' or 'stray' as Kafka marks a directory that is none, or not yet."""
     log_end_offset: int | None = None
     segments: list[Event] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
@@ -499,10 +529,18 @@ DISK_EVENTS = frozenset(
 )
 
 
+ASIDE = frozenset({"delete", "future", "stray"})
+"""Directories of a partition beside its replica's: renamed to be deleted (asynchronously), the copy of a move between log
+directories (KIP-113), put aside because the replica was not the broker's (KAFKA-15605)."""
+_IN_DIRECTORY = frozenset({"epoch-entry", "epoch-file", "segment", "partition-metadata"})
+
+
 def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
     """A directory's state from the events of its files."""
     found = Disk(broker, collection)
     for e in events:
+        if e.event in _IN_DIRECTORY and found.directory is None:
+            found.directory = e.source.rpartition("/")[0]
         if e.event == "segment":
             found.segments.append(e)
             if e.log_end_offset is not None:

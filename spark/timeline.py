@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.order import file_order
-from spark.replicas import DISK_EVENTS, Disk, IsrUpdate, LeaderStart, Replica, disk, history
+from spark.replicas import ASIDE, DISK_EVENTS, Disk, IsrUpdate, LeaderStart, Replica, disk, history
 
 LEADER_RECOVERY_LEVEL = 3
 """metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
@@ -26,7 +26,47 @@ UNKNOWN_EPOCH = -1
 SAME_CHANGE = timedelta(seconds=1)
 """A leader prints a change of its ISR and what follows from it within milliseconds."""
 
-_AUTHORITY = {"metadata": 0, "decided": 1, "replayed": 2, "sent": 3, "leader": 4, "received": 5, "cached": 6, "stored": 7}
+
+class Orders:
+    """The order of a partition's replicas. Up to 0.10.2 a controller sends them as a set, and brokers print them in any order
+    (LeaderAndIsrRequest, PartitionStateInfo); who assigned or described the partition tells the order."""
+
+    def __init__(self, events: Iterable[Event] = (), snapshots: Iterable[Snapshot] = ()) -> None:
+        told: dict[tuple[int, ...], None] = dict.fromkeys(s.replicas for s in snapshots if s.replicas)
+        self.lost = False
+        for e in events:
+            if e.replicas and (e.event != "assignment" or e.reason in ("stored", "current")):
+                unordered = e.event == "partition-state" and _as_set(e.text or "")
+                self.lost |= unordered
+                if not unordered:
+                    told[tuple(e.replicas)] = None
+        self._told = told
+        self._by_set = {frozenset(t): t for t in told}
+
+    def arranged(self, replicas: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        """The replicas in their order, as far as it is told."""
+        if not replicas or not self.lost or replicas in self._told:
+            return replicas
+        return self._by_set.get(frozenset(replicas), replicas)
+
+    def first(self, replicas: Sequence[int] | None) -> int | None:
+        """The preferred leader of this assignment; None where its order is not told."""
+        if not replicas or (self.lost and frozenset(replicas) not in self._by_set):
+            return None
+        return (self.arranged(tuple(replicas)) or replicas)[0]
+
+
+def _as_set(text: str) -> bool:
+    return "AllReplicas:" in text or ("LeaderAndIsr request PartitionState(" in text and "replicas=[" in text)
+
+
+_AUTHORITY = {
+    source: rank
+    for rank, source in enumerate(
+        ("metadata", "changed", "decided", "replayed", "sent", "leader", "written", "received", "cached", "stored"),
+    )
+}
+"""Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +142,13 @@ class PartitionTimeline:
     replicas: dict[int, Replica] = field(default_factory=dict)
     disks: dict[int, Disk] = field(default_factory=dict)
     """What each broker's latest collection holds."""
+    aside: dict[int, list[Disk]] = field(default_factory=dict)
+    """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
+    orders: Orders = field(default_factory=Orders)
+    """What is told of the order of the replicas; `states` have theirs in it already."""
     _by_kind: dict[str, list[Event]] | None = None
 
     @property
@@ -128,7 +172,10 @@ class PartitionTimeline:
 
     @property
     def assigned(self) -> tuple[int, ...]:
-        """The replicas assigned last, as far as anybody said; else those that were in an ISR."""
+        """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
+        done = _reassigned(self)
+        if done and (not self.states or _not_after(self.states[-1].at, done[-1].at)):
+            return tuple(done[-1].replicas or ())
         for state in reversed(self.states):
             if state.replicas:
                 return state.replicas
@@ -208,6 +255,54 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
 _FOLDED = frozenset(
     {"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"}
 )
+
+
+# copies that a move between log directories fills
+
+_OF_A_LOG = frozenset(
+    {
+        *("log-load", "log-created", "log-deleted", "log-recovery", "log-corruption", "log-start-move", "producer-snapshot"),
+        *("truncation", "truncation-noop", "truncation-below-hw", "segment-roll", "segment-delete", "hw-regression"),
+    }
+)
+
+
+def without_future_logs(events: Sequence[Event]) -> list[Event]:
+    """A broker's events of a partition, in its own order, less those of a future log: the copy that a move between its log directories
+    (KIP-113, 1.1) fills prints the lines that the replica's own log prints, in another directory, until it takes its place.
+
+    Before 2.8 nothing says that a log is created as a copy: it is one if the replica has a log elsewhere that is there afterwards.
+    """
+    kept: list[Event] = []
+    own: str | None = None
+    future: str | None = None
+    for place, e in enumerate(events):
+        if e.event == "log-moved":
+            own, future = future or own, None
+        elif e.line is not None and e.directory is not None and e.event in _OF_A_LOG:
+            if e.reason == "future" or (e.event == "log-created" and own not in (None, e.directory) and _goes_on(events[place + 1 :], own)):
+                future = e.directory
+            elif e.directory == future and e.pattern == "log-loaded":
+                future = None  # it took the replica's place where no line tells
+            if e.directory == future:
+                future = None if e.event == "log-deleted" else future
+                continue
+            own = None if e.event == "log-deleted" else e.directory
+        kept.append(e)
+    return kept
+
+
+def _goes_on(later: Sequence[Event], own: str | None) -> bool:
+    """The log the replica had when another was created is still there after it."""
+    for e in later:
+        if e.event == "log-moved":
+            return True
+        if e.line is not None and e.event in _OF_A_LOG and e.directory is not None:
+            if e.directory == own:
+                return True
+            if e.event in ("log-created", "log-load"):
+                return False
+    return False
 
 
 # generations of a topic
@@ -370,43 +465,90 @@ def _collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> li
             state = _leader_state(e)
         if state is not None:
             found.append(state)
+    found.extend(_differences(events, found))
     told = list(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
             epoch = update.epoch if update.epoch is not None else _epoch_of(update, told)
             if epoch is not None:
                 found.append(_updated(update, epoch))
+    found.extend(s for e in events if e.event == "isr-written" if (s := _written(e, told)) is not None)
     return found
 
 
+def _written(e: Event, told: Sequence[State]) -> State | None:
+    """An ISR change as the controller says that wrote it: the leader is that of the state which stood then."""
+    before = _standing_before(e.partition_epoch, e.at, told)
+    if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
+        return None
+    return _changed_isr(before.leader_epoch, before.leader, tuple(e.isr), e, "written")
+
+
+def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
+    """States of which a KRaft controller's line tells only what is new: the rest is as it was one partition epoch before."""
+    known = {s.partition_epoch: s for s in found}
+    lines = [e for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None]
+    filled: list[State] = []
+    for e in sorted(lines, key=lambda e: e.partition_epoch or 0):
+        before = known.get((e.partition_epoch or 0) - 1)
+        if before is None or None not in (e.leader_epoch, e.leader, e.isr):
+            continue
+        state = State(
+            leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
+            partition_epoch=e.partition_epoch,
+            leader=e.leader if e.leader is not None else before.leader,
+            isr=tuple(e.isr) if e.isr is not None else before.isr,
+            replicas=tuple(e.replicas) if e.replicas else None,
+            adding=tuple(e.adding_replicas or ()),
+            removing=tuple(e.removing_replicas or ()),
+            recovering=e.recovering,
+            eligible=(),
+            at=e.at,
+            source=_source_of(e),
+            event=e,
+        )
+        known.setdefault(state.partition_epoch, state)
+        filled.append(state)
+    return filled
+
+
 def _updated(update: IsrUpdate, epoch: int) -> State:
+    took_effect = update.event.event == "isr-update" and update.event.partition_epoch is not None
+    return _changed_isr(epoch, update.broker, update.isr, update.event, "changed" if took_effect else "leader")
+
+
+def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, source: str) -> State:
     return State(
         leader_epoch=epoch,
-        partition_epoch=update.event.partition_epoch,
-        leader=update.broker,
-        isr=update.isr,
+        partition_epoch=event.partition_epoch,
+        leader=leader,
+        isr=isr,
         replicas=None,
         adding=(),
         removing=(),
         recovering=None,
         eligible=(),
-        at=update.event.at,
-        source="leader",
-        event=update.event,
+        at=event.at,
+        source=source,
+        event=event,
     )
 
 
 def _epoch_of(update: IsrUpdate, told: Sequence[State]) -> int | None:
     """Leader epoch of an ISR change whose leader's own log begins after it became leader: that of the state that stood then, by
     partition epoch, else by clock. None if another broker led then."""
-    version, at = update.event.partition_epoch, update.event.at
+    last = _standing_before(update.event.partition_epoch, update.event.at, told)
+    if last is None:
+        return UNKNOWN_EPOCH
+    return last.leader_epoch if last.leader == update.broker else None
+
+
+def _standing_before(version: int | None, at: datetime | None, told: Sequence[State]) -> State | None:
+    """The state that stood before a change, by partition epoch, else by clock."""
     before = [
         s for s in told if (s.partition_epoch < version if s.partition_epoch is not None and version is not None else _not_after(s.at, at))
     ]
-    if not before:
-        return UNKNOWN_EPOCH
-    last = max(before, key=lambda s: (s.leader_epoch, s.partition_epoch or 0))
-    return last.leader_epoch if last.leader == update.broker else None
+    return max(before, key=lambda s: (s.leader_epoch, s.partition_epoch or 0), default=None)
 
 
 def _not_after(one: datetime | None, other: datetime | None) -> bool:
@@ -564,6 +706,28 @@ def assigned_from(states: Sequence[State], timeline: PartitionTimeline) -> list[
     return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
 
 
+def _reassigned(timeline: PartitionTimeline) -> list[Event]:
+    """Assignments that a ZooKeeper controller wrote in the course of a reassignment, in time; before 2.4 it wrote old and new replicas
+    first, then those that stay."""
+    return [
+        e for e in timeline.of("reassignment") if (e.reason == "completed" or e.value == "assigned") and e.replicas and e.at is not None
+    ]
+
+
+def after_reassignments(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+    """A ZooKeeper controller takes away the old replicas without another state: later ones that name no replicas have those that stay."""
+    done = _reassigned(timeline)
+    left = [
+        next((e for e in reversed(done) if _not_after(e.at, s.at)), None) if s.replicas and not s.event.replicas else None for s in states
+    ]
+    return [
+        replace(s, replicas=tuple(e.replicas or ()), adding=(), removing=())
+        if e is not None and set(e.replicas or ()) < set(s.replicas or ())
+        else s
+        for s, e in zip(states, left, strict=True)
+    ]
+
+
 # terms
 
 
@@ -661,11 +825,16 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     timeline = PartitionTimeline(topic, partition, generation)
     streams: dict[int | None, list[Event]] = defaultdict(list)
     directories: dict[int, list[Event]] = defaultdict(list)
+    aside: dict[int, list[Event]] = defaultdict(list)
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+        if e.event in DISK_EVENTS and e.reason is not None:
+            if e.reason in ASIDE and latest and e.writer is not None:
+                aside[e.writer].append(e)
+            continue  # of a directory that is no replica any more or not yet, or of a file never finished
         if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
-            if e.reason is None and latest:  # what an earlier collection saved at a time unknown has no place in the order
+            if latest:  # what an earlier collection saved at a time unknown has no place in the order
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
             timeline.snapshots.append(
@@ -674,16 +843,28 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         else:
             streams[e.writer].append(e)
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
-        ordered = fold(file_order(own), cluster.copies)
+        ordered = fold(without_future_logs(file_order(own)), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
+    timeline.aside = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(aside.items())}
     timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
     timeline.events.sort(key=_in_time)
-    timeline.states = assigned_from(chain(_collect_states(timeline.events, timeline.replicas)), timeline)
+    timeline.orders = Orders(timeline.events, timeline.snapshots)
+    found = _collect_states(timeline.events, timeline.replicas)
+    states = assigned_from(chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline)
+    timeline.states = after_reassignments(states, timeline)
     timeline.terms = _terms(timeline.states, timeline.replicas, list(timeline.disks.values()))
     return timeline
+
+
+def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
+    """One for each directory."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for e in events:
+        found[e.source.rpartition("/")[0]].append(e)
+    return [replace(disk(broker, collection, own), state=own[0].reason) for _, own in sorted(found.items())]
 
 
 _CONTROLLER_ONLY = frozenset(
@@ -702,6 +883,7 @@ _CONTROLLER_ONLY = frozenset(
         "client-reset",
         "group-coordinated",
         "isr-change-notified",
+        "isr-written",
         "offset-told",
         "reassignment-told",
         "replica-size",

@@ -14,7 +14,8 @@ _BECAUSE = {
     "unclean-election": "was elected from outside the ISR and did not have them",
     "unflushed-log": "had lost them in an unclean stop: they were in memory and not yet on the disk",
     "uncommitted-tail": "was in sync but the leader before it had not replicated them yet",
-    "hw-truncation": "had cut its log to its high watermark before it led, as Kafka did before leader epochs (KIP-101)",
+    "hw-truncation": "had cut its log to its high watermark and led before it had fetched again, as happens before leader epochs "
+    "(0.11): the first case of KIP-101",
     "empty-replica": "had come back with an empty log",
     "corruption": "had cut its log at damaged records",
     "unknown": "did not have them; the evidence does not show why",
@@ -27,6 +28,8 @@ _REMOVED = {
     "overwritten": "kept them on its disk while the partition went on without them",
     "restart": "came back from a restart without them",
     "empty": "came back with an empty log",
+    "deleted": "had them in the log it deleted when its replica was taken away",
+    "stray": "had them in the log it put aside as stray when its replica was taken away",
     "left-behind": "still has them on its disk, but never followed the new leader",
 }
 
@@ -106,7 +109,7 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
         f"{term.epoch} with a log that ended at offset {term.start_offset if term.start_offset is not None else 'unknown'}: it {_BECAUSE[loss.cause]}.",
         f"So {'at least ' if loss.at_least else ''}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition"
         f"{', and whatever the leader appended after that was seen' if count is None else ''}.",
-        *(_removal_words(r) for r in loss.removals[:3]),
+        *(_removal_words(r, loss) for r in loss.removals[:3]),
         _commitment(loss, timeline),
     ]
     if loss.still_on:
@@ -114,11 +117,13 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
     return " ".join(p for p in parts if p)
 
 
-def _removal_words(removal: Removal) -> str:
+def _removal_words(removal: Removal, loss: Loss) -> str:
+    if loss.cause == "hw-truncation" and removal.broker == loss.term.leader:
+        return f"Broker {removal.broker} itself had them, and cut its log from {removal.end} to {removal.start} at {moment(removal.at)}."
     when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
     what = (
         f"cut its log from {removal.end} to {removal.start}"
-        if removal.cause not in ("left-behind", "restart", "empty", "overwritten")
+        if removal.cause not in ("left-behind", "restart", "empty", "overwritten", "deleted", "stray")
         else ""
     )
     return f"Broker {removal.broker}{when} {_REMOVED.get(removal.cause, 'no longer had them')}{f' ({what})' if what else ''}."
@@ -130,6 +135,9 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
         before = loss.term.before
         if before is not None and len(before.isr) == 1:
             return f"They were committed: broker {before.isr[0]} was the whole ISR, so its high watermark was its log end offset."
+        if loss.cause == "hw-truncation" and before is not None and (hw is None or hw < (loss.range.end or loss.reached)):
+            whole = f"{brokers_named(before.isr)}, the whole ISR, had them"
+            return f"They were committed: {whole} before broker {loss.term.leader} cut its log."
         return f"They were committed: a high watermark of {hw} was seen before."
     if loss.committed is False and loss.excuse is not None:
         return (
@@ -142,7 +150,10 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
-    if loss.still_on:
+    strays = {r.broker for r in loss.removals if r.cause == "stray"}
+    if strays:
+        yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it holds them."
+    elif loss.still_on:
         yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
     yield f"Ask the producers of {timeline.topic} for what they sent to partition {timeline.partition} at that time and have it sent again."
     yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."

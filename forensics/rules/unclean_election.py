@@ -23,7 +23,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term = election.term
     before = term.before
-    isr = list(before.isr) if before is not None else []
+    isr = list(before.isr) if before is not None else list((term.state.event.previous_isr if term.state is not None else None) or ())
     cost, certain = _cost(election, lost, timeline)
     silent = untold((before,), timeline, cluster) if before is not None and election.confidence == "possible" else ()
     explanation = (

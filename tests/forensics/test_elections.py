@@ -200,12 +200,27 @@ def test_eligible_leader_replica_is_clean() -> None:
         {"leader": -1, "isr": [], "value": "elr=[1, 2] lastKnownElr=[]"},
         {"leader": 2, "isr": [2], "value": "elr=[1] lastKnownElr=[]"},
     )
-    assert [e for e in elected if e.unclean] == []
+    assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, False, "certain")]
+    assert "KIP-966" in elected[0].why
+
+
+def test_recovering_leader_is_unclean_even_if_it_had_been_eligible() -> None:
+    """Before its unclean stop, which took it out of the ELR when it registered again. The ISR was empty."""
+    emptied = ({"isr": [1], "value": "elr=[2] lastKnownElr=[]"}, {"leader": -1, "isr": [], "value": "elr=[1, 2] lastKnownElr=[]"})
+    elected = records(*emptied, {"value": "elr=[1] lastKnownElr=[]"}, {"leader": 2, "isr": [2], "recovering": True})
+    assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, True, "certain")]
+    assert "empty ISR" in elected[0].why
+
+
+def test_last_known_leader_that_is_elected_again_is_not_called_unclean() -> None:
+    """Its record carries RECOVERING, but the same log leads on (KIP-966)."""
+    elected = records({"isr": [1]}, {"leader": -1, "isr": []}, {"leader": 1, "isr": [1], "recovering": True})
+    assert [(e.term.leader, e.unclean) for e in elected] == [(1, None)]
 
 
 def test_eligible_leader_replica_beside_an_isr_is_clean() -> None:
     elected = records({"isr": [1], "value": "elr=[2] lastKnownElr=[]"}, {"leader": 2, "isr": [2]})
-    assert [(e.unclean, e.confidence) for e in elected] == [(False, "probable")]
+    assert [(e.unclean, e.confidence) for e in elected] == [(False, "certain")]
     assert "KIP-966" in elected[0].why
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
+from forensics.loss import losses as lost
 from forensics.model import Exemplar, Finding, Range
 from forensics.rules import RULES
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import build
 from tests import local
 from tests.forensics.staged import START, Files, Story, of, report, shifted, table
 
@@ -204,6 +209,80 @@ def test_clean_leader_without_the_tail_of_the_old_one() -> None:
     assert loss.severity == "high"
 
 
+def taken_away(ending: str) -> Story:
+    """Broker 2 alone led to 358 and died; broker 1 led uncleanly from 200, and a reassignment took the replica of broker 2 away."""
+    s = unclean()
+    s.forget("broker-2/logs/state-change.log")
+    s.forget("broker-2/logs/server.log")
+    s.leads(2, 0, 0, 0, 0, [2, 1, 3])
+    s.leads(2, 14, 2, 200, 200, [2], previous=0)
+    s.loads(2, 44, 358, unclean=True)
+    s.line(2, "server", 45, f"INFO Log for partition t-0 is {ending} (kafka.log.LogManager)")
+    return s
+
+
+def test_replica_deleted_before_it_followed_the_new_leader_takes_its_tail_with_it() -> None:
+    (loss,) = losses(taken_away("renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-delete and is scheduled for deletion").files)
+    assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
+    assert "Broker 2 at 2026-11-21 01:53:45.000Z had them in the log it deleted when its replica was taken away" in loss.explanation
+    assert not any(step.startswith("Copy the directory") for step in loss.next_steps)
+
+
+def test_replica_put_aside_as_stray_still_has_its_tail() -> None:
+    (loss,) = losses(taken_away("marked as stray and renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-stray").files)
+    assert told(loss) == ((Range(200, 358),), True, "unclean-election", "certain")
+    assert "They still lie on the disk of broker 2" in loss.explanation
+    assert loss.next_steps[0] == "Copy the directory of t-0 that ends in -stray from broker 2: it holds them."
+
+
+def test_replica_deleted_after_it_had_handed_over_loses_nothing() -> None:
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(2, 10, 1, 300, 300, [1, 2], previous=0)
+    s.follows(1, 10.1, 1, 300, 300, previous=0)
+    s.leads(2, 12, 2, 340, 340, [2], previous=1)
+    gone = "INFO Log for partition t-0 is renamed to /d/t-0.57e231e54e64485c9ac790cf39e67c49-delete and is scheduled for deletion"
+    s.line(1, "server", 13, f"{gone} (kafka.log.LogManager)")
+    assert losses(s.files) == []
+
+
+# producers with acks=all
+
+
+def below_min_isr(*, end: int, refused: bool = False, shrunk_at: int | None = 340) -> Story:
+    """min.insync.replicas=3. Broker 2 leads on to `end` with two replicas in sync; broker 3, one of them, takes over at 340."""
+    s = Story()
+    s.put("cluster/topics-describe.txt", ["Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=3"])
+    s.leads(2, 0, 0, 0, 0, [2, 3, 1])
+    if shrunk_at is not None:
+        s.leads(2, 5, 1, shrunk_at, 300, [2, 3], previous=0)
+    else:
+        s.isr(2, 5, [2, 3], 1)
+    if refused:
+        who = "ERROR [ReplicaManager broker=2] Error processing append operation on partition t-0 (kafka.server.ReplicaManager)"
+        s.line(2, "server", 6, who)
+        too_few = "The size of the current ISR Set(2, 3) is insufficient to satisfy the min.isr requirement of 3 for partition t-0"
+        s.put("broker-2/logs/server.log", [f"org.apache.kafka.common.errors.NotEnoughReplicasException: {too_few}"])
+    s.leads(3, 19, 2, 340, 300, [3], previous=0)
+    s.follows(2, 22, 2, end, 300)
+    s.truncates(2, 22.1, 340)
+    return s
+
+
+@pytest.mark.parametrize("story", [below_min_isr(end=405), below_min_isr(end=405, refused=True), below_min_isr(end=405, shrunk_at=None)])
+def test_tail_that_was_taken_below_min_isr_is_not_of_producers_with_acks_all(story: Story) -> None:
+    (loss,) = losses(story.files)
+    assert told(loss)[:3] == ((Range(340, 405),), False, "uncommitted-tail")
+    assert (loss.confidence != "possible", loss.severity) == (True, "high")
+
+
+@pytest.mark.parametrize("story", [below_min_isr(end=405, shrunk_at=405), below_min_isr(end=405, shrunk_at=None, refused=True)])
+def test_tail_that_may_be_from_before_the_isr_fell_below_min_isr_was_acknowledged_to_nobody(story: Story) -> None:
+    (loss,) = losses(story.files)
+    assert (loss.committed, loss.confidence, loss.severity) == (False, "possible", "low")
+    assert "min.insync.replicas is 3, which is set for producers with acks=all" in loss.explanation
+
+
 def test_several_followers_that_cut_the_same_tail_are_one_loss() -> None:
     s = unclean()
     s.follows(3, 15, 2, 200, 200, previous=0)
@@ -220,6 +299,86 @@ def test_a_tail_of_unknown_epoch_is_lost_to_the_leader_it_was_cut_for() -> None:
     s.truncates(3, 46.1, 200)
     (loss,) = losses(s.files)
     assert (loss.offsets, loss.leader_epoch) == ((Range(200, 358),), 4)
+
+
+def test_follower_that_comes_back_with_an_empty_log_and_leads() -> None:
+    """Both in-sync replicas had died; the disk of broker 2 was replaced, it came first. Its log's end before that is nowhere."""
+    s = Story()
+    created = "INFO Created log for partition t-0 in /var/lib/kafka/broker-2/data/t-0 with properties {} (kafka.log.LogManager)"
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.line(2, "server", 0, created)
+    s.follows(2, 0.1, 0, 0, 0)
+    s.line(2, "server", 39, created)
+    s.online(3, 40, 1, 2, [2], 1)
+    s.leads(2, 40.1, 1, 0, 0, [2])
+    s.loads(1, 44, 200, unclean=True)
+    s.follows(1, 46, 1, 200, 200)
+    s.truncates(1, 46.1, 0)
+    (loss,) = losses(s.files)
+    assert told(loss) == ((Range(0, 200),), True, "empty-replica", "certain")
+
+
+def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> None:
+    """The machine of broker 1 was replaced, its logs with it: how far it had come before is not in evidence, only where the others stood."""
+    s = Story()
+    created = "INFO Created log for partition t-0 in /var/lib/kafka/broker-1/data/t-0 with properties {} (kafka.log.LogManager)"
+    s.line(2, "server", 0, created.replace("broker-1", "broker-2"))
+    s.follows(2, 0.1, 0, 0, 0)
+    s.online(3, 0, 0, 1, [1, 2], 0)
+    s.line(1, "server", 40, created)
+    s.leads(1, 40.1, 2, 0, 0, [1])
+    s.loads(2, 44, 300, unclean=True)
+    s.follows(2, 46, 2, 300, 300)
+    s.truncates(2, 46.1, 0)
+    (loss,) = losses(s.files)
+    assert (loss.offsets, loss.confidence) == ((Range(0, None),), "possible")
+
+
+# before leader epochs, where only the records tell where a leader began
+
+
+def replaced(*created: float) -> list[Told]:
+    """Kafka 0.10: broker 1 led with a log that reached 4, broker 2 takes over after 60 s, broker 1 returns, cuts to 1 and copies. The
+    records there are now were created at these seconds."""
+
+    def told(broker: int, seconds: float, event: str, **fields: Any) -> Event:
+        at = START + timedelta(seconds=seconds)
+        common = {"source": f"broker-{broker}/logs/server.log", "line": int(seconds) + 1, "writer": broker, "at": at, "event": event}
+        return Event(**common, topic="t", partition=0, **fields)
+
+    def leads(broker: int, seconds: float, leader: int, epoch: int, isr: list[int]) -> Event:
+        state = {"leader": leader, "leader_epoch": epoch, "partition_epoch": epoch, "isr": isr, "replicas": [1, 2]}
+        return told(broker, seconds, "partition-state", reason="received", **state)
+
+    began = START.replace(tzinfo=timezone.utc).timestamp() * 1000
+    times = [int(began + second * 1000) for second in created]
+    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False}
+    batches = [{**fields, "base_offset": n, "last_offset": n, "base_timestamp": t, "max_timestamp": t} for n, t in enumerate(times)]
+    path = "broker-2/data/t-0/00000000000000000000.log"
+    segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
+    events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
+    events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
+    cluster = Cluster(mode="zookeeper")
+    ((timeline),) = build("t", 0, events, cluster)
+    return [(x.range, x.committed, x.cause, x.confidence) for x in lost(timeline, cluster)]
+
+
+def test_records_created_in_the_next_term_stand_where_the_lost_ones_did() -> None:
+    assert replaced(1, 2, 65, 66, 67) == [(Range(2, 4), False, "uncommitted-tail", "probable")]
+
+
+@pytest.mark.parametrize(
+    "created",
+    [
+        pytest.param((1, 2, 3, 4, 65), id="copied again: all that was cut is there"),
+        pytest.param((100, 101, 102, 103, 104), id="a producer's clock that is ahead tells nothing"),
+        pytest.param((57, 59, 61, 63, 85), id="a producer's clock that is ahead, and written until the leader died"),
+        pytest.param((1, 2), id="nothing was written in their place"),
+        pytest.param((), id="no records were collected"),
+    ],
+)
+def test_records_that_do_not_tell_where_a_leader_began(created: tuple[float, ...]) -> None:
+    assert replaced(*created) == []
 
 
 # topics

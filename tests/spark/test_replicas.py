@@ -137,6 +137,51 @@ def test_log_that_was_deleted_is_created_anew_without_loss() -> None:
     assert walked(leads(1, 170), ("log-deleted", {}), ("log-created", {})).removals == []
 
 
+def test_restarted_leader_whose_log_was_not_seen_before_ends_where_the_load_says() -> None:
+    """Its older lines were rotated away; only a log that is created is loaded while its broker leads, with nothing in it."""
+    replica = walked(("partition-state", {"reason": "received", "leader": 1, "leader_epoch": 0, "isr": [1]}), loads(4))
+    assert (replica.log_end_offset, replica.ends_there) == (4, True)
+
+
+def test_follower_that_creates_its_log_twice_had_lost_it() -> None:
+    """What a follower fetches is printed nowhere: that its log held anything is for others to say."""
+    replica = walked(("log-created", {}), follows(4, 0), ("fetcher-added", {"offset": 0}), ("log-created", {}), leads(6, 0))
+    assert (replica.removals, [epoch for epoch, _ in replica.recreated]) == ([], [4])
+
+
+@pytest.mark.parametrize("told", [[("log-created", {})], [follows(4, 9), ("log-deleted", {}), ("log-created", {})]])
+def test_log_that_is_created_in_order_was_not_lost(told: list[Told]) -> None:
+    assert walked(*told, leads(6, 0)).recreated == []
+
+
+def test_high_watermark_that_is_read_after_the_first_request_of_a_life_is_of_the_one_before() -> None:
+    asked = "partition-state", {"reason": "received", "leader": 2, "leader_epoch": 3, "isr": [2]}
+    replica = walked(follows(1, 0), ("log-load", {"log_end_offset": 200}), asked, ("hw-loaded", {"high_watermark": 190}))
+    assert [(o.offset, o.epoch) for o in replica.observations if o.event.event == "hw-loaded"] == [(190, 1)]
+
+
+def test_log_that_was_deleted_is_remembered_as_far_as_it_reached() -> None:
+    replica = walked(leads(3, 100), ("segment-roll", {"offset": 170}), ("log-deleted", {}))
+    (gone,) = replica.discarded
+    assert (gone.start, gone.end, gone.exact, gone.cause, gone.epoch) == (0, 170, False, "deleted", 3)
+    assert [e.event for e in gone.evidence] == ["segment-roll", "log-deleted"]
+
+
+def test_log_that_is_loaded_after_it_was_put_aside_as_stray_ends_where_it_says() -> None:
+    """KRaft finds a stray while it loads the log: the line of the load comes after the renaming."""
+    load = "log-load", {"log_end_offset": 386, "log_start_offset": 0}
+    replica = walked(leads(3, 100), ("producer-snapshot", {"offset": 386}), ("log-deleted", {"reason": "stray"}), load)
+    assert replica.reach is not None and replica.reach.quantity == "log-end-offset"
+    assert (replica.reach.offset, replica.ends_there) == (386, True)
+    assert [gone.cause for gone in replica.discarded] == ["stray"]
+
+
+def test_end_of_a_log_that_may_have_grown_is_no_end() -> None:
+    assert walked(follows(1, 170)).ends_there
+    assert not walked(follows(1, 170), ("fetcher-added", {"offset": 170})).ends_there
+    assert not walked(leads(1, 170)).ends_there
+
+
 def test_log_of_old_kafka_is_loaded_when_it_is_created() -> None:
     assert walked(loads(0), ("log-created", {})).loads == []
 
@@ -213,17 +258,18 @@ def test_update_that_is_printed_counts_in_place_of_the_intent() -> None:
 
 def test_disk_is_what_its_files_say() -> None:
     told = [
-        Event(event="segment", offset=50, log_end_offset=90, batches=[{"leader_epoch": 3}]),
-        Event(event="segment", offset=0, log_end_offset=50, batches=[{"leader_epoch": -1}]),
-        Event(event="epoch-entry", leader_epoch=1, offset=0),
-        Event(event="hw-checkpoint", offset=80),
-        Event(event="partition-metadata", topic_id="id"),
+        Event(event="hw-checkpoint", offset=80, source="data/replication-offset-checkpoint"),
+        Event(event="segment", offset=50, log_end_offset=90, batches=[{"leader_epoch": 3}], source="data/t-0/50.log"),
+        Event(event="segment", offset=0, log_end_offset=50, batches=[{"leader_epoch": -1}], source="data/t-0/0.log"),
+        Event(event="epoch-entry", leader_epoch=1, offset=0, source="data/t-0/leader-epoch-checkpoint"),
+        Event(event="partition-metadata", topic_id="id", source="data/t-0/partition.metadata"),
     ]
     found = disk(1, "top", told)
     assert (found.log_end_offset, found.last_epoch, found.epochs, found.topic_id) == (90, 3, [(1, 0)], "id")
     assert [s.offset for s in found.segments] == [0, 50]
-    assert found.high_watermark is told[3]
-    assert found.end_event() is told[0]
+    assert found.high_watermark is told[0]
+    assert found.end_event() is told[1]
+    assert (found.directory, found.state) == ("data/t-0", None)
 
 
 KINDS = (

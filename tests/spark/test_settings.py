@@ -105,9 +105,6 @@ def test_the_clusters_own_questions() -> None:
     cluster = Cluster(settings=Settings([config(0, MIN_ISR, "2", writer=1), config(5, MIN_ISR, "3", topic="t")]))
     assert (cluster.min_isr("t"), cluster.min_isr("u"), Cluster().min_isr("t")) == (3, 2, 1)
     assert Cluster(settings=Settings([config(0, MIN_ISR, "many", topic="t")])).min_isr("t") == 1
-    assert Cluster().lag_time_ms() == 30_000
-    lags = Settings([config(0, "replica.lag.time.max.ms", v, writer=w) for v, w in (("10000", 1), ("5000", 2))])
-    assert Cluster(settings=lags).lag_time_ms() == 10_000
 
 
 LINE = "[2026-11-21 {}] INFO Processing override for entityPath: topics/orders with config: {} (kafka.server.DynamicConfigManager)\n"

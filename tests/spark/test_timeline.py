@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +131,20 @@ def test_isr_change_is_of_the_epoch_its_version_stands_in() -> None:
     assert shape(states) == [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2)), (4, 8, 2, (2,))]
 
 
+@pytest.mark.parametrize(("leader_named", "states"), [
+    (None, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
+    (1, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
+    (2, [(3, 6, 1, (1, 2, 3))]),
+])  # fmt: skip
+def test_what_a_controller_wrote_for_a_leader_does_not_make_the_controller_leader(
+    leader_named: int | None, states: list[tuple[int, int, int, tuple[int, ...]]]
+) -> None:
+    before = event("partition-state", 0, reason="decided", leader_epoch=3, partition_epoch=6, leader=1, isr=[1, 2, 3], writer=2)
+    follows = event("follower-start", 1, line=1, leader_epoch=3, leader=1, offset=5, source="state-change.log", writer=2)
+    written = event("isr-written", 5, line=1, partition_epoch=7, isr=[1, 2], broker=leader_named, source="controller.log", writer=2)
+    assert shape(build("t", 0, [before, follows, written], Cluster())[0].states) == states
+
+
 def decided(seconds: float, epoch: int, version: int | None, leader: int, isr: list[int]) -> Event:
     return event("partition-state", seconds, reason="decided", leader_epoch=epoch, partition_epoch=version, leader=leader, isr=isr)
 
@@ -245,6 +260,34 @@ def test_assignment_no_state_tells_is_that_of_describe() -> None:
     assert told.assigned == (1, 2, 3)
     assert [x.replicas for x in told.states] == [(1, 2, 3)]
     assert [(x.leader, x.isr) for x in told.snapshots] == [(1, (1, 2))]
+
+
+def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_them_in() -> None:
+    """Up to 0.10.2 LeaderAndIsrRequest holds a set of replicas, which every broker prints in an order of its own."""
+    sent = "Broker {} received LeaderAndIsr request PartitionState(controllerEpoch=1, leader=3, leaderEpoch=0, isr=[3, 2, 1], replicas={})"
+    states = [
+        event(
+            "partition-state",
+            s,
+            source=f"{broker}/state-change.log",
+            line=1,
+            writer=broker,
+            reason="received",
+            leader=3,
+            leader_epoch=0,
+            isr=[3, 2, 1],
+            replicas=replicas,
+            text=sent.format(broker, replicas),
+        )
+        for s, broker, replicas in ((1, 1, [1, 2, 3]), (2, 2, [2, 1, 3]))
+    ]
+    created = event("partition-transition", 0, source="9/controller.log", line=1, writer=3, replicas=[3, 1, 2])
+    (found,) = build("t", 0, [created, *states], Cluster())
+    assert [s.replicas for s in found.states] == [(3, 1, 2)]
+    assert (found.assigned, found.orders.first(found.assigned)) == ((3, 1, 2), 3)
+    (untold,) = build("t", 0, states, Cluster())
+    assert set(untold.assigned) == {1, 2, 3}
+    assert untold.orders.first(untold.assigned) is None
 
 
 def test_assignment_nobody_tells_is_who_was_in_sync() -> None:
