@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from forensics.durability import effective, number
 from forensics.model import moment, quote
 from forensics.remembered import last_kept
 from forensics.windows import DETECTION, SLACK, Absence, absence, words_of
@@ -22,6 +23,7 @@ from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
+from spark.settings import BROKER, TOPIC, Change
 from spark.timeline import PartitionTimeline, State
 
 STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, UNKNOWN = (
@@ -48,12 +50,14 @@ MAX_INTERVALS = 64
 """Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
 QUOTED = 8
 """Intervals of a partition that travel with their evidence."""
-MAX_WORDS = 300
+MAX_WORDS = 400
 
-LAG_TIME_CHANGED = (2, 5)
-"""replica.lag.time.max.ms is 30 s by default from 2.5 on (KIP-537), 10 s before."""
+LAG_TIME_MS = 30_000
+"""replica.lag.time.max.ms of brokers of which nothing tells it, and versions that differ."""
 LAG_BY_MESSAGES_UNTIL = (0, 9)
 """Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
+_CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
+"""A process that lives fetches again; of the others only one that came back does."""
 PRINTED = timedelta(seconds=5)
 """A leader's shrink line and the state it leads to are at most so far apart."""
 
@@ -145,11 +149,8 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
 
 def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
     """replica.lag.time.max.ms of a leader, else its version's default."""
-    value = cluster.settings.value("replica.lag.time.max.ms", broker=leader, at=at)
-    if value is not None and value.isdigit() and 0 < int(value) < 1 << 40:
-        return timedelta(milliseconds=int(value))
-    version = _version(cluster, leader)
-    return timedelta(seconds=10 if version is not None and version < LAG_TIME_CHANGED else 30)
+    value = number(effective(cluster, "replica.lag.time.max.ms", broker=leader, at=at).value, LAG_TIME_MS)
+    return timedelta(milliseconds=value if 0 < value < 1 << 40 else LAG_TIME_MS)
 
 
 def _version(cluster: Cluster, broker: int) -> tuple[int, int] | None:
@@ -182,6 +183,7 @@ class _Judge:
         end = states[last] if last < len(states) else None
         unassigned = end is not None and broker not in end.isr
         told = self._told(broker, first, end, unassigned)
+        self._held_back(told, broker, state, end)
         if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
             told.words = f"it was out already when the evidence begins; {told.words}"
         return Interval(
@@ -198,6 +200,37 @@ class _Judge:
             first,
             last,
         )
+
+    def _held_back(self, told: _Told, broker: int, state: State, end: State | None) -> None:
+        """Names a replication throttle that was in force while the replica could have caught up."""
+        if (told.cause not in _CATCHING_UP and told.back is None) or "throttled.rate" in told.words:
+            return
+        begin, until = told.back or state.at, end.at if end is not None else None
+        for side, owner in (("follower", broker), ("leader", state.leader)):
+            found = self._throttle(side, owner, begin, until)
+            if found is not None:
+                told.words += (
+                    f"; while it is behind, {side}.replication.throttled.rate={found.value} of broker {owner} holds back its copying"
+                )
+                told.evidence = [*told.evidence, *([found.event] if found.event is not None else [])]
+                return
+
+    def _throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
+        """The throttle of a broker's replica of this partition (KIP-73, 0.10.1), as it was first in force between the two times."""
+        settings = self.cluster.settings
+        if broker not in settings.brokers():
+            return None
+        rates = [c for c in settings.history(f"{side}.replication.throttled.rate", broker=broker) if c.source == BROKER]
+        lists = [c for c in settings.history(f"{side}.replication.throttled.replicas", topic=self.timeline.topic) if c.source == TOPIC]
+        start, stop = begin or datetime.min, until or datetime.max
+        for at in sorted({start, *(c.at for c in (*rates, *lists) if start < c.at < stop)}):
+            rate, named = _latest(rates, at), _latest(lists, at)
+            if rate is not None and named is not None and self._names(named.value or "", broker):
+                return rate
+        return None
+
+    def _names(self, replicas: str, broker: int) -> bool:
+        return replicas.strip() == "*" or f"{self.timeline.partition}:{broker}" in (part.strip() for part in replicas.split(","))
 
     def tells(self, leader: int) -> bool:
         if leader not in self._tells:
@@ -299,8 +332,9 @@ class _Judge:
         paused = self._paused(broker, at, lag)
         if paused is not None:
             return _join(paused, seen)
+        kept = self._kept_back(broker, state, at - lag * 1.5) if seen is not None else None
         if seen is not None and seen.confidence == "certain":
-            return seen
+            return kept or seen
         silent = self._silent(broker, state)
         lost = self._session(broker, at, end)
         if silent is None and lost is not None:
@@ -308,7 +342,22 @@ class _Judge:
             return _join(told, seen)
         if silent is not None:
             return silent
-        return seen or self._failing(broker, at, lag)
+        return kept or seen or self._failing(broker, at, lag)
+
+    def _kept_back(self, broker: int, state: State, since: datetime) -> _Told | None:
+        """A throttle spares what is in sync, but a fetcher does not know that it is before it got its first records
+        (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): one that has only begun may be kept from any."""
+        shrink = self.shrink(broker, state)
+        end = _end_of(broker, shrink)
+        begun = [e for e in self.timeline.of("fetcher-added") if e.writer == broker and e.at is not None and e.at <= (state.at or e.at)]
+        rate = self._throttle("follower", broker, since, state.at)
+        if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
+            return None
+        words = (
+            f"broker {broker} had got nothing since it began to fetch at offset {end} at {moment(begun[-1].at)}, while "
+            f"follower.replication.throttled.rate={rate.value} held it back: a throttle spares a replica in sync only once it has fetched records"
+        )
+        return _Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
     def _measured(self, broker: int, state: State) -> _Told | None:
         shrink = self.shrink(broker, state)
@@ -365,14 +414,16 @@ class _Judge:
         return _Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
 
     def _not_told(self, broker: int, state: State) -> _Told:
-        words = f"broker {broker} was running and not in sync; nothing in the evidence tells whether it stood still or was too slow"
+        shrink = self.shrink(broker, state)
+        end = _end_of(broker, shrink)
+        ended = f" (its log ended at {end})" if end is not None else ""
+        words = f"broker {broker} was running and not in sync{ended}; nothing in the evidence tells whether it stood still or was too slow"
         version = _version(self.cluster, state.leader)
         if version is not None and version < LAG_BY_MESSAGES_UNTIL:
             words += (
                 ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
                 "well it fetches)"
             )
-        shrink = self.shrink(broker, state)
         return _Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
 
 
@@ -390,6 +441,18 @@ def _join(told: _Told, seen: _Told | None) -> _Told:
         told.words += f"; {seen.words}"
         told.evidence = [*told.evidence, *seen.evidence]
     return told
+
+
+def _end_of(broker: int, shrink: Event | None) -> int | None:
+    """Where the leader that takes a replica out says that its log ends."""
+    known = (shrink.replica_offsets or ()) if shrink is not None else ()
+    return next((r.get("log_end_offset") for r in known if r.get("broker") == broker), None)
+
+
+def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
+    """What was set last before a time, unless it was taken away: what nobody has set yet is not in force."""
+    index = bisect_right(changes, at, key=lambda c: c.at)
+    return changes[index - 1] if index and changes[index - 1].value is not None else None
 
 
 def _when(event: Event) -> datetime:
@@ -435,6 +498,13 @@ class Progress:
         self._timeline = timeline
         self._disks: dict[int, _Appends | None] = {}
         self._lines: dict[int, list[tuple[datetime, int]]] = {}
+        self._seen: dict[tuple[int, int], list[tuple[datetime, int]]] = defaultdict(list)
+        for event in timeline.of("isr-shrink"):
+            for replica in event.replica_offsets or ():
+                if event.at is not None and event.writer is not None and replica.get("log_end_offset") is not None:
+                    self._seen[event.writer, replica["broker"]].append((event.at, replica["log_end_offset"]))
+        for known in self._seen.values():
+            known.sort()
 
     def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> _Told | None:
         """Whether the replica had stood still or moved since it was caught up last, by the offset the leader's shrink line gives it."""
@@ -446,7 +516,13 @@ class Progress:
         if caught_up is not None and not timedelta(0) <= shrink.at - caught_up <= max(lag * 10, timedelta(minutes=10)):
             caught_up = None
         measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
-        return self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
+        return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
+
+    def _moved(self, m: _Measure, leader: int) -> _Told | None:
+        """Less than the lag time before, its leader had named a smaller end of its log: it fetched in between."""
+        known = self._seen.get((leader, m.broker), [])
+        lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
+        return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
 
     def _by_batches(self, m: _Measure, leader: int) -> _Told | None:
         appends = self._appends(leader)
@@ -458,6 +534,8 @@ class Progress:
         if held > m.latest + m.tolerance:
             return m.slow("certain" if held >= m.at - m.lag / 2 else "probable", held)
         if lacking >= m.earliest - m.tolerance:
+            if m.caught_up is None and held > m.earliest + m.tolerance and lacking - held < m.tolerance:
+                return None  # in the midst of a stream one that copies a small part of it has come as far as one that stood still a little later
             return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
         return None
 

@@ -50,9 +50,8 @@ def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     told: Iterable[tuple[datetime | None, int, tuple[int, ...] | None]] = [(s.at, s.leader, s.replicas) for s in timeline.states]
     last = timeline.final.at if timeline.final is not None else None
     seen = [(s.at, s.leader, s.replicas) for s in dated(timeline.snapshots) if last is None or (s.at is not None and s.at > last)]
-    orders = Orders(timeline)
     for at, leader, replicas in (*told, *seen):
-        preferred = orders.first(replicas)
+        preferred = timeline.orders.first(replicas)
         if not found or (found[-1]["leader"], found[-1]["preferred"]) != (leader, preferred):
             found.append({"at": at, "leader": leader, "preferred": preferred})
     return found[-MAX_STEPS:]
@@ -64,35 +63,6 @@ def dated(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
     for s in snapshots:
         said[s.at].add((s.leader, s.replicas))
     return [s for s in snapshots if len(said[s.at]) == 1]
-
-
-class Orders:
-    """The order of a partition's replicas. Up to 0.10.2 a controller sends them as a set, and brokers print them in any order
-    (LeaderAndIsrRequest, PartitionStateInfo); who assigned or described the partition tells the order."""
-
-    def __init__(self, timeline: PartitionTimeline) -> None:
-        self.told: dict[tuple[int, ...], None] = dict.fromkeys(s.replicas for s in timeline.snapshots if s.replicas)
-        self.lost = False
-        for e in timeline.events:
-            if e.replicas and (e.event != "assignment" or e.reason in ("stored", "current")):
-                unordered = e.event == "partition-state" and _as_set(e.text or "")
-                self.lost |= unordered
-                if not unordered:
-                    self.told[tuple(e.replicas)] = None
-        self.by_set = {frozenset(t): t for t in self.told}
-
-    def first(self, replicas: Sequence[int] | None) -> int | None:
-        """The preferred leader of this assignment; None where its order is not told."""
-        if not replicas:
-            return None
-        if not self.lost or tuple(replicas) in self.told:
-            return replicas[0]
-        known = self.by_set.get(frozenset(replicas))
-        return known[0] if known is not None else None
-
-
-def _as_set(text: str) -> bool:
-    return "AllReplicas:" in text or ("LeaderAndIsr request PartitionState(" in text and "replicas=[" in text)
 
 
 def factor(timeline: PartitionTimeline) -> int | None:
@@ -128,11 +98,11 @@ def sizes(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     return [{"broker": b, "directory": d, "bytes": size} for (b, d), size in sorted(found.items(), key=str)][:MAX_INTERVALS]
 
 
-def traffic(timeline: PartitionTimeline, cluster: Cluster) -> list[dict[str, Any]]:
+def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     """Bytes that were written to the partition, by the leader of the epoch and by interval of the records' times: broker, at,
-    seconds, bytes. Read from the leader's disk, else from the one that reaches furthest.
+    seconds, bytes of the batches as they are on disk. Read from the leader's disk, else from the one that reaches furthest.
 
-    A batch's bytes are its records' part of the segment's, for headers tell offsets. Producers choose their records' times.
+    Producers choose their records' times. What retention or compaction took away is not counted.
     """
     disks = {b: d for b, d in timeline.disks.items() if d.segments}
     final = timeline.final
@@ -144,15 +114,13 @@ def traffic(timeline: PartitionTimeline, cluster: Cluster) -> list[dict[str, Any
     if best is None:
         return []
     led = _Led(timeline)
-    seconds: dict[tuple[int, int], float] = defaultdict(float)
+    seconds: dict[tuple[int, int], int] = defaultdict(int)
     for segment in disks[best].segments:
-        size, batches = cluster.sizes.get(segment.source), segment.batches or ()
-        records = sum(b["last_offset"] - b["base_offset"] + 1 for b in batches)
-        for b in batches if size and records > 0 else ():
+        for b in segment.batches or ():
             at = b["max_timestamp"] // 1000
             leader = led.by(b["leader_epoch"], at)
             if leader is not None and 0 < at < _LAST_S and not b["control"]:
-                seconds[(leader, at // INTERVAL_S)] += (size or 0) * (b["last_offset"] - b["base_offset"] + 1) / records
+                seconds[(leader, at // INTERVAL_S)] += b["bytes"]
     return _intervals(seconds)
 
 
@@ -171,16 +139,16 @@ class _Led:
         return leader if leader >= 0 else None
 
 
-def _intervals(found: Mapping[tuple[int, int], float]) -> list[dict[str, Any]]:
+def _intervals(found: Mapping[tuple[int, int], int]) -> list[dict[str, Any]]:
     """Intervals doubled until there are few enough, or nothing is left to join."""
     now, width = dict(found), INTERVAL_S
     while len(now) > MAX_INTERVALS and width < _LAST_S:
-        joined: dict[tuple[int, int], float] = defaultdict(float)
+        joined: dict[tuple[int, int], int] = defaultdict(int)
         for (broker, index), count in now.items():
             joined[(broker, index // 2)] += count
         now, width = joined, width * 2
     return [
-        {"broker": broker, "at": datetime(1970, 1, 1) + timedelta(seconds=index * width), "seconds": width, "bytes": round(count)}
+        {"broker": broker, "at": datetime(1970, 1, 1) + timedelta(seconds=index * width), "seconds": width, "bytes": count}
         for (broker, index), count in sorted(now.items())
     ]
 

@@ -8,9 +8,10 @@ failure away from loss (`exposure`, run on Spark's tasks), and both as data for 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import zip_longest
@@ -153,6 +154,32 @@ def min_isr(cluster: Cluster, topic: str, at: datetime | None = None, leader: in
     return max(number(effective(cluster, "min.insync.replicas", topic=topic, broker=leader, at=at).value, 1), 1)
 
 
+def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
+    """The states, cut where min.insync.replicas changes while one lasts: the later part stands from that moment on."""
+    found: list[State] = []
+    times: dict[int, list[datetime]] = {}
+    for state, later in zip_longest(timeline.states, timeline.states[1:]):
+        found.append(state)
+        end = later.at if later is not None else datetime.max
+        if state.leader < 0 or state.at is None or end is None:
+            continue
+        if state.leader not in times:
+            times[state.leader] = _set_at(cluster, timeline.topic, state.leader)
+        own = times[state.leader]
+        for at in own[bisect_right(own, state.at) :]:
+            if at >= end:
+                break
+            if min_isr(cluster, timeline.topic, at, state.leader) != min_isr(cluster, timeline.topic, found[-1].at, state.leader):
+                found.append(replace(state, at=at))
+    return found
+
+
+def _set_at(cluster: Cluster, topic: str, leader: int) -> list[datetime]:
+    """When min.insync.replicas was set for the topic, its leader or all brokers."""
+    keys = ("min.insync.replicas", *(("transaction.state.log.min.isr",) if topic == TRANSACTIONS else ()))
+    return sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
+
+
 # exposure
 
 
@@ -182,7 +209,8 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     spent: dict[str, int] = defaultdict(int)
     alone_from: datetime | None = None
     tells: dict[int, bool] = {}
-    for state, later in zip_longest(timeline.states, timeline.states[1:]):
+    states = settled(timeline, cluster)
+    for state, later in zip_longest(states, states[1:]):
         end = later.at if later is not None else cluster.until
         if state.at is None or end is None or end < state.at:
             continue

@@ -163,13 +163,13 @@ def shared(broker: int, until: datetime | None, partitions: Iterable[Mapping[str
 def outs(partitions: Iterable[Mapping[str, Any]]) -> list[Out]:
     """All absences, those that were not told apart settled by what befell the same broker at the same time."""
     found = [_out(row, a) for row in partitions for a in row.get("absences") or ()]
-    stuck: dict[int, list[datetime]] = defaultdict(list)
+    told: dict[tuple[str, int], list[datetime]] = defaultdict(list)
     for o in found:
-        if o.cause == STUCK and o.start is not None and o.times == 1:
-            stuck[o.broker].append(o.start)
-    for times in stuck.values():
+        if o.cause in (STUCK, SLOW) and o.start is not None and o.times == 1:
+            told[o.cause, o.broker].append(o.start)
+    for times in told.values():
         times.sort()
-    return [_settled(o, stuck.get(o.broker, ())) if o.cause == NOT_TOLD else o for o in found]
+    return [_settled(o, told) if o.cause == NOT_TOLD else o for o in found]
 
 
 def _out(row: Mapping[str, Any], a: Mapping[str, Any]) -> Out:
@@ -178,14 +178,17 @@ def _out(row: Mapping[str, Any], a: Mapping[str, Any]) -> Out:
     return Out(topic=row["topic"], partition=row["partition"], evidence=evidence, **{k: a[k] for k in rest})
 
 
-def _settled(o: Out, stuck: Sequence[datetime]) -> Out:
-    """A process that stands still stands still in all of its partitions."""
-    if o.start is None or o.times != 1:
-        return o
-    index = bisect_left(stuck, o.start - TOGETHER)
-    if index == len(stuck) or stuck[index] > o.start + TOGETHER:
-        return o
-    return replace(o, cause=STUCK, confidence="probable", words=f"broker {o.broker} stood still at that time in other partitions")
+def _settled(o: Out, told: Mapping[tuple[str, int], Sequence[datetime]]) -> Out:
+    """A process that stands still stands still in all of its partitions; one that copies too slowly in one of them lives in all."""
+    for cause, words in ((STUCK, "stood still"), (SLOW, "went on fetching and did not catch up")):
+        if o.start is not None and o.times == 1 and _near(told.get((cause, o.broker), ()), o.start):
+            return replace(o, cause=cause, confidence="probable", words=f"broker {o.broker} {words} by what is told of it about that time")
+    return o
+
+
+def _near(times: Sequence[datetime], at: datetime) -> bool:
+    index = bisect_left(times, at - TOGETHER)
+    return index < len(times) and times[index] <= at + TOGETHER
 
 
 def episodes(found: Iterable[Out], key: Callable[[Out], Hashable], gap: timedelta = DETECTION) -> list[Episode]:

@@ -73,7 +73,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "exposure": asdict(durability.exposure(timeline, cluster)),
         "steps": balance.steps(timeline),
         "sizes": balance.sizes(timeline),
-        "traffic": balance.traffic(timeline, cluster),
+        "traffic": balance.traffic(timeline),
     }
 
 

@@ -46,6 +46,7 @@ _COPY = pa.struct(
         ("broker", pa.int32()),
         ("collection", pa.string()),
         ("latest", pa.bool_()),
+        ("state", pa.string()),
         ("directories", pa.list_(pa.string())),
         ("taken", pa.timestamp("us")),
         ("high_watermark", pa.int64()),
@@ -86,7 +87,8 @@ SCHEMA = pa.schema(
     ]
 )
 """A row for each partition and generation of its topic with files in evidence. `moved`: offsets or epochs changed between two
-collections. Of those that agree, copies are null unless all were asked for."""
+collections. Of those that agree, copies are null unless all were asked for. `state` of a copy: null for the replica's, else 'delete',
+'future' or 'stray': a directory beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,7 @@ class Copy:
             "broker": self.broker,
             "collection": self.disk.collection,
             "latest": self.latest,
+            "state": self.disk.state,
             "directories": sorted(self.directories),
             "taken": self.taken,
             "high_watermark": self.high_watermark,
@@ -225,12 +228,14 @@ def compare(
     by_broker = copies(timeline, cluster)
     latest = {broker: found[-1] for broker, found in by_broker.items() if found and found[-1].latest}
     changes = list(_changes(by_broker, listed))
-    if not latest and not changes:
+    aside = [Copy(d, True, d.topic_id, {d.directory} if d.directory else set()) for _, own in sorted(timeline.aside.items()) for d in own]
+    if not latest and not changes and not aside:
         return
     remarks = [
         *_contradictions(latest.values(), timeline),
         *_between(latest, timeline, cluster),
         *_places(latest, timeline, cluster, listed),
+        *(_put_aside(c) for c in aside if c.disk.state != "delete" or not latest),  # after a reassignment one awaits its deletion
     ]
     verdict = _verdict(latest.values(), remarks, changes)
     whole = everything or verdict in (ODD, DIFFER)
@@ -246,7 +251,7 @@ def compare(
         "replicas": list(timeline.assigned) or None,
         "verdict": verdict,
         "moved": bool(changes),
-        "copies": [c.row() for _, found in sorted(by_broker.items()) for c in found] if whole else None,
+        "copies": [c.row() for c in (*(c for _, found in sorted(by_broker.items()) for c in found), *aside)] if whole else None,
         "remarks": [r.row() for r in remarks] if whole else None,
         "changes": changes if whole else None,
     }
@@ -422,6 +427,20 @@ def _places(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cl
             yield Remark("replica-missing", False, broker, "is assigned a replica, but none of its collected files knows of it")
     for broker in sorted(set(latest) - set(assigned)):
         yield Remark("not-assigned", False, broker, f"holds the partition, but is not one of its replicas {list(assigned)}")
+
+
+def _put_aside(copy: Copy) -> Remark:
+    end = f"its log ends at {copy.log_end}" if copy.log_end is not None else "no segment of it was collected"
+    return Remark(
+        f"directory-{copy.disk.state}", False, copy.broker, f"{_ASIDE[copy.disk.state or '']} ({copy.disk.directory}); {end}", copy.log_end
+    )
+
+
+_ASIDE = {
+    "delete": "has a directory of the partition that was renamed to be deleted",
+    "future": "has the copy that a move between its log directories fills",
+    "stray": "has a directory of the partition that it put aside as stray, with records only somebody's deletion takes away",
+}
 
 
 def _verdict(latest: Iterable[Copy], remarks: Sequence[Remark], changes: Sequence[Mapping[str, Any]]) -> str:

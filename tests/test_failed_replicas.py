@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from forensics.absences import CRASHED, LOG_DIR, NEW, NOT_TOLD, REASSIGNED, RESTARTED, STUCK
+from forensics.absences import CRASHED, LOG_DIR, NEW, NOT_TOLD, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.model import LEVELS, Finding
 from forensics.report.document import Report
 from tests import local
@@ -66,6 +66,53 @@ def test_frozen_is_told_from_slow(name: str) -> None:
     (stuck,) = of(report, "stuck-replica")
     assert (stuck.brokers, stuck.severity, stuck.confidence) == ((FLAPPING[name],), "medium", "certain")
     assert len(stuck.evidence) > 2
+
+
+def test_a_follower_behind_a_slow_network_is_slow() -> None:
+    """Kafka 3.9 prints when a replica was caught up last; segments show that it holds what was written after that."""
+    report = bundle("slow-replica-3.9.1-kraft")
+    (slow,) = of(report, "slow-replica")
+    # the leaders' shrink lines
+    first = datetime.fromisoformat("2026-11-21T10:30:39.212")
+    assert (slow.brokers, slow.cause, slow.severity) == ((3,), SLOW, "medium")
+    assert slow.start is not None and abs(slow.start - first) < MARGIN
+    assert {(a["broker"], a["cause"]) for a in absences(report)} == {(3, SLOW)}
+    (culprit,) = of(report, "culprit-broker")
+    assert (culprit.brokers, culprit.cause, culprit.confidence) == ((3,), "replica", "certain")
+    assert of(report, "stuck-replica") == of(report, "cluster-wide-degradation") == of(report, "data-loss") == []
+
+
+def test_where_no_line_tells_when_it_was_caught_up_slow_is_not_taken_for_frozen() -> None:
+    report = bundle("slow-replica-2.8.2-zk")
+    assert {(a["broker"], a["cause"]) for a in absences(report)} == {(3, NOT_TOLD)}
+    assert of(report, "stuck-replica") == []
+    (culprit,) = of(report, "culprit-broker")
+    assert (culprit.brokers, culprit.cause) == ((3,), "replica")
+
+
+def test_a_network_slow_for_all_is_nobodys_own() -> None:
+    report = bundle("slow-network-2.8.2-zk")
+    (wide,) = of(report, "cluster-wide-degradation")
+    first = datetime.fromisoformat("2026-11-21T10:35:10.584")
+    assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in wide.explanation
+    assert wide.start is not None and abs(wide.start - first) < MARGIN
+    assert "All of them went on fetching" in wide.explanation
+    assert {f.brokers for f in of(report, "slow-replica")} == {(1,), (2,), (3,)}
+    assert of(report, "culprit-broker") == of(report, "stuck-replica") == of(report, "data-loss") == []
+
+
+def test_a_throttle_left_behind_is_named() -> None:
+    """It keeps out a replica that was restarted, and one that had fetched no record yet when the throttle came."""
+    report = bundle("throttled-replica-2.8.2-zk")
+    (slow,) = of(report, "slow-replica")
+    first = datetime.fromisoformat("2026-11-21T10:54:03.974")
+    assert (slow.brokers, slow.topic, slow.partition, slow.confidence) == ((3,), "telemetry", 1, "probable")
+    assert slow.start is not None and abs(slow.start - first) < MARGIN
+    assert "follower.replication.throttled.rate=4000 held it back" in slow.explanation
+    (restarted,) = of(report, "restarted-replica")
+    assert "follower.replication.throttled.rate=4000 of broker 3 holds back its copying" in restarted.explanation
+    assert any("throttled.rate -> 4000" in e.text for e in restarted.evidence)
+    assert of(report, "stuck-replica") == of(report, "culprit-broker") == []
 
 
 def test_lines_without_offsets_do_not_tell_frozen_from_slow() -> None:

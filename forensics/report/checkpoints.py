@@ -200,7 +200,7 @@ def _copies(found: Comparison, row: Row, width: int) -> Table:
     for copy in row["copies"]:
         style = "red" if copy["broker"] in odd and copy["latest"] else "" if copy["latest"] else "dim"
         cells = [
-            f"{copy['broker']}{'' if copy['latest'] else ' before'}",
+            f"{copy['broker']}{'' if copy['latest'] else ' before'}{' ' + copy['state'] if copy['state'] else ''}",
             *(_number(copy[key]) for _, key in columns),
             _epochs(copy["epochs"], 12 if width >= WIDE else 4),
         ]

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics import balance, durability
-from forensics.model import Finding
+from forensics.model import Finding, brokers_named
 from forensics.report.version import version
 from forensics.rules import RULES
 from forensics.under_replication import MAX_LEADERS, Series, capped, series
@@ -62,11 +62,14 @@ class Report:
         return [words for kind, words in wanted.items() if kind not in kinds]
 
     def unsure_zones(self) -> list[str]:
-        """Nodes whose zone nothing in the evidence tells; how their clocks differ from others' may be known all the same."""
+        """Zones nothing in the evidence tells, with their nodes; how these clocks differ from others' may be known all the same."""
+        found: dict[str, list[int]] = {}
+        for node in self.cluster.nodes.values():
+            if node.clock.basis in UNSURE:
+                found.setdefault(node.clock.zone, []).append(node.id)
         return [
-            f"the zone of node {n.id}'s clock is not in evidence and was taken to be {n.clock.zone}"
-            for n in self.cluster.nodes.values()
-            if n.clock.basis in UNSURE
+            f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is not in evidence and was taken to be {zone}"
+            for zone, nodes in found.items()
         ]
 
     def document(self) -> dict[str, Any]:

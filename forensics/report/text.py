@@ -18,6 +18,7 @@ from rich.text import Text
 
 from forensics.model import LEVELS, Evidence, Finding, brokers_named
 from forensics.report.document import Report
+from spark.cluster import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
@@ -76,7 +77,7 @@ def _head(report: Report) -> Text:
     parts = [
         f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
-        f"Kafka {', '.join(versions)}" if versions else "Kafka version unknown",
+        f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
         _partitions(len(report.partitions)),
         f"{len(cluster.sources)} sources, {_size(size)}",
@@ -85,6 +86,13 @@ def _head(report: Report) -> Text:
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     return text
+
+
+def _protocol(cluster: Cluster) -> str:
+    """What is known of the version where no line of a start-up names it: brokers are at least as new as what they speak."""
+    told = {cluster.settings.value("inter.broker.protocol.version", broker=n.id) for n in cluster.nodes.values() if n.broker}
+    spoken = sorted({value.split("-")[0] for value in told if value})
+    return f"Kafka {', '.join(spoken)} or later (inter.broker.protocol.version)" if spoken else "Kafka version unknown"
 
 
 def _moment(at: datetime) -> str:
@@ -164,8 +172,10 @@ def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
             for finding in group:
                 yield finding, finding.summary
         else:
-            names = [f"{f.topic}-{f.partition}" for f in group]
-            places = list(dict.fromkeys(names))
+            places = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group if f.topic is not None))
+            if not places:
+                yield first, f"{len(group)} times: {first.summary} and {len(group) - 1} more"
+                continue
             shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
             brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
             cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
@@ -207,16 +217,16 @@ def _quote(evidence: Evidence) -> Text:
 def _unknowns(report: Report) -> Iterator[RenderableType]:
     gaps = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
     missing = report.not_collected()
-    assumed = [n.id for n in report.cluster.nodes.values() if n.clock.basis == "assumed"]
-    if not gaps and not missing and not assumed:
+    zones = report.unsure_zones()
+    if not gaps and not missing and not zones:
         return
     yield Text("What limits this report", style="bold")
     for gap in gaps[:LISTED]:
         yield Padding(Text(clean(f"- {gap}")), (0, 0, 0, 2))
     if missing:
         yield Padding(Text(f"- not collected: {'; '.join(missing)}"), (0, 0, 0, 2))
-    if assumed:
-        yield Padding(Text(f"- the clock of {brokers_named(assumed)} could not be checked; its lines were taken as UTC"), (0, 0, 0, 2))
+    for zone in zones:
+        yield Padding(Text(f"- {zone}; state it with --timezone"), (0, 0, 0, 2))
     yield Text()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.durability import at_min_isr, effective, min_isr
+from forensics.durability import at_min_isr, effective, min_isr, settled
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
 from forensics.windows import MANY, Window, absence, condensed, lasted, missing, windows
 from forensics.witnesses import unheard, untold
@@ -19,7 +19,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
         return at_min_isr(state, min_isr(cluster, timeline.topic, state.at, state.leader))
 
-    for window in condensed([w for w in windows(timeline, at) if w.seconds is None or w.seconds > 0]):
+    cut = replace(timeline, states=settled(timeline, cluster))
+    for window in condensed([w for w in windows(cut, at) if w.seconds is None or w.seconds > 0]):
         yield _finding(window, timeline, cluster)
 
 

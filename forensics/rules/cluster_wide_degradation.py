@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.failed_replicas import Degradation, counted, degradations
+from forensics.absences import SLOW, STUCK
+from forensics.failed_replicas import Degradation, Episode, counted, degradations
 from forensics.model import Finding, Rule, brokers_named, moment
 from forensics.under_replication import series
 from spark.cluster import Cluster
@@ -36,7 +37,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Ma
             f"From {moment(episode.start)} to {until} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
             f"{brokers_named(leaders)}, while all of these brokers lived; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
             f"No one broker leads all of them or is missing from all of them, so what they share is the likely cause: the network, the storage, or more load "
-            f"than the cluster carries. {episode.told()}."
+            f"than the cluster carries. {_manner(episode)}{episode.told()}."
         ),
         next_steps=(
             f"Look at what all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",
@@ -44,6 +45,16 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Ma
         ),
         evidence=episode.evidence,
     )
+
+
+def _manner(episode: Episode) -> str:
+    """Fetching too slowly and fetching nothing have different causes."""
+    causes = {o.cause for o in episode.outs}
+    if causes == {SLOW}:
+        return "All of them went on fetching: too little came through, but none stood still or was cut off. "
+    if causes == {STUCK}:
+        return "All of them fetched nothing for a time: pauses, frozen storage, or a network that was cut. "
+    return ""
 
 
 RULE = Rule(

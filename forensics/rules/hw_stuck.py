@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
+from forensics.absences import lag_time
 from forensics.model import Finding, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Disk
@@ -20,7 +21,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
         return
     waited = _waited(disk, hw.offset, hw.at)
-    if waited is None or waited < timedelta(milliseconds=cluster.lag_time_ms()):
+    if waited is None or waited < lag_time(cluster, final.leader, hw.at):
         return
     reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in final.isr and d.log_end_offset is not None}
     whole = set(reached) == set(final.isr)

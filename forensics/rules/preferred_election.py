@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from forensics.balance import Orders
-from forensics.durability import effective, enabled
+from forensics.durability import effective, enabled, number
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline, Term
 
 SAME_ELECTION = timedelta(seconds=30)
 """Partitions of one election command change leaders within seconds."""
+ROUND = timedelta(seconds=10)
+"""A round of the automatic rebalance begins its elections at once."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -26,7 +29,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in itertools.pairwise(terms):
         if _preferred(before, term, timeline, cluster):
             said = [e for e in (*asked, *done) if _near(e, term.at)]
-            yield _finding(before, term, said, _asker(said, term, timeline, cluster), timeline)
+            asker, told = _asker(said, term, timeline, cluster)
+            yield _finding(before, term, said, asker, told, timeline)
 
 
 ASKED = {
@@ -34,20 +38,59 @@ ASKED = {
     "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
     "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
     "command": "by a command, for auto.leader.rebalance.enable was off",
+    "command-between-rounds": "by a command, for the rounds in which the controller itself looks for such leaders were before and after it",
 }
 """Who asked, as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as it must have been."""
 UNTOLD = "by a command or by the automatic rebalance; no line tells which"
 
 
-def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
-    """A key of ASKED; None when the evidence leaves it open. The KRaft controller does not say who asked."""
-    if named := next((e.value for e in said if e.value in ASKED), None):
-        return named
-    if any(e.reason == "PREFERRED" and e.value == "completed" and _near(e, term.at) for e in timeline.of("election-told")):
-        return "AdminClientTriggered"
+def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
+    """A key of ASKED, and the line that tells it if one does; None when the evidence leaves it open. Before 2.4 the controller does not
+    say who asked, in KRaft never; its own rounds are known by their lines."""
+    if named := next((e for e in said if e.value in ASKED), None):
+        return named.value, named
+    for e in timeline.of("election-told"):
+        if e.reason == "PREFERRED" and e.value in _TOOLS and _near(e, term.at):
+            return _TOOLS[e.value], e
     nodes = cluster.settings.brokers()
     values = {effective(cluster, "auto.leader.rebalance.enable", broker=n, at=term.at).value for n in nodes}
-    return "command" if values and not any(v is None or enabled(v) for v in values) else None
+    if values and not any(v is None or enabled(v) for v in values):
+        return "command", None
+    return _by_rounds(next((e for e in said if e.event == "election-requested"), None), term, cluster)
+
+
+_TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
+"""What kafka-leader-election and kafka-preferred-replica-election say of a partition."""
+
+
+@last_kept
+def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Event]]]:
+    """Rounds of the automatic rebalance, by controller, in order of time."""
+    found: dict[int | None, list[tuple[datetime, Event]]] = defaultdict(list)
+    for e in cluster.of("balance-checked"):
+        if e.at is not None:
+            found[e.writer].append((e.at, e))
+    return found
+
+
+def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str | None, Event | None]:
+    """By the controller's rounds: one that began just before the election, or that moved leaders just then, asked for it; where two that
+    follow each other lie around it, nobody but a command can have."""
+    at = asked.at if asked is not None else term.at
+    if at is None:
+        return None, None
+    interval = timedelta(seconds=number(effective(cluster, "leader.imbalance.check.interval.seconds", at=at).value, 300))
+    for writer, rounds in _rounds(cluster).items():
+        if asked is not None and writer != asked.writer:
+            continue
+        place = bisect_right(rounds, at + ROUND, key=lambda r: r[0])
+        near = [(when, e) for when, e in rounds[max(place - 3, 0) : place] if at - when <= ROUND]
+        for when, e in near:
+            if when <= at if e.count is None and asked is not None else bool(e.count):
+                return "AutoTriggered", e
+        if not near and 0 < place < len(rounds) and rounds[place][0] - rounds[place - 1][0] <= interval * 1.5:
+            return "command-between-rounds", rounds[place - 1][1]
+    return None, None
 
 
 def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -58,14 +101,14 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
         return False
     assigned = state.replicas or timeline.assigned
     stays = before.leader in state.isr and set(state.isr) == set(term.before.isr)
-    return stays and term.leader in term.before.isr and Orders(timeline).first(assigned) == term.leader
+    return stays and term.leader in term.before.isr and timeline.orders.first(assigned) == term.leader
 
 
 def _near(event: Event, at: datetime | None) -> bool:
     return event.at is not None and at is not None and abs(event.at - at) <= SAME_ELECTION
 
 
-def _finding(before: Term, term: Term, said: list[Event], asker: str | None, timeline: PartitionTimeline) -> Finding:
+def _finding(before: Term, term: Term, said: list[Event], asker: str | None, told: Event | None, timeline: PartitionTimeline) -> Finding:
     return Finding(
         kind="preferred-election",
         severity="info",
@@ -79,7 +122,7 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tim
         cause=asker,
         summary=f"{timeline.name}: leadership went from broker {before.leader} back to its preferred replica {term.leader}",
         explanation=f"{timeline.name} from {before.leader} to {term.leader}",
-        evidence=quote(said[:1], term.evidence),
+        evidence=quote(said[:1], told, term.evidence),
     )
 
 

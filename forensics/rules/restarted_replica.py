@@ -49,7 +49,7 @@ def _finding(episode: Episode) -> Finding:
         explanation=(
             f"Broker {broker} {'was shut down in order' if orderly else 'had died'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
             f"began again at {moment(back)}. A replica that comes back has to fetch what it missed up to its leader's high watermark before it "
-            f"joins the ISR. {ending}"
+            f"joins the ISR. {ending} {episode.told()}."
         ),
         evidence=episode.evidence,
     )

@@ -19,13 +19,14 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="could not keep up",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} went on fetching from the leaders of {episode.shown()}, but did not reach their log end "
-            f"offsets for replica.lag.time.max.ms, {ending}. {episode.told()}. Fetching is not catching up: a replica is caught up when it has all that "
-            "its leader had at the fetch before."
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It did not stand still, but did not reach "
+            f"its leaders' log end offsets for replica.lag.time.max.ms: {episode.told()}. Fetching is not catching up: a replica is caught "
+            "up when it has all that its leader had at the fetch before."
         ),
         next_steps=(
             f"Look at broker {broker}'s disk and network, and at what was produced to these partitions just before {moment(episode.start)}.",
-            "num.replica.fetchers and replica.fetch.max.bytes bound how fast a follower copies; replication throttles do, too.",
+            "num.replica.fetchers and replica.fetch.max.bytes bound how fast a follower copies. A replication throttle spares a replica in sync, but not one "
+            "that is out, nor one whose fetcher has only begun: take away what a reassignment left behind.",
         ),
     )
 

@@ -1,26 +1,38 @@
 """stale-controller: a controller that had been replaced went on giving orders.
 
-Here: orders that brokers refused, and orders of an older controller epoch that took effect after a newer one's. Not here: that the
-controller changed (controller_change).
+Here: orders that brokers refused, orders of an older controller epoch that took effect after a newer one's, and answers of a
+controller that did not know a leader's epoch yet. Not here: that the controller changed (controller_change).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.replicas import LeaderStart, Replica
 from spark.timeline import PartitionTimeline
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 
 
+AT_ONCE = timedelta(seconds=30)
+"""A leader that was refused for a newer leader epoch hears of that epoch within this time, while controllers and it are alive."""
+_OLD_EPOCH = ("the leader epoch is old", "we sent an old leader epoch", "FENCED_LEADER_EPOCH")
+
+
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if cluster.mode != "kraft":
+        yield from _overtaken(timeline)
+    for replica in timeline.replicas.values():
+        yield from _wrongly_fenced(replica, timeline, cluster)
+
+
+def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
     """A leader epoch decided by an older controller than the leader epoch before it: no clock is asked."""
-    if cluster.mode == "kraft":
-        return
     highest: Event | None = None
     told: set[int] = set()
     for event in sorted(_orders(timeline), key=lambda e: (e.leader_epoch or 0, -(e.controller_epoch or 0))):
@@ -66,6 +78,60 @@ def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
     )
 
 
+def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """A leader was told that its leader epoch is old, and it was the latest: the controller that said so knew less than the leader.
+    Only where the leader's log goes on long enough to have told of a newer epoch."""
+    told: set[int] = set()
+    heard = (
+        max((s.last for s in cluster.sources if s.node == replica.broker and s.last is not None), default=None)
+        if replica.rejected
+        else None
+    )
+    for e in replica.rejected:
+        if e.at is None or heard is None or heard < e.at + AT_ONCE or not any(words in (e.text or "") for words in _OLD_EPOCH):
+            continue
+        led = next((s for s in reversed(replica.leader_starts) if s.at is not None and s.at <= e.at), None)
+        if (
+            led is None
+            or led.epoch in told
+            or any(f.epoch > led.epoch and f.at is not None and f.at <= e.at for f in replica.follower_starts)
+        ):
+            continue
+        later = next((s for s in timeline.states if s.leader_epoch > led.epoch), None)
+        changed = any(u.event.at is not None and u.event.at > e.at and u.epoch in (None, led.epoch) for u in replica.isr_updates)
+        if not changed and (later is None or (later.at is not None and later.at > e.at + AT_ONCE)):
+            told.add(led.epoch)
+            yield _fenced(led, e, later.event if later is not None else None, timeline)
+
+
+def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: PartitionTimeline) -> Finding:
+    end = later.at if later is not None else None
+    return Finding(
+        kind="stale-controller",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(led.broker,),
+        leader_epoch=led.epoch,
+        start=refusal.at,
+        end=end,
+        summary=f"{timeline.name}: a controller refused an ISR change of broker {led.broker} for an old leader epoch, but epoch {led.epoch} was the latest",
+        explanation=(
+            f"At {moment(refusal.at)} broker {led.broker}, leader of {timeline.name} since {moment(led.at)} in leader epoch {led.epoch}, was told that "
+            "its leader epoch is old. No newer one followed"
+            f"{f' until {moment(end)}' if end is not None else ''}, so the answer came from a controller that had not heard of this epoch: one that had "
+            "been replaced and did not know it. Before 3.3 the leader waits then for news that never comes and leaves the ISR as it is: replicas "
+            "that have caught up stay outside."
+        ),
+        next_steps=(
+            "Give the partition another leader, or restart this one: a new leader epoch makes it ask again.",
+            "From 3.3 on such a controller answers NOT_CONTROLLER, and the leader asks the new one (KAFKA-14154).",
+        ),
+        evidence=quote(led.event, refusal, later),
+    )
+
+
 def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """One finding for each stale controller epoch whose orders brokers turned down."""
     by_epoch: dict[tuple[int, int], list[Event]] = {}
@@ -106,7 +172,10 @@ RULE = Rule(
     kind="stale-controller",
     level="high",
     meaning="A controller that had been replaced went on giving orders: refused by brokers (medium), or taken (high).",
-    benign=("A new controller in a higher epoch, whose orders come after the old one's.",),
+    benign=(
+        "A new controller in a higher epoch, whose orders come after the old one's.",
+        "A leader that is refused for an old leader epoch just before it hears of the newer one.",
+    ),
     references=("KAFKA-6082", "KAFKA-14154"),
     partition=judge,
     cluster=refused,

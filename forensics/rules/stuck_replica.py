@@ -19,8 +19,8 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="stopped fetching",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} fetched nothing for replica.lag.time.max.ms from the leaders of {episode.shown()}, {ending}. "
-            f"{episode.told()}. It stood still rather than being slow: a long pause, a frozen machine or disk, or a cut network."
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It had fetched nothing from their leaders for "
+            f"replica.lag.time.max.ms: {episode.told()}. It stood still rather than being slow: a long pause, a frozen machine or disk, or a cut network."
         ),
         next_steps=(
             f"Look at broker {broker}'s GC log, at its machine (steal time, swap, disk) and at its network just before {moment(episode.start)}.",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
-from forensics.durability import Effective, below_min_isr, effective, min_isr
+from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
 from forensics.model import Finding, Rule, brokers_named, moment, quote
 from forensics.windows import Window, absence, condensed, lasted, missing, windows
 from forensics.witnesses import unheard, untold
@@ -25,14 +26,17 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def below(state: State) -> bool:
         return below_min_isr(state, required(state))
 
-    for window in condensed([w for w in windows(timeline, below) if w.seconds is None or w.seconds > 0]):
-        yield _finding(window, max(required(s) for s in window.states), timeline, cluster)
+    cut = replace(timeline, states=settled(timeline, cluster))
+    for window in condensed([w for w in windows(cut, below) if w.seconds is None or w.seconds > 0]):
+        yield _finding(window, required, timeline, cluster)
 
 
-def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    fewest = min(window.states, key=lambda s: len(s.isr))
+def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    fewest = min(window.states, key=lambda s: (len(s.isr) - asked(s), len(s.isr)))
+    required = asked(fewest)
     out = missing(window.states)
-    why = [absence(b, window.start, timeline, cluster) for b in out]
+    left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
+    why = [absence(b, left, timeline, cluster) for b in out]
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
     silent = () if refused else untold(window.states, timeline, cluster)
@@ -51,7 +55,7 @@ def _finding(window: Window, required: int, timeline: PartitionTimeline, cluster
         summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window)}"
         + (f", {count} writes refused" if count else ""),
         explanation=(
-            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} the ISR of {timeline.name} was down to "
+            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} the ISR of {timeline.name} was down to "
             f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
             f"{'; '.join(a.words for a in why)}.{unheard(silent)}"
         ),

@@ -107,6 +107,90 @@ def test_an_offset_between_two_observations_tells_nothing() -> None:
     assert out(s).cause == NOT_TOLD
 
 
+def test_what_has_moved_since_its_leader_told_its_end_before_is_slow() -> None:
+    s = led()
+    shrinks(s, 30, 200, 1_000)
+    s.isr(2, 33, [2, 3, 1], 2)
+    shrinks(s, 38, 260, 2_000, version=3)
+    found, cluster = timeline(s.files)
+    first, second = intervals(found, cluster)
+    assert (second.cause, second.confidence) == (SLOW, "certain")
+    assert "its log ended at 260, the leader's at 2000" in second.words
+    assert first.cause == NOT_TOLD
+
+
+def test_what_its_leader_told_longer_ago_than_the_lag_time_does_not_tell_slow() -> None:
+    s = led()
+    shrinks(s, 30, 200, 1_000)
+    s.isr(2, 33, [2, 3, 1], 2)
+    shrinks(s, 60, 260, 2_000, version=3)
+    found, cluster = timeline(s.files)
+    assert SLOW not in [i.cause for i in intervals(found, cluster)]
+
+
+# throttles
+
+
+def throttles(s: Story, seconds: float, rate: str, replicas: str) -> None:
+    """Broker 1 learns of a follower throttle of its own and of a list of throttled replicas; an empty text takes them away."""
+    rates = f"follower.replication.throttled.rate -> {rate}" if rate else ""
+    lists = f"follower.replication.throttled.replicas -> {replicas}" if replicas else ""
+    s.line(
+        1,
+        "server",
+        seconds,
+        f"INFO Processing override for entityPath: brokers/1 with config: Map({rates}) (kafka.server.DynamicConfigManager)",
+    )
+    s.line(
+        1,
+        "server",
+        seconds,
+        f"INFO Processing override for entityPath: topics/t with config: Map({lists}) (kafka.server.DynamicConfigManager)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("set_at", "replicas", "taken_at", "named"),
+    [
+        (0, "0:3,0:1", None, True),
+        (0, "*", None, True),
+        (35, "0:1", None, True),
+        (0, "0:3,1:1", None, False),
+        (0, "", None, False),
+        (45, "0:1", None, False),
+        (0, "0:1", 20, False),
+    ],
+)
+def test_a_throttle_that_was_in_force_is_named(set_at: float, replicas: str, taken_at: float | None, named: bool) -> None:
+    s = led()
+    throttles(s, set_at, "4000", replicas)
+    if taken_at is not None:
+        throttles(s, taken_at, "", "")
+    shrinks(s, 30, 100, 400, caught_up=18)
+    s.isr(2, 41, [2, 3, 1], 2)
+    one = out(s)
+    assert ("follower.replication.throttled.rate=4000 of broker 1 holds back its copying" in one.words) == named
+    assert any("throttled.rate -> 4000" in (e.text or "") for e in one.evidence) == named
+    assert one.cause == STUCK
+
+
+def test_a_throttle_keeps_what_has_only_begun_to_fetch_from_its_first_records() -> None:
+    s = led()
+    throttles(s, 0, "4000", "0:1")
+    s.line(
+        1,
+        "server",
+        5,
+        "INFO [ReplicaFetcherManager on broker 1] Added fetcher to broker 2 for partitions "
+        "Map(t-0 -> InitialFetchState(BrokerEndPoint(id=2, host=a:9092),0,100)) (kafka.server.ReplicaFetcherManager)",
+    )
+    shrinks(s, 30, 100, 400, caught_up=18)
+    one = out(s)
+    assert (one.cause, one.confidence) == (SLOW, "probable")
+    assert "had got nothing since it began to fetch at offset 100" in one.words and "throttled.rate=4000 held it back" in one.words
+    assert of(report(s.files), "stuck-replica") == []
+
+
 def test_before_2_2_the_line_tells_no_offsets() -> None:
     s = led()
     s.line(2, "server", 30, "INFO [Partition t-0 broker=2] Shrinking ISR from 2,3,1 to 2,3 (kafka.cluster.Partition)")
@@ -356,6 +440,28 @@ def test_stalls_of_many_days_are_told_as_one() -> None:
 def test_a_process_that_stands_still_does_so_in_all_of_its_partitions() -> None:
     partitions = [row(0, absence(at=0)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(at=300, cause=NOT_TOLD))]
     assert [(o.cause, o.confidence) for o in outs(partitions)] == [(STUCK, "certain"), (STUCK, "probable"), (NOT_TOLD, "certain")]
+
+
+def test_a_process_that_fetches_in_one_of_its_partitions_lives_in_all() -> None:
+    partitions = [row(0, absence(at=0, cause=SLOW)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(broker=3, at=3, cause=NOT_TOLD))]
+    assert [(o.cause, o.confidence) for o in outs(partitions)] == [(SLOW, "certain"), (SLOW, "probable"), (NOT_TOLD, "certain")]
+    (slow,) = slow_replica.judge(Cluster(), partitions)
+    assert (slow.brokers, "fell out of the ISR of 2 partitions" in slow.summary) == ((1,), True)
+
+
+@pytest.mark.parametrize(
+    ("causes", "said"),
+    [((SLOW, SLOW), "All of them went on fetching"), ((STUCK, STUCK), "All of them fetched nothing"), ((SLOW, STUCK), "")],
+)
+def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, str], said: str) -> None:
+    one, other = causes
+    partitions = [
+        row(0, absence(broker=1, at=0, cause=one), absence(broker=3, at=1, cause=other)),
+        row(1, absence(broker=2, leader=3, at=2, cause=one), leader=3),
+    ]
+    (wide,) = cluster_wide_degradation.judge(Cluster(), partitions)
+    assert "All of them " in wide.explanation if said else "All of them " not in wide.explanation
+    assert said in wide.explanation
 
 
 def test_unheard_leaders_make_no_finding() -> None:

@@ -36,7 +36,7 @@ from parsers.schemas import EVENTS
 from spark.cluster import Cluster, Measure, Node, Source
 from spark.events import Event
 from spark.replicas import Disk
-from spark.timeline import PartitionTimeline, Snapshot, State, Term
+from spark.timeline import Orders, PartitionTimeline, Snapshot, State, Term
 from tests.forensics.staged import of, report
 
 NOON = datetime(2026, 11, 21, 12)
@@ -190,11 +190,12 @@ SET = "TRACE Broker 1 received LeaderAndIsr request PartitionState(controllerEpo
 def test_a_set_of_replicas_has_no_first_one() -> None:
     """0.10 brokers print what is a set; who created the partition, or described it, knows the order."""
     told = timeline(state(0, 3))
-    told.events = [Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3], text=SET)]
+    sent = Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3], text=SET)
+    told.orders = Orders([sent])
     assert [s["preferred"] for s in steps(told)] == [None]
-    told.events.append(Event(event="partition-transition", source="log", line=2, replicas=[3, 2, 1]))
+    told.orders = Orders([sent, Event(event="partition-transition", source="log", line=2, replicas=[3, 2, 1])])
     assert [s["preferred"] for s in steps(told)] == [3]
-    told.events = [Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3], text=SET.replace("[1, 2, 3]", "1,2,3"))]
+    told.orders = Orders([Event(event="partition-state", source="log", line=1, replicas=[1, 2, 3], text=SET.replace("[1, 2, 3]", "1,2,3"))])
     assert [s["preferred"] for s in steps(told)] == [1], "from 0.11 on it is a list"
 
 
@@ -214,35 +215,34 @@ def test_sizes_are_those_told_last() -> None:
     assert sizes(told) == [{"broker": 1, "directory": "/a", "bytes": 30}]
 
 
-def batch(first: int, last: int, epoch: int, seconds: float) -> dict[str, Any]:
+def batch(first: int, last: int, epoch: int, seconds: float, size: int = 100) -> dict[str, Any]:
     stamp = int((at(seconds) - datetime(1970, 1, 1)).total_seconds() * 1000)
-    return {"base_offset": first, "last_offset": last, "leader_epoch": epoch, "max_timestamp": stamp, "control": False}
+    return {"base_offset": first, "last_offset": last, "leader_epoch": epoch, "max_timestamp": stamp, "control": False, "bytes": size}
 
 
-def written(batches: list[dict[str, Any]], size: int = 1000) -> list[dict[str, Any]]:
+def written(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     told = timeline(state(0, 1), state(60, 2))
     told.terms = [Term(n, 0, leader, None, None, None, False, None, at(60 * n), ()) for n, leader in ((0, 1), (1, 2))]
     segment = Event(event="segment", source="2/t-1/0.log", offset=0, batches=batches)
     told.disks = {2: Disk(2, "2", segments=[segment], log_end_offset=100)}
-    cluster = Cluster(sources=[Source(segment.source, "segment", 2, "2", size, None, None, None, None, (), None, None, None)])
-    return traffic(told, cluster)
+    return traffic(told)
 
 
 def test_traffic_is_of_the_leader_of_the_epoch() -> None:
-    found = written([batch(0, 49, 0, 1), batch(50, 74, 0, 61), batch(75, 99, 1, 62)])
-    assert [(t["broker"], t["at"], t["bytes"]) for t in found] == [(1, at(0), 500), (1, at(60), 250), (2, at(60), 250)]
+    found = written([batch(0, 49, 0, 1, 500), batch(50, 74, 0, 2, 70), batch(75, 75, 0, 61, 9000), batch(76, 99, 1, 62, 80)])
+    assert [(t["broker"], t["at"], t["bytes"]) for t in found] == [(1, at(0), 570), (1, at(60), 9000), (2, at(60), 80)]
     assert {t["seconds"] for t in found} == {INTERVAL_S}
 
 
 def test_traffic_before_leader_epochs_goes_by_time() -> None:
-    assert [(t["broker"], t["bytes"]) for t in written([batch(0, 49, -1, 1), batch(50, 99, -1, 61)])] == [(1, 500), (2, 500)]
+    assert [(t["broker"], t["bytes"]) for t in written([batch(0, 49, -1, 1), batch(50, 99, -1, 61, 7)])] == [(1, 100), (2, 7)]
     assert written([batch(0, 99, -1, -3600)]) == [], "nobody is known to have led then"
 
 
 def test_traffic_over_years_is_told_by_longer_intervals() -> None:
-    found = written([batch(n, n, 0, n * 86400) for n in range(2000)], 2000)
+    found = written([batch(n, n, 0, n * 86400) for n in range(2000)])
     assert len(found) <= MAX_INTERVALS
-    assert sum(t["bytes"] for t in found) == 2000
+    assert sum(t["bytes"] for t in found) == 200_000
 
 
 @settings(max_examples=100)
@@ -255,6 +255,7 @@ def test_traffic_over_years_is_told_by_longer_intervals() -> None:
                 "leader_epoch": st.integers(-1, 3),
                 "max_timestamp": st.integers(-(2**63), 2**63 - 1),
                 "control": st.booleans(),
+                "bytes": st.integers(26, 2**31 + 11),
             }
         ),
         max_size=80,

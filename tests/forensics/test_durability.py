@@ -22,6 +22,7 @@ from forensics.durability import (
     min_isr,
     number,
     parsed,
+    settled,
     topics,
 )
 from forensics.model import LEVELS, Finding
@@ -31,6 +32,7 @@ from spark.events import Event
 from spark.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from spark.timeline import PartitionTimeline, State
 from tests.forensics.staged import Story, of, report
+from tests.forensics.staged import at as clock
 
 NOON = datetime(2026, 11, 21, 12)
 MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
@@ -378,6 +380,60 @@ def test_at_and_under_min_isr_follow_each_other() -> None:
     (under,) = of(told, "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
     assert under.severity == "high" and "logs/server.log:1" in under.explanation
+
+
+def override(seconds: float, value: int) -> str:
+    """The line of a broker whose topic was given another min.insync.replicas by command."""
+    return (
+        f"[{clock(seconds)}] INFO Processing override for entityPath: topics/t with config: HashMap(min.insync.replicas -> {value}) "
+        "(kafka.server.DynamicConfigManager)\n"
+    )
+
+
+def set_later(*settings: tuple[float, int]) -> dict[str, str]:
+    """ISR [1, 2] of three from second 10 to 50, with min.insync.replicas set to other values on the way."""
+    files = story((10, [1, 2], 1), (50, [1, 2, 3], 2))
+    own = "broker-1/logs/server.log"
+    lines = [*files[own].splitlines(keepends=True), *(override(s, value) for s, value in settings)]
+    creation, *others = lines
+    return {**files, own: creation + "".join(sorted(others))}
+
+
+def test_a_setting_that_is_raised_begins_a_window_and_lowered_ends_it() -> None:
+    (under,) = of(report(set_later((20, 3), (30, 2))), "under-min-isr")
+    assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
+    assert "min.insync.replicas=3" in under.summary
+    assert "when the setting was raised" in under.explanation and "server.log:" in under.explanation
+    assert any("min.insync.replicas" in e.text for e in under.evidence)
+    at_min = [(f.start and f.start.second, f.end and f.end.second) for f in of(report(set_later((20, 3), (30, 2))), "at-min-isr")]
+    assert at_min == [(10, 20), (30, 50)]
+
+
+def test_a_setting_that_is_raised_lasts_until_the_isr_is_large_enough() -> None:
+    (under,) = of(report(set_later((20, 3))), "under-min-isr")
+    assert (under.start and under.start.second, under.end and under.end.second) == (20, 50)
+
+
+def test_a_setting_within_a_window_prolongs_it() -> None:
+    files = story((10, [1], 1), (50, [1, 2, 3], 2))
+    creation, *others = files["broker-1/logs/server.log"].splitlines(keepends=True)
+    files["broker-1/logs/server.log"] = creation + "".join(sorted([*others, override(20, 3)]))
+    (under,) = of(report(files), "under-min-isr")
+    assert (under.start and under.start.second, under.end and under.end.second) == (10, 50)
+    assert "below min.insync.replicas=3" in under.summary
+
+
+def test_a_setting_that_changes_counts_from_then_on() -> None:
+    known = cluster(config(MIN_ISR, "2", topic="t", at=at(0)), config(MIN_ISR, "3", line=2, topic="t", at=at(40)))
+    known.sources = [Source("1/logs/server.log", "server-log", 1, "1", None, None, None, None, None, (), None, at(100), None)]
+    found = exposure(PartitionTimeline("t", 0, 0, states=[state(10, 1, (1, 2))]), known)
+    assert (found.watched_ms, found.at_ms, found.below_ms) == (90_000, 30_000, 60_000)
+
+
+def test_a_setting_of_another_topic_or_broker_changes_nothing() -> None:
+    timeline = PartitionTimeline("t", 0, 0, states=[state(10, 1, (1, 2))])
+    for other in (config(MIN_ISR, "3", topic="u", at=at(40)), config(MIN_ISR, "3", broker=2, reason=STATIC, at=at(40))):
+        assert settled(timeline, cluster(config(MIN_ISR, "2", topic="t", at=at(0)), other)) == timeline.states
 
 
 def test_at_a_min_isr_of_one_the_leader_stands_alone() -> None:

@@ -65,6 +65,7 @@ BATCH = st.fixed_dictionaries(
         "max_timestamp": st.sampled_from([-1, 0, 1795230083684, 2**62]),
         "producer_id": st.sampled_from([-1, 5]),
         "control": st.booleans(),
+        "bytes": st.integers(61, 1000),
     }
 )
 COLLECTED = st.fixed_dictionaries(

@@ -269,6 +269,14 @@ def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
     assert "Truncating to offset 200" in shown, "evidence is quoted"
 
 
+@pytest.mark.parametrize(("name", "version"), [
+    ("unclean-election-2.8.2-zk", "· Kafka 2.8.2 ·"),
+    ("power-loss-divergence-0.10.2.2-zk", "· Kafka 0.10.2 or later (inter.broker.protocol.version)"),
+])  # fmt: skip
+def test_text_names_the_version_as_far_as_it_is_known(name: str, version: str) -> None:
+    assert version in " ".join(text(bundle(name)).split())
+
+
 def test_text_is_the_same_every_time() -> None:
     name = "unclean-election-3.9.1-kraft"
     assert text(bundle(name)) == text(bundle(name))

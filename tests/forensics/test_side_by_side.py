@@ -196,6 +196,38 @@ def test_one_partition_in_two_directories_of_a_broker() -> None:
     assert one["copies"][0]["directories"] == ["data", "data2"]
 
 
+@pytest.mark.parametrize("state", ["delete", "future", "stray"])
+def test_a_directory_beside_the_replicas_is_shown_and_not_taken_for_it(state: str) -> None:
+    own: dict[str, str | bytes] = {**files(1)}
+    name = f"t-0.0123456789abcdef0123456789abcdef-{state}"
+    beside: dict[str, str | bytes] = {
+        f"broker-1/data/{name}/leader-epoch-checkpoint": "0\n1\n7 40\n",
+        f"broker-1/data/{name}/00000000000000000000.log": b"",
+    }
+    one = row(compared(local.events_of_files(own | beside), everything=True), "t", 0)
+    assert kinds(one) == ({(f"directory-{state}", 1)} if state != "delete" else set())
+    live, aside = one["copies"]
+    assert (live["state"], aside["state"]) == (None, state)
+    assert aside["directories"] == [f"data/{name}"]
+    assert [e["epoch"] for e in aside["epochs"]] == [7] and 7 not in [e["epoch"] for e in live["epochs"]]
+    assert aside["log_end_offset"] == 0
+    out = StringIO()
+    shown = compared(local.events_of_files(own | beside), everything=True)
+    show(shown, Console(file=out, width=140))
+    assert f"1 {state}" in out.getvalue()
+
+
+@pytest.mark.parametrize("state", ["delete", "stray"])
+def test_a_partition_of_which_only_a_directory_aside_is_left(state: str) -> None:
+    name = f"t-0.0123456789abcdef0123456789abcdef-{state}"
+    left = {"broker-1/data/meta.properties": "version=0\nbroker.id=1\n", f"broker-1/data/{name}/leader-epoch-checkpoint": "0\n1\n7 40\n"}
+    one = row(compared(local.events_of_files(left)), "t", 0)
+    assert [(c["broker"], c["state"]) for c in one["copies"]] == [(1, state)]
+    assert kinds(one) == {(f"directory-{state}", 1)}
+    assert one["verdict"] == "differ"
+    assert "no segment of it was collected" in one["remarks"][0]["text"]
+
+
 # lineages
 
 

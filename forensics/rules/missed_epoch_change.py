@@ -1,0 +1,96 @@
+"""missed-epoch-change: a follower went on fetching across another leader's epoch and did not truncate.
+
+Here: brokers that heard nothing of a leader in between and took the same broker's next leader epoch for the one they followed
+(KAFKA-7164, up to 2.0). Not here: what their logs hold since (log_divergence, where the files were collected).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from forensics.model import Finding, Rule, moment, quote
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A broker followed `leader` in leader epoch `before`, was ordered to in `epoch`, and said that it changes nothing."""
+
+    leader: int
+    before: int
+    epoch: int
+    lines: tuple[Event, Event, Event]
+    """The order of `before`, that of `epoch`, and what was said."""
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if not timeline.of("follower-kept"):
+        return
+    for replica in timeline.replicas.values():
+        for kept in _kept(replica.events):
+            between = [t for t in timeline.terms if kept.before < t.epoch < kept.epoch and t.leader != kept.leader]
+            if between and not _followed(between, kept, replica.events):
+                yield _finding(replica.broker, kept, between, timeline)
+
+
+def _kept(events: Sequence[Event]) -> Iterator[_Kept]:
+    orders: list[tuple[int, Event]] = []
+    for e in events:
+        if e.event == "partition-state" and e.reason == "received" and e.leader_epoch is not None:
+            if orders and orders[-1][0] >= e.leader_epoch:
+                orders.pop()
+            orders.append((e.leader_epoch, e))
+        elif e.event == "follower-kept" and len(orders) > 1 and e.leader is not None:
+            (before, old), (epoch, new) = orders[-2:]
+            if old.leader == new.leader == e.leader:
+                yield _Kept(e.leader, before, epoch, (old, new, e))
+
+
+def _followed(between: Sequence[Term], kept: _Kept, events: Sequence[Event]) -> bool:
+    """It fetched from one of those leaders after all: the lines of that order are not in evidence."""
+    begin, end = events.index(kept.lines[0]), events.index(kept.lines[2])
+    return any(e.event == "fetcher-added" and e.broker in {t.leader for t in between} for e in events[begin:end])
+
+
+def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: PartitionTimeline) -> Finding:
+    old, new, said = kept.lines
+    others = ", ".join(f"broker {t.leader} in epoch {t.epoch}" for t in between)
+    whole = old.source == said.source
+    return Finding(
+        kind="missed-epoch-change",
+        severity="high",
+        confidence="certain" if whole else "probable",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker,),
+        leader_epoch=kept.epoch,
+        start=between[0].at,
+        end=said.at,
+        summary=f"{timeline.name}: broker {broker} took leader epoch {kept.epoch} of broker {kept.leader} for epoch {kept.before} and did not truncate",
+        explanation=(
+            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next heard, at {moment(said.at)}, that it leads in epoch "
+            f"{kept.epoch}: the same leader, so it went on fetching where it was. It never heard of {others}, whose followers truncated and whose "
+            f"records took the offsets from there on; the leader itself may have cut its log then. What broker {broker} holds beyond the beginning "
+            "of those epochs may differ from what the others hold, at the same offsets."
+            + ("" if whole else " Its orders are from two log files; one between them may be missing.")
+        ),
+        next_steps=(
+            f"Compare the segments of broker {broker} with the leader's (`kafka-forensics checkpoints`); where they differ, let it fetch the partition anew "
+            "before it may lead.",
+            "Upgrade: from 2.1 on a follower truncates at every new leader epoch.",
+        ),
+        evidence=quote(old, *(t.evidence[:1] for t in between), new, said),
+    )
+
+
+RULE = Rule(
+    kind="missed-epoch-change",
+    level="high",
+    meaning="A follower missed that another broker led in between and went on without truncation: its log may hold other records than the leader's.",
+    benign=("The same leader in the next leader epoch, with nobody leading in between: there is nothing to truncate.",),
+    references=("KAFKA-7164",),
+    partition=judge,
+)

@@ -1,0 +1,52 @@
+"""hw-stuck: how long the first record above the high watermark may wait before that is no replication lag any more."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from forensics.rules.hw_stuck import judge
+from spark.cluster import Cluster, Node
+from spark.events import Event
+from spark.replicas import Disk
+from spark.timeline import PartitionTimeline, State
+
+NOON = datetime(2026, 11, 21, 12)
+
+
+def stuck(waited_s: int, version: str | None, lag: str | None = None) -> bool:
+    """A leader whose high watermark stands at 5, `waited_s` after the record at 5 was appended and its only follower has it too."""
+    appended = int(NOON.replace(tzinfo=timezone.utc).timestamp() * 1000)
+    batches = [{"base_offset": 0, "last_offset": 9, "max_timestamp": appended, "leader_epoch": 0, "control": False}]
+    hw = Event(event="hw-checkpoint", source="1/hw", line=3, offset=5, at=NOON + timedelta(seconds=waited_s))
+    state = State(0, 0, 1, (1, 2), (1, 2), (), (), None, (), NOON, "metadata", Event(event="partition-state", source="log", line=1))
+    disks = {
+        b: Disk(b, str(b), segments=[Event(event="segment", source=f"{b}/0.log", offset=0, log_end_offset=10, batches=batches)])
+        for b in (1, 2)
+    }
+    for disk in disks.values():
+        disk.log_end_offset = 10
+    disks[1].high_watermark = hw
+    timeline = PartitionTimeline("t", 0, 0, states=[state], disks=disks)
+    cluster = Cluster(nodes={1: Node(1, version=version), 2: Node(2, version=version)})
+    if lag is not None:
+        cluster.settings.put("replica.lag.time.max.ms", lag, "STATIC_BROKER_CONFIG", 1)
+    return bool(list(judge(timeline, cluster)))
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "version", "lag", "found"),
+    [
+        (15, "2.4.1", None, True),
+        (9, "2.4.1", None, False),
+        (15, "2.5.0", None, False),
+        (31, "3.9.1", None, True),
+        (15, "5.4.0-ccs", None, True),
+        (15, None, None, False),
+        (15, "2.4.1", "20000", False),
+        (5, "3.9.1", "4000", True),
+    ],
+)
+def test_a_record_may_wait_as_long_as_the_leader_waits_for_a_replica(waited_s: int, version: str, lag: str | None, found: bool) -> None:
+    assert stuck(waited_s, version, lag) == found

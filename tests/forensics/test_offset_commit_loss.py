@@ -1,0 +1,31 @@
+"""offset-commit-loss: the groups that are hurt, by the lines of whichever coordinator keeps them."""
+
+from __future__ import annotations
+
+import pytest
+
+from forensics.exemplars import exemplars_of
+from tests.forensics.staged import of, report
+
+OLD = "[GroupCoordinator 3]: Stabilized group billing generation 1 (__consumer_offsets-0) (kafka.coordinator.group.GroupCoordinator)"
+MANAGER = "(org.apache.kafka.coordinator.group.GroupMetadataManager)"
+SHARD = "[GroupCoordinator id=3 topic=__consumer_offsets partition={}]"
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (OLD, True),
+        (f"{SHARD.format(0)} Stabilized group billing generation 1 with 1 members. {MANAGER}", True),
+        (f"{SHARD.format(0)} [GroupId billing] Bumped group epoch to 7. {MANAGER}", True),
+        (f"{SHARD.format(0)} [Group billing] Member m left the consumer group. {MANAGER}", True),
+        (f"{SHARD.format(1)} Stabilized group billing generation 1 with 1 members. {MANAGER}", False),
+    ],
+    ids=["to 3.9", "classic group from 4.0", "consumer group to 4.0", "from 4.1", "of another partition"],
+)
+def test_groups_are_named(line: str, named: bool) -> None:
+    lost = next(e for e in exemplars_of("offset-commit-loss") if e.name == "commits-lost")
+    own = "broker-3/logs/server.log"
+    files = {**lost.files, own: f"[2026-11-21 01:53:12,677] INFO {line}\n".encode()}
+    (found,) = of(report(files, lost.modified), "offset-commit-loss")
+    assert found.summary.endswith("groups kept there: billing") == named
