@@ -198,7 +198,7 @@ def _taken_up(seen: Sequence[Event], own: Sequence[Event]) -> list[tuple[Event, 
     """Decisions that made a leader epoch, each with the broker's first line at it."""
     made: dict[_Epoch, list[Event]] = defaultdict(list)
     for e in seen:
-        if e.reason == "decided" and e.pattern not in _SAME_EPOCH and (key := _epoch(e)) is not None:
+        if e.reason == "decided" and (key := _epoch(e)) is not None:
             made[key].append(e)
     first: dict[_Epoch, Event] = {}
     for e in own:
@@ -223,8 +223,6 @@ def _received(seen: Sequence[Event], own: Sequence[Event], broker: int) -> list[
 
 _Epoch = tuple[str, int, int]
 """Topic, partition and leader epoch."""
-_SAME_EPOCH = frozenset({"controller-alter-isr-written"})
-"""Patterns of decisions on the ISR that leave the leader epoch as it was."""
 
 
 def _epoch(e: Event) -> _Epoch | None:
