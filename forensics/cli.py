@@ -82,3 +82,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception:
+        if not _spark_has_fallen():
+            raise
+        click.echo("Error: Spark ended in the midst of the work, most likely for want of memory: give it more with --memory.", err=True)
+        sys.stderr.flush()
+        os._exit(2)  # what is left of pyspark would complain
+
+
+def _spark_has_fallen() -> bool:
+    java = sys.modules.get("spark.java")
+    return java is not None and java.has_fallen()

@@ -271,6 +271,17 @@ class Jvm:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def has_fallen(patience_s: float = 2.0) -> bool:
+    """Whether a JVM ended although nobody stopped it. It is gone a moment before its files are."""
+    for jvm in _running:
+        try:
+            jvm.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            continue
+        return True
+    return False
+
+
 def _options_of_environment() -> list[str]:
     """The user's standing options, given as arguments: from the environment the JVM would announce them on stderr."""
     return [option for name in JAVA_OPTION_VARIABLES for option in shlex.split(os.environ.get(name, ""))]

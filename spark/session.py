@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import socketserver
 import sys
 import tempfile
 import threading
@@ -108,8 +109,10 @@ def _allow_arrow_alone() -> None:
 
 
 def _quieten_py4j() -> None:
-    """py4j logs to the root logger, with a traceback, what it then raises: every Ctrl-C would show both."""
+    """py4j logs to the root logger, with a traceback, what it then raises, and the server pyspark runs in this process, the only one,
+    prints another when the JVM is gone."""
     logging.getLogger().addFilter(lambda record: record.module not in ("java_gateway", "clientserver"))
+    socketserver.BaseServer.handle_error = lambda *_: None  # type: ignore[method-assign]
 
 
 LIGHT = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]

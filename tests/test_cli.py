@@ -47,6 +47,45 @@ def test_ctrl_c_in_the_middle_of_a_job_says_one_line_and_leaves_nothing(tmp_path
     raise AssertionError("the session's files are still there")
 
 
+def java_of(process: int) -> int:
+    """The JVM among what a process started."""
+    parents, javas = {}, []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:
+            continue
+        pid = int(stat.parent.name)
+        parents[pid] = int(rest.split()[1])
+        javas += [pid] if name == "java" else []
+
+    def ancestors(pid: int) -> set[int]:
+        return {pid} | (ancestors(parents[pid]) if pid in parents else set())
+
+    (java,) = [pid for pid in javas if process in ancestors(pid)]
+    return java
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_a_spark_that_falls_is_one_line_that_says_what_to_do() -> None:
+    """As it does when it runs out of memory."""
+    with subprocess.Popen([*COMMAND, "analyze", str(BUNDLE)], stderr=subprocess.PIPE, text=True, env=ENVIRONMENT) as running:
+        assert running.stderr is not None
+        while "Reading" not in (line := running.stderr.readline()):
+            assert line
+        os.kill(java_of(running.pid), signal.SIGKILL)
+        rest = running.stderr.read()
+    assert running.returncode == 2
+    assert "Traceback" not in rest
+    assert rest.splitlines()[-1].startswith("Error: Spark ended") and "--memory" in rest
+
+
+@pytest.mark.parametrize(("size", "said"), [("100m", "at least 512m"), ("much", "say 2g")])
+def test_a_memory_that_is_none_is_told_at_once(size: str, said: str, tmp_path: Path) -> None:
+    done = run("analyze", BUNDLE, "--memory", size, cwd=tmp_path)
+    assert done.returncode == 2 and said in done.stderr
+
+
 def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:
     done = run("analyze", BUNDLE, "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
+MEMORY = "forensics.memory"
+LEAST_MEMORY = 512 * 2**20
+"""Spark does not start with less."""
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
 
@@ -51,6 +54,14 @@ def _log_patterns(context: click.Context, option: click.Parameter, patterns: tup
     context.meta[LOG_PATTERNS] = patterns
 
 
+def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
+    """Leaves the heap asked for with the command for open_evidence."""
+    found = re.fullmatch(r"(\d{1,6})([mg])", size.lower()) if size is not None else None
+    if size is not None and (found is None or int(found[1]) * {"m": 2**20, "g": 2**30}[found[2]] < LEAST_MEMORY):
+        raise click.BadParameter(f"{size!r} is no size of at least 512m; say 2g", context, option)
+    context.meta[MEMORY] = found[0] if found is not None else None
+
+
 def evidence_options(command: F) -> F:
     """PATH… and the options about clocks and Spark."""
     for decorate in (
@@ -70,6 +81,13 @@ def evidence_options(command: F) -> F:
             expose_value=False,
             callback=_log_patterns,
             help="log4j conversion pattern of logs whose layout is not known, as '%d{ISO8601} %-5p %m (%c)%n'; again for each.",
+        ),
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            expose_value=False,
+            callback=_memory,
+            help="Heap of the Spark inside this command, as 8g; default is half of what there is, at most 4g.",
         ),
         click.option("--master", metavar="URL", help="Spark master; default is a Spark inside this command."),
     ):
@@ -126,7 +144,9 @@ def open_evidence(
     offset, name = zone(timezone)
     options = Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
     _check(paths)
-    starting = Starting(master) if beside is None else None
+    context = click.get_current_context(silent=True)
+    memory = context.meta.get(MEMORY) if context is not None else None
+    starting = Starting(master, conf={"spark.driver.memory": memory} if memory else None) if beside is None else None
     with progress.stage("Listing what was collected"):
         from parsers.containers import units
 
