@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json as jsonlib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from datetime import date
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from forensics.report.document import Report
     from spark.cluster import Source
+
+
+NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
 @click.command("inspect")
@@ -47,11 +51,19 @@ def command(
         console.print(part)
 
 
+def _covered(days: Collection[date]) -> str | None:
+    """What the times below leave out."""
+    if not days:
+        return None
+    covered = f"{min(days)}" if len(days) == 1 else f"{min(days)} to {max(days)}"
+    return f"{covered}, times in UTC; unread: relevant lines that were not recognised"
+
+
 def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from forensics.report.text import clean
+    from forensics.report.text import clean, sized
     from spark.clocks import UNSURE
 
     cluster = report.cluster
@@ -77,9 +89,11 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
     for source in cluster.sources:
         groups[(source.node, source.kind)].append(source)
-    kinds = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for name in ("node", "kind", "files", "bytes", "lines", "not recognised", "first (UTC)", "last (UTC)"):
-        kinds.add_column(name, no_wrap=name != "kind")
+    days = {at.date() for s in cluster.sources for at in (s.first, s.last) if at is not None}
+    moment = "%H:%M:%S" if len(days) == 1 else "%m-%d %H:%M:%S"
+    kinds = Table(box=None, padding=(0, 1, 0, 0), header_style="bold", title=_covered(days), title_justify="left", title_style="dim")
+    for name in ("node", "kind", "files", "bytes", "lines", "unread", "first", "last"):
+        kinds.add_column(name, no_wrap=name != "kind", overflow="fold", justify="right" if name in NUMBERS else "left")
     for (owner, kind), sources in sorted(groups.items(), key=lambda g: (g[0][0] is None, g[0][0] or 0, g[0][1])):
         firsts, lasts = [s.first for s in sources if s.first], [s.last for s in sources if s.last]
         lines = [s.lines for s in sources if s.lines is not None]
@@ -87,11 +101,11 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             str(owner) if owner is not None else "-",
             kind,
             str(len(sources)),
-            str(sum(s.bytes or 0 for s in sources)),
+            sized(sum(s.bytes or 0 for s in sources)),
             str(sum(lines)) if lines else "",
             str(sum(s.unrecognised or 0 for s in sources)) if lines else "",
-            f"{min(firsts):%m-%d %H:%M:%S}" if firsts else "",
-            f"{max(lasts):%m-%d %H:%M:%S}" if lasts else "",
+            f"{min(firsts):{moment}}" if firsts else "",
+            f"{max(lasts):{moment}}" if lasts else "",
         )
     yield kinds
     for source in cluster.sources:

@@ -80,7 +80,7 @@ def _head(report: Report) -> Text:
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
         _partitions(len(report.partitions)),
-        f"{len(cluster.sources)} sources, {_size(size)}",
+        f"{len(cluster.sources)} sources, {sized(size)}",
     ]
     text = Text(" · ".join(clean(p) for p in parts))
     if firsts and lasts:
@@ -99,7 +99,7 @@ def _moment(at: datetime) -> str:
     return at.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _size(size: int) -> str:
+def sized(size: int) -> str:
     value = float(size)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000:
