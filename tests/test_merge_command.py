@@ -81,7 +81,7 @@ def test_nothing_asked_for_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(("--event", "leader-strat"), "is no kind of event"), (("--level", "LOUD"), "LOUD"), (("--since", "noon"), "noon")],
+    [(("--event", "leader-strat"), "is it leader-start"), (("--level", "LOUD"), "LOUD"), (("--since", "noon"), "noon")],
 )
 def test_bad_options(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
     done = run("merge", BUNDLE, *options, cwd=tmp_path)

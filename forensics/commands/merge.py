@@ -6,6 +6,7 @@ or what a record is (parsers.records).
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import sys
@@ -38,7 +39,9 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
 
     for kind in kinds:
         if kind not in EVENT_KINDS:
-            raise click.BadParameter(f"{kind!r} is no kind of event; `kafka-forensics patterns` lists them", context, option)
+            close = difflib.get_close_matches(kind, EVENT_KINDS, 3, 0.5)
+            hint = f"is it {' or '.join(close)}? " if close else ""
+            raise click.BadParameter(f"{kind!r} is no kind of event; {hint}`kafka-forensics patterns` lists them", context, option)
     return kinds
 
 
