@@ -6,7 +6,7 @@ same of controllers and the quorum (controller, kraft, quorum), events of any ki
 
 from __future__ import annotations
 
-from parsers.patterns.pattern import Pattern, Statement, recognised
+from parsers.patterns.pattern import Pattern, Sample, Statement, recognised
 
 _PARTITION = ("kafka.cluster.Partition",)
 _STATE_CHANGE = ("state.change.logger",)
@@ -249,7 +249,7 @@ _CLEANING: tuple[Statement, ...] = (
      "Cleaner 0: Cleaning LogSegment(baseOffset=0, size=8192) in log compact-3 into 0 with deletion horizon 0, retaining deletes."),
     ("swapped", "Swapping in cleaned segment ", "(?:Cleaner \\d+: )?{}.*", ("0.8.2", "4.3"), _CLEANER,
      "Cleaner 0: Swapping in cleaned segment LogSegment(baseOffset=0, size=8192) for segment(s) List() in log compact-3"),
-    ("statistics", "leaner-thread-", "\\s*(?:Log cleaner thread \\d+ cleaned log|Found \\d+ invalid messages|Cleanable partitions).*",
+    ("found", "leaner-thread-", "\\s*(?:Found \\d+ invalid messages|Cleanable partitions).*",
      ("0.8.2", "4.3"), _CLEANER,
      "[kafka-log-cleaner-thread-0]: \tFound 5 invalid messages during compaction."),
     ("dirs-stopped", "Stopping cleaning logs in dir ", "{}.*", ("1.0", "4.3"), _CLEANER, "Stopping cleaning logs in dir /data"),
@@ -267,9 +267,36 @@ _CLEANING: tuple[Statement, ...] = (
      " (compact-3) as uncleanable"),
 )  # fmt: skip
 
+_STATISTICS = Pattern(
+    name="cleaner-statistics",
+    event="irrelevant",
+    literal="leaner-thread-",
+    regex=r"\s*Log cleaner thread \d+ cleaned log .*",
+    versions=("0.8.2", "4.3"),
+    loggers=_CLEANER,
+    multiline=True,
+    samples=(
+        Sample(
+            "[2026-11-21 10:42:02,500] INFO [kafka-log-cleaner-thread-0]: \n"
+            "\tLog cleaner thread 0 cleaned log state-0 (dirty section = [710, 770])\n"
+            "\t0.0 MB of log processed in 0.1 seconds (0.3 MB/sec).\n"
+            "\tIndexed 0.0 MB in 0.0 seconds (0.2 Mb/sec, 15.4% of total time)\n"
+            "\tBuffer utilization: 0.0%\n"
+            "\tCleaned 0.0 MB in 0.1 seconds (0.3 Mb/sec, 84.6% of total time)\n"
+            "\tStart size: 0.0 MB (321 messages)\n"
+            "\tEnd size: 0.0 MB (281 messages)\n"
+            "\t3.5% size reduction (12.5% fewer messages)\n"
+            " (kafka.log.LogCleaner)",
+            {},
+            "real: compacted-unclean-3.3.2-kraft",
+        ),
+    ),
+)
+
 PATTERNS: tuple[Pattern, ...] = (
     *recognised("replica", _REPLICA_MANAGER[0], _REPLICAS),
     *recognised("fetcher", _FETCHERS[0], _FETCHING),
     *recognised("log", _LOG_MANAGER[0], _LOGS),
     *recognised("cleaner", _CLEANER[0], _CLEANING),
+    _STATISTICS,
 )
