@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, BinaryIO, cast
 
-from parsers.containers import lines
+from parsers.lines import lines
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 from parsers.sniff import is_unfinished
 

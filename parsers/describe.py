@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from parsers.checkpoints import MAX_PROBLEMS, integer
-from parsers.containers import lines
+from parsers.lines import lines
 from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from parsers import (
     assignments,
-    catalogue,
     checkpoints,
     cluster_tools,
     describe,
@@ -31,12 +30,15 @@ from parsers import (
     schemas,
 )
 from parsers import batches as segments
-from parsers.containers import Unit, read_unit
+from parsers.catalogue.literals import mentions
+from parsers.catalogue.log_file import read_log
+from parsers.containers.units import Unit
+from parsers.containers.walk import read_unit
 from parsers.layouts import Layout
 from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row
 from parsers.sniff import log_kind, sniff
-from parsers.wrappers import holds_log
+from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
 """Bytes looked at to tell what a file is."""
@@ -117,7 +119,7 @@ class Counted(io.RawIOBase):
 def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
     """Events of one source of a known kind; kinds that state nothing (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
-        yield from catalogue.read_log(stream, member, kind, layouts)
+        yield from read_log(stream, member, kind, layouts)
     elif kind in CHECKPOINT_KINDS:
         yield from checkpoints.read(stream, member, kind)
     elif reader := _READERS.get(kind):
@@ -160,14 +162,14 @@ def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     kind = sniff(member, head)
     if kind == "binary" and len(head) == HEAD and not head.strip(b"\0"):
         return log_kind(member.path) or kind  # a crashed file system's zeros may go on for long before the lines begin
-    if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and catalogue.mentions(head))):
+    if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and mentions(head))):
         return log_kind(member.path) or "other-log"
     return kind
 
 
 def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
     """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays. A log
-    of several writers has a `source` event for each (catalogue.read_log)."""
+    of several writers has a `source` event for each (read_log)."""
     collected: dict[str, Row] = {}
     troubles: dict[str, str] = {}
     kind = "unreadable"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
-from parsers.containers import lines
+from parsers.lines import lines
 from parsers.schemas import MAX_TEXT, Member, Row, problem
 
 THRESHOLD_MS = 1000

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, timezone
 from typing import BinaryIO
 
 from parsers.checkpoints import MAX_PROBLEMS, integer
-from parsers.containers import lines
+from parsers.lines import lines
 from parsers.schemas import INT32, MAX_TEXT, Member, Row, problem
 
 BROKER_COLUMNS = ("broker", "broker_id", "broker id", "broker.id", "brokerid", "node", "node_id", "node id", "node.id", "nodeid")

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from io import BytesIO
 from itertools import accumulate
 from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from parsers.catalogue import MAX_LAYOUTS, MAX_WRITERS, read_log
+from parsers.catalogue.layouts_in_use import MAX_LAYOUTS
+from parsers.catalogue.log_file import read_log
 from parsers.layouts import Layout, Record, fitting, sniff
+from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.schemas import Member, Row
 from parsers.sniff import log_kind
-from parsers.wrappers import MAX_LINE, UTF16, Decoded, Line, Outer, Unwrapper, time_of
+from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
+from parsers.wrappers.writers import Writers
 
 MAX_RECORD = 64 << 10
 """Characters of one row's text."""
@@ -38,7 +41,6 @@ _EDGES = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\x1b
 """What torn writes and other systems leave at the ends of a line."""
 _OF_FILES = ("unknown-layout", "no-date")
 """Problems of a file as a whole, that a piece of it may seem to have."""
-_QUARTER = timedelta(minutes=15)
 
 STATED = pa.struct(
     [("event", pa.string()), ("topic", pa.string()), ("topic_id", pa.string()), ("partition", pa.int32()), ("node", pa.int32())]
@@ -193,7 +195,7 @@ class _Writer:
             return
         self.seconds = self.seconds and not record.time.microsecond
         fine = self.seconds and line.utc is not None
-        self.time, self.clock = _finer(record.time, time_of(line)) if fine else record.time, "utc" if record.utc else "line"
+        self.time, self.clock = finer(record.time, time_of(line)) if fine else record.time, "utc" if record.utc else "line"
 
     def _append(self, text: str, line: Line) -> None:
         assert self.open is not None
@@ -224,17 +226,6 @@ class _Writer:
         return {**self.done.pop(), "events": [_stated({"event": "problem"})]}
 
 
-def _finer(time: datetime, stamp: datetime | None) -> datetime:
-    """A time of whole seconds with the fraction of the wrapper's, if that is of the same second in some zone."""
-    if stamp is None:
-        return time
-    try:
-        shown = stamp + round((time - stamp) / _QUARTER) * _QUARTER
-    except OverflowError:
-        return time
-    return shown if timedelta(0) <= shown - time < timedelta(seconds=1) else time
-
-
 class _Lines(Outer):
     """Lines of which the last can be put back."""
 
@@ -249,14 +240,12 @@ class _Walk:
     """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
 
     def __init__(self, member: Member, kind: str, layouts: Sequence[Layout], stated: bool) -> None:
-        self.member = member
         self.given = layouts
         self.stated = stated
         self.unwrapper = Unwrapper(layouts)
-        self.own = _Writer(member.path, kind, layouts)  # lines that name no writer
-        self.writers: dict[str, _Writer] = {}
-        self.host = ""
-        self.crowd = 0
+        self.writers = Writers(
+            _Writer(member.path, kind, layouts), lambda name: _Writer(f"{member.path}#{name}", log_kind(name) or kind, layouts)
+        )
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         head, trouble = _head(stream)
@@ -268,11 +257,11 @@ class _Walk:
         outer.problem = trouble
         wrapped = self.unwrapper.prepare(head)
         if not wrapped:
-            self.own.learn(head)
+            self.writers.own.learn(head)
             yield from self._plain(outer)
         for line in self.unwrapper.lines(outer):
-            yield from self._full(self._writer_of(line), line)
-        for writer in (self.own, *self.writers.values()):
+            yield from self._full(self.writers.of(line), line)
+        for writer in self.writers:
             yield from self._told(writer, writer.take(last=True))
         yield from self._problems(outer)
 
@@ -280,30 +269,15 @@ class _Walk:
         """Records up to the first line that is plainly a wrapped one, which is put back."""
         while (found := outer.next()) is not None:
             text, number, byte = found
-            if not self.own.begins(text) and not text[:1].isspace() and self.unwrapper.wraps(text):
+            if not self.writers.own.begins(text) and not text[:1].isspace() and self.unwrapper.wraps(text):
                 outer.again = found
                 return
-            yield from self._full(self.own, Line(text, number, byte, b"", "", "", None))
+            yield from self._full(self.writers.own, Line(text, number, byte, b"", "", "", None))
 
     def _full(self, writer: _Writer, line: Line) -> Iterator[Row]:
         writer.add(line)
-        if writer.size >= PIECE // max(4, len(self.writers)):
+        if writer.size >= PIECE // max(4, len(self.writers.named)):
             yield from self._told(writer, writer.take(last=False))
-
-    def _writer_of(self, line: Line) -> _Writer:
-        """The first host is the file's own, for most journals are of one."""
-        self.host = self.host or line.host
-        name = line.writer or (line.host if line.host != self.host else "")
-        if not name:
-            return self.own
-        found = self.writers.get(name)
-        if found is None:
-            if len(self.writers) == MAX_WRITERS:
-                self.crowd += 1
-                return self.own
-            found = _Writer(f"{self.member.path}#{name}", log_kind(name) or self.own.kind, self.given)
-            self.writers[name] = found
-        return found
 
     def _told(self, writer: _Writer, rows: list[Row]) -> list[Row]:
         """The rows with what the catalogue reads in them."""
@@ -321,22 +295,23 @@ class _Walk:
         return rows
 
     def _problems(self, outer: Outer) -> Iterator[Row]:
+        own = self.writers.own
         if outer.cut:
-            yield self.own.problem(f"{outer.cut} lines longer than {MAX_LINE} bytes; the rest of each was not read", outer)
-        if self.crowd:
-            yield self.own.problem(f"{self.crowd} lines of more than {MAX_WRITERS} writers were not told apart", outer)
+            yield own.problem(f"{outer.cut} lines longer than {MAX_LOG_LINE} bytes; the rest of each was not read", outer)
+        if trouble := self.writers.problem():
+            yield own.problem(trouble, outer)
         if outer.problem:
-            yield self.own.problem(outer.problem, outer)
+            yield own.problem(outer.problem, outer)
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, str | None]:
     """The first bytes of a file, and why there are no more."""
     head = b""
-    try:
-        while len(head) < _HEAD and (piece := stream.read(_HEAD - len(head))):
-            head += piece
-    except Exception as error:  # whatever the container's decompressor raises on damaged data
-        return head, f"reading stopped: {type(error).__name__}: {error}"
+    while len(head) < _HEAD:
+        piece, trouble = read_on(stream, _HEAD - len(head))
+        if not piece:
+            return head, trouble
+        head += piece
     return head, None
 
 

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import zstandard
 
-from parsers.containers import Unit, read_unit
+from parsers.containers.units import Unit
+from parsers.containers.walk import read_unit
 from parsers.evidence import LOG_KINDS
 from parsers.layouts import Layout, abbreviates
 from parsers.log_pattern import compiled

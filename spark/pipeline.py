@@ -21,7 +21,7 @@ from spark.timeline import PartitionTimeline, build
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from parsers.containers import Unit
+    from parsers.containers.units import Unit
 
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
 

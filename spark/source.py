@@ -15,7 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from parsers.containers import Unit
+from parsers.containers.units import Unit
 from parsers.evidence import events
 from parsers.schemas import EVENTS
 

@@ -20,7 +20,7 @@ import click
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from parsers.containers import Unit
+    from parsers.containers.units import Unit
     from spark.cluster import Cluster
     from spark.gather import Identifier, Options
 
@@ -148,7 +148,7 @@ def open_evidence(
     memory = context.meta.get(MEMORY) if context is not None else None
     starting = Starting(master, conf={"spark.driver.memory": memory} if memory else None) if beside is None else None
     with progress.stage("Listing what was collected"):
-        from parsers.containers import units
+        from parsers.containers.units import units
 
         planned = units(list(paths))
     if beside is not None:

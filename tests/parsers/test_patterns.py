@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from parsers.catalogue import matching, search_all
+from parsers.catalogue.record import matching, search_all
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample, check, column
 from parsers.schemas import EVENT_KINDS, EVENTS

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers import records as module
-from parsers.catalogue import read_log
+from parsers.catalogue.log_file import read_log
 from parsers.log_pattern import compiled
 from parsers.records import MAX_RECORD, RECORDS, batches, records
 from parsers.schemas import Member

@@ -26,8 +26,8 @@ from rich.console import Console
 
 from forensics.report.document import Report
 from forensics.report.text import show
-from parsers.catalogue import search, search_all
-from parsers.containers import units
+from parsers.catalogue.record import search, search_all
+from parsers.containers.units import units
 from parsers.evidence import events, read_source
 from parsers.schemas import Member, Row
 from parsers.sniff import partition_of, sniff

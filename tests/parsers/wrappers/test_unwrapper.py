@@ -1,35 +1,17 @@
+"""Every wrapper is taken off, in any order, and what is none stays as it is."""
+
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from io import BytesIO
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from parsers import wrappers
-from parsers.wrappers import Line, Outer, Unwrapper, holds_log, time_of
-
-RECORD = "[2026-11-21 02:15:38,147] INFO [Log partition=clicks-0, dir=/data] Truncating to offset 7 (kafka.log.Log)"
-MESSAGE = "[Log partition=clicks-0, dir=/data] Truncating to offset 7"
-STAMP = "2026-11-21T00:15:38.147123456Z"
-UTC = datetime(2026, 11, 21, 0, 15, 38, 147123)
-MICROS = 1795220138147123
-RENDERED = RECORD.replace("02:15:38,147]", "00:15:38,147Z]")
-
-
-def unwrapped(data: bytes | str) -> list[Line]:
-    data = data.encode() if isinstance(data, str) else data
-    unwrapper = Unwrapper()
-    unwrapper.prepare(data)
-    return list(unwrapper.lines(Outer(BytesIO(data))))
-
-
-def docker(text: str, **more: Any) -> str:
-    return json.dumps({"log": text, "stream": "stdout", **more, "time": STAMP}, separators=(",", ":"))
-
+from parsers.lines import Outer
+from parsers.wrappers.unwrapper import Unwrapper, holds_log, time_of
+from tests.wrapped import JSON_RECORDS, MESSAGE, MICROS, RECORD, STAMP, UTC, docker, unwrapped
 
 WRAPPED = {
     "docker": (docker(RECORD + "\n"), "", "", UTC),
@@ -89,72 +71,6 @@ def test_wrapper_is_taken_off(name: str) -> None:
     assert holds_log(data)
 
 
-FIELDS = {"level": "INFO", "message": MESSAGE}
-JSON_RECORDS: dict[str, dict[str, Any]] = {
-    "ECS": {"@timestamp": "2026-11-21T00:15:38.147Z", "log.level": "INFO", "message": MESSAGE, "log.logger": "kafka.log.Log"},
-    "ECS, nested": {"@timestamp": "2026-11-21T00:15:38.147Z", "log": {"level": "info", "logger": "kafka.log.Log"}, "message": MESSAGE},
-    "JSONEventLayoutV1": {
-        **FIELDS,
-        "@version": 1,
-        "logger_name": "kafka.log.Log",
-        "@timestamp": "2026-11-21T00:15:38.147Z",
-        "source_host": "h",
-    },
-    "JsonLayout": {
-        **FIELDS,
-        "instant": {"epochSecond": 1795220138, "nanoOfSecond": 147000000},
-        "loggerName": "kafka.log.Log",
-        "endOfBatch": False,
-    },
-    "JsonLayout of log4j 2.8": {**FIELDS, "timeMillis": 1795220138147, "loggerName": "kafka.log.Log"},
-    "GcpLayout": {"timestamp": "2026-11-21T00:15:38.147Z", "severity": "INFO", "message": MESSAGE, "_logger": "kafka.log.Log"},
-    "GcpLayout of seconds": {
-        "timestampSeconds": 1795220138,
-        "timestampNanos": 147000000,
-        "severity": "INFO",
-        "message": MESSAGE,
-        "_logger": "kafka.log.Log",
-    },
-    "GELF": {"version": "1.1", "timestamp": 1795220138.147, "level": 6, "_logger": "kafka.log.Log", "short_message": MESSAGE},
-}
-
-
-@pytest.mark.parametrize("name", JSON_RECORDS)
-def test_json_record_is_rendered_as_kafka_prints_it(name: str) -> None:
-    (line,) = unwrapped(json.dumps(JSON_RECORDS[name]) + "\n")
-    assert line.text.decode() == RENDERED
-    (line,) = unwrapped(docker(json.dumps(JSON_RECORDS[name]) + "\n") + "\n")
-    assert line.text.decode() == RENDERED
-
-
-@pytest.mark.parametrize(
-    ("fields", "trace"),
-    [
-        ({"stack_trace": "a.B: c\n\tat d\n"}, "a.B: c\n\tat d"),
-        ({"exception": {"exception_class": "a.B", "stacktrace": "a.B: c"}}, "a.B: c"),
-        ({"exception": {"exception_class": "a.B", "exception_message": "c"}}, "a.B: c"),
-        ({"_exception": {"stackTrace": "a.B: c"}}, "a.B: c"),
-        ({"thrown": {"name": "a.B", "message": "c", "extendedStackTrace": [{"class": "d"}]}}, "a.B: c"),
-        ({"error.type": "a.B", "error.message": "c"}, "a.B: c"),
-    ],
-)
-def test_stack_trace_follows_the_record(fields: dict[str, Any], trace: str) -> None:
-    (line,) = unwrapped(json.dumps({**JSON_RECORDS["JSONEventLayoutV1"], **fields}) + "\n")
-    assert line.text.decode() == f"{RENDERED}\n{trace}"
-
-
-def test_json_record_without_a_zone_keeps_its_wall_clock() -> None:
-    (line,) = unwrapped(json.dumps({**FIELDS, "timestamp": "2026-11-21 02:15:38,147", "logger": "kafka.log.Log"}))
-    assert line.text.decode() == RECORD
-    assert line.utc is None
-
-
-@pytest.mark.parametrize(("severity", "level"), [("WARNING", "WARN"), ("CRITICAL", "FATAL"), ("Error", "ERROR"), ("NOTICE", "INFO")])
-def test_levels_by_other_names(severity: str, level: str) -> None:
-    (line,) = unwrapped(json.dumps({**JSON_RECORDS["GcpLayout"], "severity": severity}))
-    assert line.text.decode() == RENDERED.replace("INFO", level)
-
-
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_lines_docker_cut_are_put_together(end: str) -> None:
     lines = unwrapped("\n".join([docker("a\n"), docker("b" * 9), docker("c"), docker(f"d{end}")]) + "\n")
@@ -172,7 +88,7 @@ def test_cut_lines_of_pods_do_not_mix() -> None:
 
 
 def test_a_cut_line_is_not_kept_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrappers, "MAX_LINE", 1000)
+    monkeypatch.setattr("parsers.wrappers.unwrapper.MAX_LOG_LINE", 1000)
     lines = unwrapped(f"{STAMP} stdout P {'x' * 400}\n" * 50)
     assert {len(line.text) for line in lines} <= {400, 800, 1200}
     assert sum(len(line.text) for line in lines) == 400 * 50
@@ -206,11 +122,6 @@ def test_hostile_size_in_a_journal_export_is_told() -> None:
 def test_joined_files() -> None:
     lines = unwrapped(f"==> a/server.log <==\n{RECORD}\n\n==> b/server.log <==\n[pod/x/y] {RECORD}\n")
     assert [(line.writer, line.line) for line in lines] == [("a/server.log", 2), ("a/server.log", 3), ("b/server.log#x", 5)]
-
-
-def test_several_records_in_one_line() -> None:
-    lines = unwrapped(json.dumps([{"date": 1, "log": "a"}, {"date": 2, "log": "b"}]) + "\n")
-    assert [(line.text, line.line) for line in lines] == [(b"a", 1), (b"b", 1)]
 
 
 @pytest.mark.parametrize(
@@ -249,24 +160,6 @@ def test_wrappers_in_wrappers_without_end() -> None:
     (line,) = unwrapped("[pod/a/b] " * 1000 + RECORD)
     assert line.writer == "a"
     assert line.text.endswith(RECORD.encode())
-
-
-@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "9" * 5000, "-1", "1e30"])
-def test_hostile_times(number: str) -> None:
-    (line,) = unwrapped(f'{{"date":{number},"log":"x","stream":"stdout"}}\n')
-    assert line.utc is None or isinstance(time_of(line), datetime)
-    unwrapped(f'{{"instant":{{"epochSecond":{number},"nanoOfSecond":{number}}},"level":"INFO","message":"x"}}\n')
-
-
-def test_long_line_comes_as_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrappers, "MAX_LINE", 1000)
-    monkeypatch.setattr(wrappers, "_BLOCK", 64)
-    outer = Outer(BytesIO(b"a\n" + b"x" * 5000 + b"\nb\n" + b"y" * 1000))
-    found = []
-    while (line := outer.next()) is not None:
-        found.append((len(line[0]), *line[1:]))
-    assert found == [(1, 1, 0), (1000, 2, 2), (1, 3, 5003), (1000, 4, 5005)]
-    assert (outer.cut, outer.line, outer.byte, outer.unended) == (1, 4, 6005, True)
 
 
 def test_stream_that_breaks() -> None:

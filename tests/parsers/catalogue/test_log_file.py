@@ -1,3 +1,5 @@
+"""Events of a log file, each in its place, and the account of the file: whatever is wrong with it or around its lines."""
+
 from __future__ import annotations
 
 import random
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers import catalogue
-from parsers.catalogue import read_log, search
+from parsers.catalogue.log_file import read_log
+from parsers.catalogue.record import search
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.schemas import MAX_TEXT, Member, Row, batches
@@ -164,7 +166,7 @@ def test_text_is_cut_but_the_place_stays() -> None:
 
 
 def test_line_longer_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "CHUNK", 4096)
+    monkeypatch.setattr("parsers.catalogue.log_file.CHUNK", 4096)
     long = "[2026-11-21 02:15:38,147] INFO " + "x" * 100_000 + " (a.B)"
     rows = read("\n".join([NOISE, long, TRUNCATED.format(190), ""]))
     (problem,) = of(rows, "problem")
@@ -175,7 +177,7 @@ def test_line_longer_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_line_without_an_end_is_read_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "CHUNK", 1 << 16)
+    monkeypatch.setattr("parsers.catalogue.log_file.CHUNK", 1 << 16)
 
     class Endless(BytesIO):
         left = 1 << 28
@@ -194,7 +196,7 @@ def test_long_line_without_an_end_is_read_in_bounded_memory(monkeypatch: pytest.
 
 
 def test_hostile_long_line_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_PATIENCE", 0.001)
+    monkeypatch.setattr("parsers.catalogue.matching._PATIENCE", 0.001)
     hostile = (
         "[2026-11-21 02:15:38,147] INFO [Partition a-0 broker=1] Failed to alter partition to " + "since the controller rejected " * 20_000
     )
@@ -234,7 +236,7 @@ def test_chunks_make_no_difference(seed: int, chunk: int) -> None:
     data = _log(seed, 150)
     whole = read(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalogue, "CHUNK", chunk)
+        patch.setattr("parsers.catalogue.log_file.CHUNK", chunk)
         assert read(data) == whole
 
 
@@ -319,7 +321,7 @@ def test_the_first_host_of_a_journal_is_the_files_own() -> None:
 
 
 def test_more_writers_than_can_be_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "MAX_WRITERS", 2)
+    monkeypatch.setattr("parsers.wrappers.writers.MAX_WRITERS", 2)
     data = "".join(f"[pod/k-{n}/kafka] {TRUNCATED.format(n)}\n" for n in range(4))
     rows = list(read_log(BytesIO(data.encode()), MEMBER, "server-log"))
     assert [row["reason"] for row in of(rows, "problem")] == ["many-writers"]
@@ -423,7 +425,7 @@ def test_chunks_of_wrapped_lines_make_no_difference(seed: int, size: int) -> Non
     data = b"".join(f"{STAMP} stdout F ".encode() + line + b"\n" for line in _log(seed, 60).splitlines())
     whole = read(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(catalogue, "WRAPPED", size * 4)
+        patch.setattr("parsers.catalogue.log_file.WRAPPED", size * 4)
         pieces = read(data)
     assert pieces[:-1] == whole[:-1]
 

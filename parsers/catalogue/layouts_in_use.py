@@ -1,0 +1,106 @@
+"""The layouts the lines of one writer are in, as far as they showed: a file may change between several.
+
+Here: which of them a line's record is in, and where records begin. Not here: the layouts themselves (parsers.layouts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from parsers.catalogue.literals import LITERALS, literals_of
+from parsers.catalogue.text import line_end, text_of
+from parsers.layouts import LOG4J, Layout, Record, fitting, misfit, sniff
+
+HEAD = 64 << 10
+"""Bytes of a chunk that are looked at to learn what they are."""
+MAX_RECORD = 64 << 10
+"""Bytes of a record of several lines that a multi-line pattern gets to see."""
+MAX_LAYOUTS = 8
+"""Layouts one file may change between."""
+MAX_TURNS = 16
+"""Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
+_SHOWN_LINES, _SHOWN = 3, 200
+
+
+class LayoutsInUse:
+    """What is known of the layouts. `given` are the user's own."""
+
+    def __init__(self, given: Sequence[Layout]) -> None:
+        self.given = given
+        self.known: list[Layout] = []
+        """The latest first; one that names no logger comes last."""
+        self.latest = LOG4J
+        """That of the record `read` gave last."""
+        self.literals = LITERALS
+        """What is to be searched for in lines of these layouts."""
+        self.begins = LOG4J.begins
+        """Whether a record begins in these bytes at this place."""
+        self.shown: list[str] = []
+        """First lines, while no layout is known."""
+        self._turns = 0
+
+    def learn(self, head: bytes) -> None:
+        """Looks at lines for the layout they are in, unless one is known."""
+        if self.known:
+            return
+        found = sniff(head[:HEAD], self.given)
+        if found is not None:
+            self._use(found)
+        elif not self.shown:
+            lines = (text_of(line) for line in head[:HEAD].split(b"\n", 64)[:64])
+            self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
+
+    def new_chunk(self) -> None:
+        """From here on it may change MAX_TURNS times again."""
+        self._turns = 0
+
+    def read(self, text: str, data: bytes, at: int) -> Record | None:
+        """The record that begins with this line, in a layout in use or in another one the file changes to."""
+        for layout in self.known:
+            record = layout.read(text)
+            if record is not None:
+                self.latest = layout
+                return record
+        found = fitting(text, self.given)
+        if found is None:
+            return None
+        if self._turns < MAX_TURNS:
+            self._turns += 1
+            better = sniff(data[at : at + HEAD], self.given)
+            found = better if better is not None and better.fits(text) else found
+            self._use(found)
+        self.latest = found
+        return found.read(text)
+
+    def record_at(self, data: bytes, at: int) -> Record | None:
+        """The record that begins at this place, in a layout in use."""
+        text = text_of(data[at : line_end(data, at)])
+        return next((record for layout in self.known if (record := layout.read(text)) is not None), None)
+
+    def first_record(self, data: bytes) -> Record | None:
+        """The first one that any of the layouts finds."""
+        heads = (layout.head.search(data) for layout in self.known)
+        return next((record for head in heads if head and (record := self.record_at(data, head.start()))), None)
+
+    def cut(self, data: bytes) -> int:
+        """Where the last record begins, or else after the last whole line; 0 where there is none."""
+        end = data.rfind(b"\n") + 1
+        at = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
+        while at > 0 and end - at <= MAX_RECORD:
+            if self.begins(data, at):
+                return at
+            at = data.rfind(b"\n", 0, at - 1) + 1
+        return end
+
+    def misfit(self) -> str:
+        """Why the first lines are in no known layout, and what they are."""
+        return f"no known layout: {misfit(self.shown, self.given)}; the file begins {self.shown}"
+
+    def _use(self, layout: Layout) -> None:
+        known = [layout, *(other for other in self.known if other is not layout)]
+        self.known = sorted(known, key=lambda one: one.bare)[:MAX_LAYOUTS]
+        self.literals = literals_of(self.known)
+        self.begins = layout.begins if len(self.known) == 1 else self._begins_any
+
+    def _begins_any(self, data: bytes, at: int) -> bool:
+        return any(layout.begins(data, at) for layout in self.known)

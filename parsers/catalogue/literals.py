@@ -1,0 +1,112 @@
+"""The search for literals: one pass of Aho-Corasick over raw bytes finds those of all patterns at once.
+
+Here: what of each pattern is searched for, in which layout of the lines, and the names of the loggers that tell of
+replication: a line of theirs that no pattern knows is counted and shown. Not here: the walk over a file (reading) or what a
+line with a literal is (matching).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import regex
+from ahocorasick_rs import BytesAhoCorasick
+
+from parsers.catalogue.text import LOG_MARK
+from parsers.layouts import LOG4J, Layout, abbreviates, prefix
+from parsers.patterns import PATTERNS
+from parsers.patterns.loggers import RELEVANT_LOGGERS
+from parsers.patterns.pattern import Pattern
+
+_MIN_LITERAL = 4
+_WITHIN_WORD = regex.compile(r"\w\w")
+_FULL = LOG4J.logged
+
+
+class Literals:
+    """The automaton over all literals and what each of them stands for. `logged`: what may stand around a logger's name;
+    `whole`: it is always Kafka's ` (logger)` behind the message, which some literals are part of."""
+
+    def __init__(self, patterns: Sequence[Pattern], logged: Iterable[tuple[str, str]], whole: bool) -> None:
+        self.patterns = patterns
+        by_literal: dict[bytes, list[int]] = {}
+        for rank, pattern in enumerate(patterns):
+            for literal in (pattern.literal,) if whole else _without_logger(pattern):
+                by_literal.setdefault(literal.encode(), []).append(rank)
+        self.ranks = list(by_literal.values())
+        names = {f"{before}{name}{after}" for before, after in logged for name in _names(before, after)}
+        self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in sorted(names))])
+        self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
+
+    def find(self, data: bytes) -> list[tuple[int, int, int]]:
+        """(literal, start, end) of every occurrence, by end; literals may overlap."""
+        return self.automaton.find_matches_as_indexes(data, overlapping=True)
+
+    def names_logger(self, hits: Iterable[int]) -> bool:
+        """Whether one of these literals is the name of a logger that matters."""
+        return max(hits) >= len(self.ranks)
+
+    def _candidates(self, hits: tuple[int, ...]) -> tuple[Pattern, ...]:
+        """Patterns to try on a line with these literals, in the order of the catalogue."""
+        ranks = {rank for hit in hits if hit < len(self.ranks) for rank in self.ranks[hit]}
+        return tuple(self.patterns[rank] for rank in sorted(ranks))
+
+
+def _without_logger(pattern: Pattern) -> Sequence[str]:
+    """A pattern's literals where its logger does not stand behind the message: what of its literal stands in the messages of
+    its samples; else what they begin with, and its loggers' own names."""
+    messages = [
+        prefix(record.message, record.logger)[1] for sample in pattern.samples if (record := LOG4J.read(sample.line.partition("\n")[0]))
+    ]
+    whole = [
+        "\n".join((sample.line.partition(" (kafka.")[0].partition(" (org.")[0], *sample.line.split("\n")[1:])) for sample in pattern.samples
+    ]
+    ends = [end for end in range(len(pattern.literal), _MIN_LITERAL - 1, -1) if not _WITHIN_WORD.match(pattern.literal, end - 1)]
+    for end in ends:
+        if all(pattern.literal[:end] in text for text in whole):
+            return (pattern.literal[:end],)
+    names = {name.rpartition(".")[2].strip("( )$") for name in (*pattern.loggers, pattern.literal)}
+    return sorted(names | {begin for message in messages if len(begin := _beginning(pattern, message)) >= 2 * _MIN_LITERAL}) or (
+        pattern.literal,
+    )
+
+
+def _beginning(pattern: Pattern, message: str) -> str:
+    """A message up to the first thing that varies in it."""
+    found = pattern.compiled.fullmatch(message)
+    return message[: min((at for at, _ in found.regs[1:] if at >= 0), default=len(message))] if found else ""
+
+
+def _names(before: str, after: str) -> Iterable[str]:
+    """How the loggers that matter may be printed; Kafka's own layout prints them whole."""
+    if (before, after) == _FULL:
+        return RELEVANT_LOGGERS
+    short = {".".join(["", *name.split(".")[at:]]).lstrip(".") for name in RELEVANT_LOGGERS for at in range(name.count(".") + 1)}
+    initials = {".".join([*(part[:1] for part in name.split(".")[:-1]), name.split(".")[-1]]) for name in RELEVANT_LOGGERS}
+    return short | initials
+
+
+@lru_cache(maxsize=64)
+def _made(logged: frozenset[tuple[str, str]], whole: bool) -> Literals:
+    return Literals(PATTERNS, sorted(logged), whole)
+
+
+def literals_of(layouts: Iterable[Layout]) -> Literals:
+    """What is searched for in lines of these layouts; Kafka's own is always among them."""
+    layouts = list(layouts)
+    return _made(frozenset((_FULL, *(layout.logged for layout in layouts))), all(layout is LOG4J for layout in layouts))
+
+
+LITERALS = literals_of(())
+
+
+@lru_cache(maxsize=1 << 12)
+def relevant(logger: str) -> str | None:
+    """The first logger that matters which may have been printed so."""
+    return logger if logger in RELEVANT_LOGGERS else next((name for name in RELEVANT_LOGGERS if abbreviates(logger, name)), None)
+
+
+def mentions(head: bytes) -> bool:
+    """Whether a line with a time or a level holds a literal of Kafka's: a log, though in no layout that is known."""
+    return any(LOG_MARK.search(head, head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in LITERALS.find(head))

@@ -1,0 +1,162 @@
+"""The walk through one log file of any size in bounded memory: its lines as they are, and what they hold from where they are
+wrapped on, one sequence of plain lines for each writer in it.
+
+Here: chunks of whole lines, where wrapping begins, and the account of the file. Not here: what is read in the lines
+(reading), or which file is a log (parsers.sniff).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, cast
+
+from parsers.catalogue.layouts_in_use import HEAD
+from parsers.catalogue.reading import Reading
+from parsers.catalogue.text import line_end
+from parsers.catalogue.unwrapped import Unwrapped
+from parsers.layouts import Layout
+from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
+from parsers.schemas import Member, Row, problem
+from parsers.sniff import log_kind
+from parsers.wrappers.unwrapper import Unwrapper
+from parsers.wrappers.writers import Writers
+
+CHUNK = 4 << 20
+"""Bytes searched at a time; also the longest line that is looked into as a whole."""
+WRAPPED = 4 << 20
+"""Bytes of unwrapped lines that are kept for all writers together."""
+_WRAPPED_FROM = (b"\n==> ", b'\n{"', b"\n[pod/")
+"""Where a file may begin to be wrapped in the middle; otherwise a line with a literal shows it."""
+
+
+def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
+    """Events of one log file in file order, then one `source` row about the file as a whole.
+
+    `byte` counts in the stream as given (decompressed), `line` from 1. `kind` is the name of the source's kind, kept in
+    `collected`. `layouts` are the user's own. Where lines name their writer (a pod, a joined file), events have the source
+    `path#writer`, and each of these has a `source` row too. Damage gives `problem` rows: 'out-of-range', 'long-line',
+    'slow-line', 'binary-noise', 'read-error', 'unknown-layout', 'no-date', 'many-writers'.
+    """
+    return LogFile(member, kind, layouts).rows(stream)
+
+
+class LogFile(Reading):
+    """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
+
+    def __init__(self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False) -> None:
+        super().__init__(member, member.path, kind, layouts, irrelevant=irrelevant)
+        self.pending = b""  # what follows the chunk
+        self.cut_short = False
+        self.unwrapper = Unwrapper(layouts)
+        self.writers = Writers(
+            Unwrapped(member, member.path, kind, layouts),
+            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts),
+        )
+
+    def rows(self, stream: BinaryIO) -> Iterator[Row]:
+        self.pending = self._block(stream, b"")
+        if self.pending.startswith(UTF16):
+            stream = cast(BinaryIO, Decoded(stream, self.pending))
+            self.pending = self._block(stream, b"")
+        if self.unwrapper.prepare(self.pending[:HEAD]):
+            yield from self._unwrapped(self.pending, stream)
+        else:
+            yield from self._plain(stream)
+        yield from self.end()
+
+    def _plain(self, stream: BinaryIO) -> Iterator[Row]:
+        self.layouts.learn(self.pending)
+        for data in self._chunks(stream):
+            begin = self.offset
+            yield from self.chunk(data)
+            if self.wrapped_at >= 0:
+                yield from self._unwrapped(data[self.wrapped_at :] + self.pending, stream)
+                return
+            if self.cut_short:
+                text = f"a line longer than {CHUNK} bytes; the rest of it was not read"
+                yield {**problem("long-line", text, line=self.line, byte=begin), "source": self.source}
+                self.cut_short = False
+
+    def chunk(self, data: bytes) -> Iterator[Row]:
+        begin = self._wrapped_from(data)
+        yield from super().chunk(data[:begin])
+        if self.wrapped_at < 0 and begin < len(data):
+            self.wrapped_at = begin
+
+    def _wrapped_from(self, data: bytes) -> int:
+        """Where the first line begins that is plainly a wrapped one; the end where none is."""
+        found = [at + 1 for mark in _WRAPPED_FROM if (at := data.find(mark)) >= 0]
+        return min((at for at in found if self._wraps(data[at : line_end(data, at)])), default=len(data))
+
+    def _wraps(self, line: bytes) -> bool:
+        return self.unwrapper.wraps(line)
+
+    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Row]:
+        """Events of what follows `offset`: `data` and the rest of the stream."""
+        outer = Outer(stream, data, self.line, self.offset)
+        for line in self.unwrapper.lines(outer):
+            yield from self.writers.of(line).add(line, WRAPPED // max(4, len(self.writers.named)))
+        for reading in self.writers:
+            yield from reading.flush(last=True)
+        for reading in self.writers.named.values():
+            yield from reading.end()
+        if outer.cut:
+            text = f"{outer.cut} lines longer than {MAX_LOG_LINE} bytes; the rest of each was not read"
+            yield {**problem("long-line", text), "source": self.source}
+        if trouble := self.writers.problem():
+            yield {**problem("many-writers", trouble), "source": self.source}
+        self.problem = self.problem or outer.problem
+        self.line, self.offset, self.unended = outer.line, outer.byte, outer.unended
+        self._take_over(self.writers.own)
+
+    def _take_over(self, own: Unwrapped) -> None:
+        """What was unwrapped and names no writer is this file's."""
+        self.layouts.known = self.layouts.known or own.layouts.known
+        self.layouts.shown = self.layouts.shown or (own.layouts.shown if own.survey.hits or not self.writers.named else [])
+        self.survey.take_over(own.survey)
+
+    def collected(self) -> Row:
+        of_writers = sum(reading.count for reading in self.writers.named.values())
+        told = self.writers.own.collected()["wall_minus_utc_ms"]
+        return {**super().collected(), "lines": max(0, self.line - 1 + self.unended - of_writers), "wall_minus_utc_ms": told}
+
+    def _chunks(self, stream: BinaryIO) -> Iterator[bytes]:
+        """Pieces of whole lines, where possible of whole records; a line longer than CHUNK comes as its first CHUNK bytes."""
+        while block := self._block(stream, self.pending):
+            self.pending = b""
+            if len(block) < CHUNK:
+                yield block
+                return
+            cut = self.layouts.cut(block)
+            zeros = not cut and not block[:CHUNK].strip(b"\0")  # of a crashed file system: a record may follow in the same line
+            self.pending = block[cut or CHUNK :]
+            self.cut_short = not cut and not zeros
+            yield block[: cut or CHUNK]
+            if not cut and not zeros:
+                self.pending = self._skip_line(stream, self.pending)
+
+    def _block(self, stream: BinaryIO, pending: bytes) -> bytes:
+        """What is pending and as much more as makes a chunk; less only at the end. Decompressors give small pieces."""
+        pieces, size = [pending], len(pending)
+        while size < CHUNK and (piece := self._read_more(stream, CHUNK)):
+            pieces.append(piece)
+            size += len(piece)
+        return b"".join(pieces)
+
+    def _read_more(self, stream: BinaryIO, size: int) -> bytes:
+        if self.problem:
+            return b""
+        data, self.problem = read_on(stream, size)
+        return data
+
+    def _skip_line(self, stream: BinaryIO, pending: bytes) -> bytes:
+        """Drops the rest of a line that is too long, newline included."""
+        while (end := pending.find(b"\n")) < 0:
+            self.offset += len(pending)
+            pending = self._read_more(stream, CHUNK)
+            if not pending:
+                return b""
+        self.offset += end + 1
+        self.line += 1
+        self.unended = False
+        return pending[end + 1 :]

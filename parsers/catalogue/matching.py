@@ -1,0 +1,71 @@
+"""Whether a pattern claims a line that holds its literal: its loggers, then its expression.
+
+Here: what is looked at, one line or a record of several, and the time limit of expressions. Not here: where the lines come
+from (reading) or the columns of an event (parsers.patterns.pattern).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from parsers.layouts import STATE_CHANGE, Layout, Record, abbreviates, prefix
+from parsers.patterns.pattern import Pattern
+
+LONG_MESSAGE = 2048
+"""Characters from which on an expression gets a time limit: no line Kafka writes needs it, a hostile one may."""
+_PATIENCE = 5.0
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is looked at: one line, or a record of several."""
+
+    text: str
+    message: str
+    logger: str | None
+    begin: int
+    end: int
+    bare: bool = False
+    """Its layout names no logger."""
+    lines_before: int = 0
+    """Lines between the record's first one and the one the literal was found in."""
+    noise: int = 0
+    """Control bytes in front of it."""
+
+
+def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False) -> regex.Match[str] | None:
+    """The match of a pattern with a message; `bare`: no logger is printed, so any may have said it. Raises TimeoutError."""
+    if pattern.loggers and not (bare if logger is None else _is_one_of(logger, pattern.loggers)):
+        return None
+    if len(message) > LONG_MESSAGE:
+        return pattern.compiled.fullmatch(message, timeout=_PATIENCE)
+    return pattern.compiled.fullmatch(message)
+
+
+def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str | None]:
+    """Message and logger of a record of several lines; the logger may stand at the end of a later line than the first."""
+    if not rest:
+        return record.message, record.logger
+    found = layout.tail.search(rest) if layout.tail is not None and record.logger is None else None
+    if found is None:
+        return f"{record.message}\n{rest}", record.logger
+    return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found["logger"]
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
+    return logger in loggers or any(abbreviates(logger, name) for name in loggers)
+
+
+def readings_of(seen: Seen) -> Sequence[tuple[Mapping[str, Any], str]]:
+    """Component and message; where no logger is told, both with and without the writer that state changes begin with."""
+    plain = prefix(seen.message, seen.logger)
+    if not seen.bare:
+        return (plain,)
+    state_change = prefix(seen.message, STATE_CHANGE)
+    return (plain,) if state_change == plain else (state_change, plain)

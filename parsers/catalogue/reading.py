@@ -1,0 +1,260 @@
+"""The walk through the plain lines of one writer: literals first, over whole chunks; expressions only on the lines they hit.
+
+Here: from lines with a literal to events, each in its place and of its record. Not here: chunks of a file and what is
+wrapped in it (log_file, unwrapped), what is searched for (literals), whether a pattern fits (matching).
+
+A line without a literal costs no Python at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import regex
+
+from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
+from parsers.catalogue.literals import relevant
+from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
+from parsers.catalogue.survey import MAX_SAMPLES, Survey
+from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
+from parsers.layouts import Layout, Record, prefix
+from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
+from parsers.patterns.pattern import Pattern, check, column
+from parsers.schemas import MAX_TEXT, Member, Row, problem
+
+
+class Reading:
+    """The state of one walk through the plain lines of one writer, chunk by chunk."""
+
+    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False) -> None:
+        self.member = member
+        self.source = source
+        self.kind = kind
+        self.irrelevant = irrelevant
+        self.layouts = LayoutsInUse(layouts)
+        self.survey = Survey()
+        self.offset = 0  # of the chunk's first byte
+        self.line = 1  # number of the chunk's first line
+        self.unended = False
+        self.problem: str | None = None
+        self.slow = False
+        self.owner: Record | None = None  # record the lines looked at last belong to
+        self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
+        self.known = 0  # up to here in the chunk `owner` is known
+        self.told = False  # a pattern of several lines has told all of `owner`
+        self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
+
+    def chunk(self, data: bytes) -> Iterator[Row]:
+        """Events of a piece of whole lines."""
+        self.layouts.learn(data)
+        self.survey.chunk(data, self.layouts, self._byte_at)
+        yield from self._search(data)
+        self.owner = self.survey.tail
+        self.offset += len(data) if self.wrapped_at < 0 else self.wrapped_at
+        self.unended = not data.endswith(b"\n")
+
+    def end(self) -> Iterator[Row]:
+        """What can be said only of the whole; the `source` row last."""
+        known, survey = self.layouts, self.survey
+        if survey.noise:
+            text = f"{survey.noise} control bytes (NUL and the like), the first at byte {survey.noise_at}"
+            yield {**problem("binary-noise", text, byte=survey.noise_at), "source": self.source}
+        if self.problem:
+            yield {**problem("read-error", self.problem, byte=self.offset), "source": self.source}
+        if not known.known and (survey.hits or any(LOG_MARK.search(line.encode()) for line in known.shown)):
+            yield {**problem("unknown-layout", known.misfit(), line=1, byte=0), "source": self.source}
+        if survey.undated and survey.first is None:
+            text = f"the lines print no date: {survey.undated} events could not be placed in time"
+            yield {**problem("no-date", text, line=1, byte=0), "source": self.source}
+        yield {"source": self.source, "event": "source", "pattern": "log", "collected": self.collected()}
+
+    def collected(self) -> Row:
+        """Fields of schemas.COLLECTED."""
+        return {
+            "kind": self.kind,
+            "bytes": self.offset,
+            "modified": self.member.modified,
+            "lines": self.line - 1 + self.unended,
+            **self.survey.collected(),
+            "problem": self.problem,
+        }
+
+    def _wraps(self, line: bytes) -> bool:
+        """Whether a line that begins no record is a wrapped one."""
+        return False
+
+    def _byte_at(self, at: int) -> int:
+        """The byte of the file that a byte of the chunk is."""
+        return self.offset + at
+
+    def _search(self, data: bytes) -> Iterator[Row]:
+        self.owner_at, self.known = -1, 0
+        self.layouts.new_chunk()
+        at: int | None = 0
+        while at is not None:
+            at = yield from self._search_from(data, at)
+
+    def _search_from(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
+        """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
+        literals = self.layouts.literals
+        hits = literals.find(data[base:] if base else data)
+        at, count, floor = 0, len(hits), base
+        while at < count:
+            start = hits[at][1] + base
+            line = self.line
+            begin = data.rfind(b"\n", floor, start) + 1 or floor
+            end = line_end(data, start)
+            self.line += data.count(b"\n", floor, begin)
+            after = at + 1
+            while after < count and hits[after][1] + base < end:
+                after += 1
+            yield from self._look(data, begin, end, tuple([hit[0] for hit in hits[at:after]]))
+            if self.wrapped_at >= 0:
+                return None
+            if self.layouts.literals is not literals:
+                self.line = line
+                return floor
+            at, floor = after, end
+        self.line += data.count(b"\n", floor)
+        return None
+
+    def _look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
+        """Events of the line at [begin, end), which holds these literals."""
+        self.survey.hits += 1
+        raw = data[begin:end]
+        text = text_of(raw)
+        noise = leading_noise(raw) if self.survey.noise else 0
+        literals = self.layouts.literals
+        record = self.layouts.read(text, data, begin)
+        if self.layouts.literals is not literals:
+            return
+        if record is None:
+            if self._wraps(raw):
+                self.wrapped_at = begin
+                return
+            self._find_owner(data, begin)
+            if self.told:
+                return
+            seen = Seen(text, text.strip(), None, begin, end, noise=noise)
+        else:
+            self.owner, self.owner_at, self.told = record, begin, False
+            bare = self.layouts.latest.bare and record.logger is None
+            seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
+        self.known = end
+        if len(text) > LONG_MESSAGE and self.slow:
+            return
+        try:
+            yield from self._try(data, seen, ids)
+        except TimeoutError:
+            self.slow = True
+            yield self._problem("slow-line", "a very long line could not be read in time; such lines are left out from here on", seen)
+        except ValueError as error:
+            yield self._problem("out-of-range", f"{error}: {text}", seen)
+
+    def _try(self, data: bytes, seen: Seen, ids: tuple[int, ...]) -> Iterator[Row]:
+        readings = readings_of(seen)
+        if "node" in readings[0][0]:
+            self.survey.nodes[readings[0][0]["node"]] += 1
+        for pattern in self.layouts.literals.candidates(ids):
+            if pattern.multiline:
+                whole = self._whole(data, seen)
+                found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
+                if found is not None:
+                    self.told = True
+                    yield from self._events(pattern, found, readings[0][0], whole)
+                    return
+                continue
+            for context, message in readings:
+                found = apply(pattern, message, seen.logger, seen.bare)
+                if found is not None:
+                    yield from self._events(pattern, found, context, seen)
+                    return
+        if self.layouts.literals.names_logger(ids):
+            self._count_unrecognised(seen)
+
+    def _events(self, pattern: Pattern, found: regex.Match[str], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
+        if pattern.event == "irrelevant" and not self.irrelevant:
+            return ()
+        line, byte = self._place(seen)
+        time, clock = self._when(seen)
+        self.survey.undated += time is None and self.owner is not None
+        row: Row = {
+            "source": self.source,
+            "line": line,
+            "byte": byte,
+            "time": time,
+            "clock": clock,
+            "event": pattern.event,
+            "pattern": pattern.name,
+            "level": (self.owner.level or None) if self.owner else None,
+            "text": self._raw(seen),
+            **context,
+        }
+        for name in pattern.columns:
+            value = found[name]
+            if value is not None:
+                row[name] = column(name, value)
+        row.update(pattern.fixed)
+        if pattern.explode is None:
+            return (row,)
+        row["_groups"] = found.groupdict()
+        rows = [check(made) for made in pattern.explode(row)]
+        for made in rows:
+            made.pop("_groups", None)
+        return rows
+
+    def _place(self, seen: Seen) -> tuple[int, int]:
+        """Line and byte in the file."""
+        return self.line - seen.lines_before, self.offset + seen.begin + seen.noise
+
+    def _when(self, seen: Seen) -> tuple[datetime | None, str]:
+        """Time of the record, and the clock that told it."""
+        return (self.owner.time, "utc" if self.owner.utc else "line") if self.owner else (None, "line")
+
+    def _raw(self, seen: Seen) -> str:
+        """The file's own text."""
+        return seen.text[:MAX_TEXT]
+
+    def _problem(self, reason: str, text: str, seen: Seen) -> Row:
+        line, byte = self._place(seen)
+        return {**problem(reason, text, line=line, byte=byte), "source": self.source}
+
+    def _find_owner(self, data: bytes, begin: int) -> None:
+        """The record a line that begins none belongs to, looked for backwards as far as it is not known yet."""
+        at = begin
+        while at > self.known:
+            at = data.rfind(b"\n", self.known, at - 1) + 1 or self.known
+            if self.layouts.begins(data, at):
+                self.owner = self.layouts.record_at(data, at)
+                self.owner_at, self.told = at, False
+                return
+
+    def _whole(self, data: bytes, seen: Seen) -> Seen:
+        """All lines of the record `seen` is in, as far as they lie in this chunk and within MAX_RECORD."""
+        if self.owner is None or self.owner_at < 0:
+            return seen
+        begin, end, at = self.owner_at, seen.end, seen.end + 1
+        limit = min(len(data), begin + MAX_RECORD)
+        while at < limit and not self.layouts.begins(data, at):
+            end = line_end(data, at)
+            at = end + 1
+        first_end = line_end(data, begin)
+        rest = "\n".join(text_of(data[first_end + 1 : end]).splitlines()) if end > first_end else ""
+        message, logger = whole_message(self.owner, rest, self.layouts.latest)
+        text = text_of(data[begin : min(end, begin + 4 * MAX_TEXT)])
+        noise = leading_noise(data[begin:first_end]) if self.survey.noise else 0
+        before = data.count(b"\n", begin, seen.begin)
+        return Seen(text, message, logger, begin, end, bare=self.layouts.latest.bare and logger is None, lines_before=before, noise=noise)
+
+    def _count_unrecognised(self, seen: Seen) -> None:
+        logger, level = seen.logger, self.owner.level if self.owner else "INFO"
+        if logger is None:
+            logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)
+        name = relevant(logger) if logger is not None else None
+        if name is None or (level in ("TRACE", "DEBUG") and not name.startswith(TRACED_BY_DEFAULT)):
+            return
+        self.survey.unrecognised += 1
+        if len(self.survey.samples) < MAX_SAMPLES:
+            self.survey.samples.append(self._raw(seen))

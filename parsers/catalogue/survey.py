@@ -1,0 +1,107 @@
+"""What is known of a source as a whole: the time it covers, who wrote it, noise in it, lines nobody knows.
+
+Here: the account, chunk by chunk. Not here: the events (reading) or what is made of the account (parsers.evidence).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+import regex
+
+from parsers.catalogue.layouts_in_use import HEAD, LayoutsInUse
+from parsers.catalogue.text import first_noise, line_end, noise_in, text_of
+from parsers.layouts import LOG4J, Record
+from parsers.schemas import Row
+
+MAX_SAMPLES = 5
+_LAST_LINES = 10_000
+_NODE_NAMED = (
+    r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
+    r"(?:GroupCoordinator|Kafka Server) |KafkaApi-)(\d{1,9})[\], ]"
+)
+_NODE = regex.compile(rf"(?m)^\[[^\]\n]{{23}}\] [A-Z]+ +{_NODE_NAMED}".encode())
+_NODE_FIRST = regex.compile(_NODE_NAMED)
+
+
+class Survey:
+    """The account of one source."""
+
+    def __init__(self) -> None:
+        self.first: datetime | None = None
+        self.last: datetime | None = None
+        self.utc: bool | None = None
+        """Clock of these two."""
+        self.nodes: Counter[int] = Counter()
+        self.noise = 0
+        self.noise_at: int | None = None
+        self.unrecognised = 0
+        self.samples: list[str] = []
+        self.hits = 0
+        """Lines that hold a literal."""
+        self.undated = 0
+        """Events of records that print no date."""
+        self.tail: Record | None = None
+        """Last record of the chunks so far, which may go on in the next."""
+
+    def chunk(self, data: bytes, layouts: LayoutsInUse, place: Callable[[int], int]) -> None:
+        """Takes in a chunk; `place` tells the byte of the file a byte of it is."""
+        noise = noise_in(data)
+        if noise and self.noise_at is None:
+            self.noise_at = place(first_noise(data))
+        self.noise += noise
+        self._count_nodes(data, layouts)
+        if self.first is None:
+            self._pass_by(layouts.first_record(data))
+        at = len(data)
+        for _ in range(_LAST_LINES):
+            at = data.rfind(b"\n", 0, max(at - 1, 0)) + 1
+            if layouts.begins(data, at):
+                self.tail = layouts.record_at(data, at)
+                self._pass_by(self.tail)
+                return
+            if at == 0:
+                return
+
+    def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
+        if all(layout is LOG4J for layout in layouts.known):
+            self.nodes.update(int(node) for node in _NODE.findall(data, 0, HEAD))
+            return
+        for layout in layouts.known:
+            for head in layout.head.finditer(data, 0, HEAD):
+                record = layout.read(text_of(data[head.start() : line_end(data, head.start())]))
+                if record is not None and (found := _NODE_FIRST.match(record.message)):
+                    self.nodes[int(found[1])] += 1
+
+    def _pass_by(self, record: Record | None) -> None:
+        """Widens what is known of the time covered; a file whose lines are UTC only in part is told by the clock of its first."""
+        if record is None or record.time is None or self.utc not in (None, record.utc):
+            return
+        self.utc = record.utc
+        self.first = self.first or record.time
+        self.last = record.time
+
+    def take_over(self, other: Survey) -> None:
+        """Makes what is known of a part of the source known of this one."""
+        self.hits += other.hits
+        self.undated += other.undated
+        self.noise += other.noise
+        self.noise_at = other.noise_at if self.noise_at is None else self.noise_at
+        self.unrecognised += other.unrecognised
+        self.samples = (self.samples + other.samples)[:MAX_SAMPLES]
+        self.nodes.update(other.nodes)
+        if other.utc is not None and self.utc in (None, other.utc):
+            self.utc, self.first, self.last = other.utc, self.first or other.first, other.last
+
+    def collected(self) -> Row:
+        """Fields of schemas.COLLECTED."""
+        return {
+            "unrecognised": self.unrecognised,
+            "samples": self.samples,
+            "first": self.first,
+            "last": self.last,
+            "clock": "utc" if self.utc else "line",
+            "nodes": sorted(self.nodes, key=lambda node: (-self.nodes[node], node)),
+        }

@@ -1,0 +1,129 @@
+"""What decompresses: gzip, bzip2, xz and zstd as streams in bounded memory, told by their first bytes.
+
+Here: one shape for the four libraries, and streams joined one after the other. Not here: the bound on what comes out
+(streams), or what lies in it (walk).
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from parsers.containers.streams import CHUNK
+
+MAX_DICTIONARY = 2**28
+"""Bytes an xz or zstd decoder may keep; `xz -9` needs 65 MiB, `zstd --long` 128 MiB."""
+_ZSTD_CHUNK = 2**11  # a zstd block of four bytes may hold 128 KiB: small bites keep what one bite can give at 64 MiB
+_MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_LONGEST_MAGIC = 10
+"""Bytes `compression` looks at for the longest of them, bzip2's."""
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, max_length: int = ...) -> bytes: ...
+
+
+class _Gzip:
+    """zlib in the shape of bz2 and lzma: keeps what a bounded call left of its input."""
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+
+    eof = property(lambda self: self._inflate.eof)
+    unused_data = property(lambda self: self._inflate.unused_data)
+    needs_input = property(lambda self: not self._inflate.unconsumed_tail)
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
+
+
+class _Zstd:
+    """zstd in the shape of bz2 and lzma; bites stand in for the bound it has not."""
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor(max_window_size=MAX_DICTIONARY).decompressobj()
+        self._rest = b""
+
+    eof = property(lambda self: self._frame.eof)
+    unused_data = property(lambda self: self._frame.unused_data + self._rest)
+    needs_input = property(lambda self: not self._rest)
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        data = self._rest + data
+        self._rest = data[_ZSTD_CHUNK:]
+        return self._frame.decompress(data[:_ZSTD_CHUNK])
+
+
+DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
+    "gzip": _Gzip,
+    "bzip2": bz2.BZ2Decompressor,
+    "xz": lambda: lzma.LZMADecompressor(memlimit=MAX_DICTIONARY),
+    "zstd": _Zstd,
+}
+
+
+def compression(head: bytes) -> str | None:
+    """How the bytes that begin so are compressed: a key of DECOMPRESSORS; None when they are not."""
+    for magic, form in _MAGIC.items():
+        if head.startswith(magic):
+            return form
+    if head[:3] == b"BZh" and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
+        return "bzip2"
+    if len(head) >= 4 and head[0] & 0xF0 == 0x50 and head[1:4] == b"\x2a\x4d\x18":
+        return "zstd"  # a skippable frame, as pzstd writes first
+    return None
+
+
+class Unpacked:
+    """Decompresses a stream of one or more joined gzip, bzip2, xz or zstd streams; raises where it is cut or damaged."""
+
+    def __init__(self, packed: BinaryIO, form: str) -> None:
+        self._packed = packed
+        self._form = form
+        self._fresh = DECOMPRESSORS[form]
+        self._engine: _Decompressor | None = self._fresh()
+        self._data = b""
+        self._pending = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        while not self._pending and self._engine is not None:
+            self._pending = memoryview(self._step(size))
+        out, self._pending = bytes(self._pending[:size]), self._pending[size:]
+        return out
+
+    def _step(self, size: int) -> bytes:
+        assert self._engine is not None
+        if self._engine.eof:
+            self._next_stream()
+            return b""
+        ended = False
+        if not self._data and self._engine.needs_input:
+            self._data = self._packed.read(CHUNK)
+            ended = not self._data
+        out = self._engine.decompress(self._data, max(size, CHUNK))
+        self._data = b""
+        if ended and not out and not self._engine.eof:
+            raise EOFError("compressed data end too soon: the file is cut off")
+        return out
+
+    def _next_stream(self) -> None:
+        """The next of several joined streams; zeros after the last one are padding."""
+        assert self._engine is not None
+        rest = self._engine.unused_data.lstrip(b"\0")
+        while len(rest) < _LONGEST_MAGIC and (more := self._packed.read(CHUNK)):
+            rest = (rest + more).lstrip(b"\0")
+        if rest and compression(rest) != self._form:
+            raise OSError("other bytes follow the compressed ones; they were not read")
+        self._data = rest
+        self._engine = self._fresh() if rest else None

@@ -1,0 +1,50 @@
+"""The files of a directory tree of the evidence, in a fixed order.
+
+Here: which names there are, and which links lead to what is read anyway. Not here: what a file holds (walk).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+
+from parsers.containers.names import clean, is_junk, printable
+
+
+def leaves(root: str) -> Iterator[str]:
+    """Names relative to `root` of all that is no readable directory, sorted in each directory."""
+    pending = [""]
+    while pending:
+        name = pending.pop()
+        if name and not _is_directory(os.path.join(root, name)):
+            yield name
+            continue
+        try:
+            with os.scandir(os.path.join(root, name)) as entries:
+                found = sorted((entry.name for entry in entries if not is_junk(clean(entry.name))), reverse=True)
+        except OSError:
+            yield name
+            continue
+        pending.extend(os.path.join(name, child) for child in found)
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def link_trouble(root: str, full: str) -> str | None:
+    """Why a symbolic link hides evidence; None when what it leads to lies inside the tree and is read there."""
+    try:
+        target = os.path.realpath(full, strict=True)
+    except OSError as error:
+        return f"symbolic link that leads nowhere: {error.strerror}"
+    base = os.path.realpath(root)
+    if os.path.commonpath([base, target]) != base:
+        return f"symbolic link that leads out of the evidence, not followed: {printable(os.readlink(full))}"
+    if os.path.commonpath([target, os.path.realpath(os.path.dirname(full))]) == target:
+        return "symbolic link that leads back to a directory above it, not followed"
+    return None

@@ -1,0 +1,36 @@
+"""What container the first bytes of a stream show.
+
+Here: the forms that are read and those that are only named. Not here: the bytes of compressed streams (compression) and tar
+headers (tar), or what a file is once nothing is around it (parsers.sniff).
+"""
+
+from __future__ import annotations
+
+from parsers.containers.compression import compression
+from parsers.containers.tar import is_tar
+
+_MAGIC = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"PK\x07\x08PK\x03\x04": "zip",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip archive",
+    b"Rar!\x1a\x07": "RAR archive",
+    b"LZIP": "lzip file",
+    b"\x04\x22\x4d\x18": "lz4 file",
+    b"\x02\x21\x4c\x18": "lz4 file",
+    b"\xff\x06\0\0sNaPpY": "snappy file",
+    b"\x1f\x9d": "compress file",
+    b"\x5d\0\0": "lzma file",
+}
+UNREAD = {form for form in _MAGIC.values() if " " in form}
+"""Forms that cannot be read here."""
+
+
+def form_of(name: str, head: bytes) -> str:
+    """A key of compression.DECOMPRESSORS, 'tar', 'zip', one of UNREAD, or 'plain'."""
+    if packed := compression(head):
+        return packed
+    for magic, found in _MAGIC.items():
+        if head.startswith(magic):
+            return found
+    return "tar" if is_tar(name, head) else "plain"

@@ -1,0 +1,227 @@
+"""What is in a tar: its entries one after another from a stream that is read once, damaged archives as far as they go.
+
+Here: headers that lie, joined archives, names that come again. Not here: what is around the tar or in its members (walk).
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import IO, Any, BinaryIO, cast
+
+from parsers.containers.compression import Unpacked, compression
+from parsers.containers.names import clean, is_junk, moment, printable
+from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
+from parsers.schemas import Member
+
+MAX_TAR_HEADER = 2**20
+"""Bytes of a long name or pax header; tarfile holds one in memory whole."""
+MAX_LOOKED_AHEAD = 256 * 2**20
+"""Bytes of a compressed tar whose headers are read before its members are, at the cost of decompressing it twice."""
+MAX_NAMES = 2**20
+"""Entries of a tar whose names are remembered, to tell when one comes again."""
+
+
+_EXTENSIONS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+_END_MARK = tarfile.EOFHeaderError  # type: ignore[attr-defined]
+_DAMAGED = tarfile.InvalidHeaderError  # type: ignore[attr-defined]
+_CUT = tarfile.TruncatedHeaderError  # type: ignore[attr-defined]
+
+
+class _Header(tarfile.TarInfo):
+    """Refuses what tarfile would end at silently, hold in memory whole, or loop over."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        info = super().frombuf(buf, encoding, errors)
+        if info.size < 0 or (info.type in _EXTENSIONS and info.size > MAX_TAR_HEADER):
+            raise tarfile.ReadError(f"tar header with an impossible size ({info.size})")
+        return info
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> _Header:
+        assert isinstance(archive, _Tar)
+        try:
+            info = super().fromtarfile(archive)
+        except _END_MARK:
+            archive.ended = True
+            raise
+        except _DAMAGED as error:
+            archive.damage = archive.damage or f"damaged header at byte {archive.offset}: {error}; read on from the next whole one"
+            raise  # tarfile looks for it block by block
+        except _CUT as error:
+            raise tarfile.ReadError(f"damaged header at byte {archive.offset}: {error}") from None
+        archive.ended = False
+        return info
+
+
+class _Tar(tarfile.TarFile):
+    tarinfo = _Header
+    members: list[tarfile.TarInfo]
+    ended = False
+    """The last block read was an end-of-archive mark."""
+    damage: str | None = None
+    """The first header that could not be read."""
+
+
+class _Forward:
+    """A stream as tarfile wants it: with a position, but only ever moved ahead, and never beyond its end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._at = 0
+
+    def tell(self) -> int:
+        return self._at
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        if position < self._at:
+            raise tarfile.ReadError("a header points back into what was read")
+        while self._at < position and self.read(min(CHUNK, position - self._at)):
+            pass
+        return self._at
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._at += len(data)
+        return data
+
+
+def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
+    """Entries one by one, to the first that points back."""
+    last = -1
+    while (info := tar.next()) is not None and info.offset > last:
+        tar.members.clear()
+        last = info.offset
+        yield info
+
+
+def tar_entries(stream: IO[bytes], disk: str | None, select: tuple[str, ...] | None) -> Iterator[Entry]:
+    """Entries of a tar in its order; raises at the end what is wrong with the archive itself.
+
+    `disk`: the file whose content this is, None where nobody can look ahead. `select`: the 'start-end' range of it that the
+    stream is, None when it is all.
+    """
+    ahead = _Forward(stream)
+    start, end = select[0].split("-") if select is not None else ("0", "")
+    names = _Names(_replaced_in(disk), int(start))
+    # joined archives (`cat a.tar b.tar`) go on after the end mark of the first
+    tar = _Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)
+    for info in _entries(tar):
+        if info.isreg() and (trouble := names.against(info)) is not None:
+            yield _member(info), None, trouble
+        elif not (info.isdir() or is_junk(clean(info.name))):
+            yield _entry(tar, ahead, info)
+    if tar.damage is not None:
+        raise tarfile.ReadError(tar.damage)
+    if not tar.ended and not end:
+        raise tarfile.ReadError("ends without an end-of-archive mark: the file may be cut off")
+
+
+def _entry(tar: _Tar, ahead: _Forward, info: tarfile.TarInfo) -> Entry:
+    if not info.isreg():
+        return _member(info), None, _not_regular(info)
+    if info.issparse():
+        sparse = tar.extractfile(info)
+        assert sparse is not None
+        return _member(info), read1(sparse), None
+    ahead.seek(info.offset_data)
+    return _member(info), Part(ahead.read, info.size).read, None
+
+
+def _member(info: tarfile.TarInfo) -> Member:
+    return Member(clean(info.name), info.size, moment(info.mtime))
+
+
+class _Names:
+    """Which entry of a tar counts when a name comes again (`tar -r`, `tar -u`, a file named twice to `tar -c`): the last, as for tar
+    itself; the first where the archive can only be read once."""
+
+    def __init__(self, replaced: frozenset[int] | None, start: int) -> None:
+        self._replaced = replaced
+        self._start = start
+        self._seen: set[int] = set()
+
+    def against(self, info: tarfile.TarInfo) -> str | None:
+        """Why this entry is not to be read; None when it is."""
+        if self._replaced is not None:
+            return "replaced by a later entry of this name, not read" if self._start + info.offset in self._replaced else None
+        name = hash(clean(info.name))
+        if name in self._seen:
+            return "replaces an earlier entry of this name, which was read already; not read"
+        if len(self._seen) < MAX_NAMES:
+            self._seen.add(name)
+        return None
+
+
+def _replaced_in(path: str | None) -> frozenset[int] | None:
+    """Offsets of the entries that later ones replace; None where nobody can look ahead."""
+    if path is None:
+        return None
+    try:
+        status = os.stat(path)
+        return _looked_ahead(path, status.st_size, status.st_mtime_ns)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=4)
+def _looked_ahead(path: str, size: int, _changed: int) -> frozenset[int] | None:
+    """Every unit of a tar needs it; a reader of many units finds it once."""
+    allowance = Allowance()
+    last: dict[int, int] = {}
+    replaced: set[int] = set()
+    with open(path, "rb") as file:
+        stream: Any = file
+        while (form := compression(stream.peek(BUFFER))) is not None:
+            if size > MAX_LOOKED_AHEAD:
+                return None
+            allowance.taken = size
+            stream = buffered(Guarded(Unpacked(stream, form).read, allowance))
+        ahead = file if stream is file else _Forward(stream)
+        try:
+            for info in _entries(_Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)):
+                name = hash(clean(info.name))
+                if info.isreg() and name in last:
+                    replaced.add(last[name])
+                if info.isreg() and (name in last or len(last) < MAX_NAMES):
+                    last[name] = info.offset
+        except Exception:  # the reader meets the same fault and names it
+            pass
+    return frozenset(replaced)
+
+
+def _not_regular(info: tarfile.TarInfo) -> str:
+    if info.issym():
+        return f"the archive holds a symbolic link to {printable(info.linkname)}, not its content"
+    if info.islnk():
+        return f"the archive holds a hard link to {printable(info.linkname)}; its content is read there"
+    return "is no regular file but a pipe, a device or of a type unknown"
+
+
+def is_tar(name: str, head: bytes) -> bool:
+    """Whether a stream of this name that begins so is a tar, be it a damaged or an empty one."""
+    try:
+        _Header.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
+    except _END_MARK:
+        return name.lower().endswith((".tar", ".tgz", ".tar.gz"))  # zeros: an empty archive, or a file the disk lost
+    except tarfile.ReadError:
+        return True
+    except Exception:  # any bytes may stand here
+        return head[257:262] == b"ustar"  # a damaged header: what follows is a tar all the same
+    return True
+
+
+def offsets(file: BinaryIO) -> Iterator[int]:
+    """Where the entries of a tar begin, as far as its headers can be followed."""
+    file.seek(0)
+    try:
+        with _Tar.open(fileobj=file, mode="r:", ignore_zeros=True) as tar:
+            yield from (info.offset for info in _entries(tar))
+    except Exception:  # what follows stays in the last share, whose reader meets the same fault and names it
+        return

@@ -1,0 +1,175 @@
+"""Walks evidence: every file of a directory, archive or compressed file as an open binary stream.
+
+Here: what lies in what, tar, zip and compressed files in any nesting, read as streams in bounded memory; what cannot be read
+comes out as a named problem. Not here: what is in one of them (tar, zip, compression), how evidence is divided (units), or
+what a file means (parsers.sniff and the readers).
+
+Nothing is unpacked beside the evidence. The one exception to pure streaming: a zip inside another container has its
+directory at its end, so it is spooled (zip.Spool).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+
+from parsers.containers.compression import DECOMPRESSORS, Unpacked
+from parsers.containers.directories import leaves, link_trouble
+from parsers.containers.magic import UNREAD, form_of
+from parsers.containers.names import clean, join, moment, printable
+from parsers.containers.streams import BUFFER, Allowance, Entry, Guarded, Read, buffered, why
+from parsers.containers.tar import tar_entries
+from parsers.containers.units import Unit
+from parsers.containers.zip import Spool, zip_entries
+from parsers.schemas import Member
+
+MAX_DEPTH = 5
+"""Archives inside archives; the evidence's own archive is the first."""
+MAX_LAYERS = 3
+"""Compressions around one file (`x.gz.gz`) between two archives."""
+
+Found = tuple[Member, io.BufferedReader | None, str | None]
+"""A member with its stream (`peek`, `read`, `readline`; valid until the next iteration), or with what is wrong with it."""
+_Walk = Generator[Found, None, str | None]
+"""Returns what was wrong with the container itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """Where in the nesting a container lies."""
+
+    inside: str
+    """Path of the members' container; empty for the evidence itself."""
+    depth: int = 0
+    layers: int = 0
+    allowance: Allowance = field(default_factory=Allowance)
+    disk: str | None = None
+    """The file whose own container this is; None inside another one, which cannot be read ahead."""
+
+
+def members(path: str | os.PathLike[str]) -> Iterator[Found]:
+    """Every regular file below `path`, in a fixed order, as (member, stream, problem); see `Found`.
+
+    Exactly one of stream and problem is None. A damaged file first comes with a stream of what can be read of it, and
+    again with the problem after that. Never raises on what it reads.
+    """
+    yield from read_unit(Unit(os.fspath(path), None, 0))
+
+
+def read_unit(unit: Unit) -> Iterator[Found]:
+    """The members of one unit, as `members` gives them."""
+    if os.path.isdir(unit.path):
+        for name in leaves(unit.path) if unit.select is None else unit.select:
+            yield from _leaf(unit.path, name, unit.prefix)
+        return
+    label = unit.prefix or printable(os.path.basename(os.path.normpath(unit.path)))
+    yield from _file(unit.path, label, _Nest(unit.prefix), unit.select)
+
+
+def _leaf(root: str, name: str, prefix: str) -> Iterator[Found]:
+    full = os.path.join(root, name)
+    label = join(prefix, clean(name)) or printable(os.path.basename(os.path.normpath(root)))
+    try:
+        status = os.lstat(full)
+        if stat.S_ISDIR(status.st_mode):
+            os.scandir(full).close()
+            return
+    except OSError as error:
+        yield Member(label, None, None), None, f"{label}: cannot be read: {error.strerror}"
+        return
+    if stat.S_ISREG(status.st_mode):
+        yield from _file(full, label, _Nest(label), None)
+    elif trouble := link_trouble(root, full) if stat.S_ISLNK(status.st_mode) else "is no regular file but a socket, pipe or device":
+        yield Member(label, None, moment(status.st_mtime)), None, f"{label}: {trouble}"
+
+
+def _file(full: str, label: str, nest: _Nest, select: tuple[str, ...] | None) -> Iterator[Found]:
+    try:
+        file = open(full, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        yield Member(label, None, None), None, f"{label}: cannot be opened: {error.strerror}"
+        return
+    with file:
+        status = os.fstat(file.fileno())
+        member = Member(label, status.st_size, moment(status.st_mtime))
+        guard = Guarded(_Range(file, select).read if select and "-" in select[0] else file.read, nest.allowance, on_disk=True)
+        stream = buffered(guard)
+        if form_of(label, stream.peek(BUFFER)) == "zip":
+            nest.allowance.taken += status.st_size
+            file.seek(0)
+            problem = yield from _archive("zip", zip_entries(file, nest.allowance, select), nest)
+        else:
+            problem = yield from _content(member, stream, replace(nest, disk=full), select)
+        if trouble := guard.problem or problem:
+            yield member, None, f"{label}: {trouble}"
+
+
+class _Range:
+    """A byte range 'start-end' of a file; an empty end is the file's."""
+
+    def __init__(self, file: io.FileIO, select: tuple[str, ...]) -> None:
+        start, end = select[0].split("-")
+        self._file = file
+        self._left = int(end) - int(start) if end else None
+        file.seek(int(start))
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size if self._left is None else min(size, self._left))
+        if self._left is not None:
+            self._left -= len(data)
+        return data
+
+
+def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tuple[str, ...] | None = None) -> _Walk:
+    """What a stream holds: itself, or the members of the container it is."""
+    form = form_of(member.path, stream.peek(BUFFER))
+    if form == "plain":
+        yield member, stream, None
+        stream.close()
+        return None
+    if form in UNREAD:
+        return f"is a {form}, which cannot be read here; tar, zip, gz, bz2, xz and zst can"
+    if form in DECOMPRESSORS:
+        return (yield from _compressed(member, stream, form, nest))
+    if nest.depth >= MAX_DEPTH:
+        return f"lies deeper than {MAX_DEPTH} archives, not opened"
+    if form == "tar":
+        return (yield from _archive("tar", tar_entries(stream, nest.disk, select), nest))
+    with Spool() as spool:
+        return spool.fill(stream) or (yield from _archive("zip", zip_entries(spool, nest.allowance, None), nest))
+
+
+def _compressed(member: Member, stream: io.BufferedReader, form: str, nest: _Nest) -> _Walk:
+    if nest.layers >= MAX_LAYERS:
+        return f"is compressed more than {MAX_LAYERS} times over, not opened"
+    guard = Guarded(Unpacked(stream, form).read, nest.allowance)
+    with buffered(guard) as unpacked:
+        inner = replace(member, size=None)
+        problem = yield from _content(inner, unpacked, replace(nest, layers=nest.layers + 1))
+    return f"{form}: {guard.problem}" if guard.problem else problem
+
+
+def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
+    """The members of an archive."""
+    try:
+        for entry, read, trouble in entries:
+            member = replace(entry, path=join(nest.inside, entry.path))
+            if read is None:
+                yield member, None, f"{member.path}: {trouble}"
+            else:
+                yield from _nested(member, read, nest)
+    except Exception as error:  # damaged bytes make every library fail in its own way
+        return f"{form}: {why(error)}"
+    return None
+
+
+def _nested(member: Member, read: Read, nest: _Nest) -> Iterator[Found]:
+    """A member of an archive, which may be a container itself."""
+    guard = Guarded(read, nest.allowance)
+    with buffered(guard) as stream:
+        problem = yield from _content(member, stream, _Nest(member.path, nest.depth + 1, 0, nest.allowance))
+    if trouble := guard.problem or problem:
+        yield member, None, f"{member.path}: {trouble}"

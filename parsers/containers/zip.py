@@ -1,0 +1,144 @@
+"""What is in a zip: its members from the directory at its end, or one after another where that is lost.
+
+Here: times, passwords, links, and zips that must be kept whole because they lie in another container. Not here: what is in
+the members (walk).
+"""
+
+from __future__ import annotations
+
+import stat
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from datetime import datetime
+from typing import IO
+
+from parsers.containers.names import clean, is_junk, moment
+from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, Part, buffered, read1, why
+from parsers.schemas import Member
+
+MAX_SPOOLED = 4 * 2**30
+"""Bytes of a zip inside another container; SPOOLED_IN_MEMORY of them stay in memory."""
+SPOOLED_IN_MEMORY = 32 * 2**20
+
+
+class Spool(tempfile.SpooledTemporaryFile[bytes]):
+    """A zip inside another container, for its directory is at its end: an unnamed file that is gone when read."""
+
+    def __init__(self) -> None:
+        super().__init__(max_size=SPOOLED_IN_MEMORY)
+
+    def seekable(self) -> bool:  # Python 3.10 has none
+        return True
+
+    def fill(self, stream: IO[bytes]) -> str | None:
+        """Takes in the stream; why not, where it is too much."""
+        size = 0
+        while data := stream.read(CHUNK):
+            size += len(data)
+            if size > MAX_SPOOLED:
+                return f"zip of more than {MAX_SPOOLED} bytes inside another container, not read: take it out first"
+            self.write(data)
+        self.seek(0)
+        return None
+
+
+def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] | None) -> Iterator[Entry]:
+    """Members of a zip in the order of its directory; raises at the end what is wrong with the archive itself.
+
+    `select`: indexes of the members to read, None for all of them.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+    except Exception as error:  # damaged bytes make zipfile fail in many ways
+        trouble = why(error)
+    else:
+        with archive:
+            yield from _listed(archive, allowance, select)
+        return
+    yield from _headless(file, allowance, trouble)
+
+
+def _listed(archive: zipfile.ZipFile, allowance: Allowance, select: tuple[str, ...] | None) -> Iterator[Entry]:
+    infos = archive.infolist()
+    given = 0
+    for info in infos if select is None else [infos[int(index)] for index in select]:
+        allowance.check(given)  # entries may overlap, so that each is small and all are huge
+        given += info.file_size
+        yield from _listed_member(archive, info)
+
+
+def _listed_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Entry]:
+    name = clean(info.filename)
+    if info.is_dir() or info.filename.endswith("\\") or is_junk(name):
+        return
+    member = Member(name, info.file_size, _time(info))
+    try:
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise OSError("the archive holds a symbolic link, not its content")
+        if info.flag_bits & 1:
+            raise OSError("is encrypted with a password, which cannot be read here")
+        source = archive.open(info)
+    except Exception as error:
+        yield member, None, why(error)
+        return
+    with source:
+        yield member, read1(source), None
+
+
+def _time(info: zipfile.ZipInfo) -> datetime | None:
+    """Info-ZIP's extended timestamp is UTC; the plain one is local time of an unknown zone, taken as UTC. Its first moment is
+    what archivers write when they keep no time."""
+    extra = info.extra
+    while len(extra) >= 4:
+        tag, size = struct.unpack_from("<HH", extra)
+        if tag == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
+            return moment(struct.unpack_from("<i", extra, 5)[0])
+        extra = extra[4 + size :]
+    try:
+        return datetime(*info.date_time) if info.date_time > (1980, 1, 1, 0, 0, 0) else None
+    except ValueError:
+        return None
+
+
+_LOCAL_HEADER = struct.Struct("<4sHHHHHLLLHH")
+
+
+def _headless(file: IO[bytes], allowance: Allowance, trouble: str) -> Iterator[Entry]:
+    """A zip whose directory at the end is lost: its members one after another from their own headers."""
+    file.seek(0)
+    stream = buffered(Guarded(file.read, allowance))
+    while len(head := stream.read(_LOCAL_HEADER.size)) == _LOCAL_HEADER.size:
+        magic, _, flags, method, _, _, _, packed, size, name_size, extra_size = _LOCAL_HEADER.unpack(head)
+        if magic != b"PK\x03\x04":
+            break
+        raw = stream.read(name_size).decode("utf-8", "replace")
+        name = clean(raw)
+        stream.read(extra_size)
+        if flags & 9 or method not in (0, 8) or packed == 0xFFFFFFFF:
+            raise OSError(f"{trouble}; its directory is lost and {name} cannot be read without it")
+        part = Part(stream.read, packed)
+        read = _Inflated(part).read if method else part.read
+        if not raw.endswith(("/", "\\")) and not is_junk(name):
+            yield Member(name, size or None, None), read, None
+        part.skip()
+    raise OSError(f"{trouble}; read from its start as far as it goes")
+
+
+class _Inflated:
+    """A deflated zip member; raises where it is cut off."""
+
+    def __init__(self, packed: Part) -> None:
+        self._packed = packed
+        self._inflate = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+
+    def read(self, size: int) -> bytes:
+        out = b""
+        while not out and not self._inflate.eof:
+            data = self._inflate.unconsumed_tail or self._packed.read(CHUNK)
+            out = self._inflate.decompress(data, size)
+            if not data and not out:
+                raise EOFError("compressed data end too soon: the file is cut off")
+        return out

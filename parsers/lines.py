@@ -1,0 +1,141 @@
+"""Texts line by line, each line with its place, in bounded memory: a line that never ends comes as its beginning.
+
+Here: the lines of small text files, those of a log of any size, and UTF-16 told as UTF-8. Not here: what is around a log's
+lines (parsers.wrappers) or what they hold (the parsers of each kind of file).
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from typing import IO, BinaryIO
+
+MAX_LINE = 2**20
+"""Bytes of one line of a small file that are read; damaged files hold lines of gigabytes."""
+MAX_LOG_LINE = 4 << 20
+"""Bytes of a line of a log, or of what a runtime cut into several, that are looked into."""
+_BLOCK = 1 << 20
+
+
+def lines(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
+    """(1-based line, byte offset, bytes without the line end) of a text; a line is cut at MAX_LINE, its rest skipped."""
+    number, at = 0, 0
+    while raw := stream.readline(MAX_LINE):
+        number, start, at = number + 1, at, at + len(raw)
+        line = raw.rstrip(b"\r\n")
+        while not raw.endswith(b"\n") and (raw := stream.readline(MAX_LINE)):
+            at += len(raw)
+        yield number, start, line
+
+
+def read_on(stream: BinaryIO, size: int) -> tuple[bytes, str | None]:
+    """At most so many bytes of a stream, and why there are none where that is not its end."""
+    try:
+        return stream.read(size), None
+    except Exception as error:  # whatever the container's decompressor raises on damaged data
+        return b"", f"reading stopped: {type(error).__name__}: {error}"
+
+
+class Outer:
+    """A stream line by line, with places, in bounded memory. A line longer than MAX_LOG_LINE comes as its beginning."""
+
+    def __init__(self, stream: BinaryIO, pending: bytes = b"", line: int = 1, byte: int = 0) -> None:
+        self._stream = stream
+        self._data = pending
+        self._at = 0
+        self.line = line
+        self.byte = byte
+        self.cut = 0
+        """Lines that were too long."""
+        self.problem: str | None = None
+        self.unended = False
+        """The last line had no line feed."""
+
+    def next(self) -> tuple[bytes, int, int] | None:
+        """The next line without its line feed, its number and its first byte; None at the end."""
+        end = self._data.find(b"\n", self._at)
+        while end < 0 and len(self._data) - self._at < MAX_LOG_LINE:
+            searched = len(self._data) - self._at
+            if not self._more():
+                break
+            end = self._data.find(b"\n", searched)
+        number, byte = self.line, self.byte
+        if end < 0:
+            return self._last(number, byte)
+        text = self._data[self._at : end]
+        self._skip(end + 1 - self._at)
+        return text, number, byte
+
+    def exactly(self, size: int) -> bytes:
+        """So many bytes, fewer at the end; of more than MAX_LOG_LINE only the beginning is kept."""
+        kept = bytearray()
+        while size > 0 and (self._at < len(self._data) or self._more()):
+            piece = self._data[self._at : self._at + size]
+            kept += piece[: MAX_LOG_LINE - len(kept)]
+            self.line += piece.count(b"\n")
+            self._skip(len(piece), lines=0)
+            size -= len(piece)
+        return bytes(kept)
+
+    def _last(self, number: int, byte: int) -> tuple[bytes, int, int] | None:
+        """What has no end: the last line, or the beginning of one that is too long."""
+        text = self._data[self._at : self._at + MAX_LOG_LINE]
+        if not text:
+            return None
+        self._skip(len(text), lines=0)
+        self.unended = True
+        if len(text) == MAX_LOG_LINE and (self._at < len(self._data) or self._more()):
+            self.cut += 1
+            self._drop_line()
+        return text, number, byte
+
+    def _drop_line(self) -> None:
+        while self._at < len(self._data) or self._more():
+            end = self._data.find(b"\n", self._at)
+            if end >= 0:
+                self.unended = False
+                self._skip(end + 1 - self._at)
+                return
+            self._skip(len(self._data) - self._at, lines=0)
+
+    def _skip(self, size: int, lines: int = 1) -> None:
+        self._at += size
+        self.byte += size
+        self.line += lines
+
+    def _more(self) -> bool:
+        pieces, size = [self._data[self._at :]], 0
+        while size < _BLOCK and (piece := self._read()):
+            pieces.append(piece)
+            size += len(piece)
+        self._data, self._at = b"".join(pieces), 0
+        return size > 0
+
+    def _read(self) -> bytes:
+        if self.problem:
+            return b""
+        data, self.problem = read_on(self._stream, _BLOCK)
+        return data
+
+
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file begins that PowerShell's `>` wrote."""
+
+
+class Decoded(io.RawIOBase):
+    """A stream of UTF-16, of which `head` was read, as UTF-8; places in it are those of its UTF-8 form."""
+
+    def __init__(self, stream: BinaryIO, head: bytes) -> None:
+        super().__init__()
+        self._stream = stream
+        self._head = head
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, size: int = -1) -> bytes:
+        """About so many bytes; none at the end."""
+        while data := self._head or self._stream.read(size):
+            self._head = b""
+            if text := self._decoder.decode(data):
+                return text.encode("utf-8", "replace")
+        return self._decoder.decode(b"", final=True).encode("utf-8", "replace")

@@ -1,0 +1,127 @@
+"""Wrappers of one line of text: container runtimes, journals, syslog, collectors, each with the expression that knows it.
+
+Here: how each form is taken off a line. Not here: JSON (json_records), what goes on over several lines, or in what order
+wrappers are looked for in each other (unwrapper).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from parsers.wrappers.peeled import Peeled, epoch
+
+_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+_NAME = rb"[^\s:\[\]]+"
+_FROM = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)(" + _NAME + rb") (?:[^\s:\[]+)(?:\[\d+\])?: ?(.*)"
+_PRIORITY = rb"(?:<\d{1,3}>)?"
+
+_CRI = re.compile(rb"(" + _ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
+_POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
+_STAMPED = re.compile(rb"(" + _ISO + rb") (.*)", re.DOTALL)
+_COMPOSE = re.compile(rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
+_STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) [a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
+_SHORT = re.compile(_PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _FROM, re.DOTALL)
+_SHORT_ISO = re.compile(_PRIORITY + rb"(" + _ISO + rb") " + _FROM, re.DOTALL)
+_SHORT_UNIX = re.compile(rb"(\d{9,11}\.\d{6}) " + _FROM, re.DOTALL)
+_SHORT_FULL = re.compile(rb"[A-Z][a-z]{2} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) (\S+) " + _FROM, re.DOTALL)
+_RFC5424 = re.compile(
+    rb"<\d{1,3}>\d{1,2} (\S+) (\S+) \S+ \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.){0,4096}\]){1,16})(?: (?:\xef\xbb\xbf)?(.*))?", re.DOTALL
+)
+_FLUENTD = re.compile(rb"(" + _ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
+
+
+def pod(text: bytes) -> Sequence[Peeled] | None:
+    """`kubectl logs --prefix`."""
+    found = _POD.fullmatch(text)
+    return (Peeled(found[2], writer=found[1].decode("utf-8", "replace")),) if found else None
+
+
+def _cri(text: bytes) -> Peeled | None:
+    """containerd, CRI-O and Podman: time, stream, tag."""
+    found = _CRI.fullmatch(text)
+    if found is None:
+        return None
+    return Peeled(found[4] or b"", utc=found[1], stream=found[2].decode(), partial=found[3] == b"P")
+
+
+def _stamped(text: bytes) -> Peeled | None:
+    """`kubectl logs --timestamps`, `docker logs -t`."""
+    found = _STAMPED.fullmatch(text)
+    return Peeled(found[2], utc=found[1]) if found else None
+
+
+def _compose(text: bytes) -> Peeled | None:
+    """`docker compose logs`."""
+    found = _COMPOSE.fullmatch(text)
+    return Peeled(found[2], writer=found[1].decode()) if found else None
+
+
+def _stern(text: bytes) -> Peeled | None:
+    """stern: pod, container."""
+    found = _STERN.fullmatch(text)
+    return Peeled(found[2], writer=found[1].decode()) if found else None
+
+
+def _short(text: bytes) -> Peeled | None:
+    """journalctl's short forms and RFC 3164: local time without a year, of no use."""
+    found = _SHORT.fullmatch(text)
+    return Peeled(found[2], host=found[1].decode("utf-8", "replace")) if found else None
+
+
+def _short_iso(text: bytes) -> Peeled | None:
+    """journalctl's short-iso, rsyslog's file format."""
+    found = _SHORT_ISO.fullmatch(text)
+    return Peeled(found[3], host=found[2].decode("utf-8", "replace"), utc=found[1]) if found else None
+
+
+def _short_unix(text: bytes) -> Peeled | None:
+    found = _SHORT_UNIX.fullmatch(text)
+    return Peeled(found[3], host=found[2].decode("utf-8", "replace"), utc=epoch(float(found[1]))) if found else None
+
+
+def _short_full(text: bytes) -> Peeled | None:
+    found = _SHORT_FULL.fullmatch(text)
+    if found is None:
+        return None
+    at = found[1] + b" " + found[2] if found[2] in (b"UTC", b"GMT") or found[2][:1] in b"+-" else None
+    return Peeled(found[4], host=found[3].decode("utf-8", "replace"), utc=at)
+
+
+def _rfc5424(text: bytes) -> Peeled | None:
+    found = _RFC5424.fullmatch(text)
+    if found is None:
+        return None
+    host = found[2].decode("utf-8", "replace")
+    return Peeled(found[3] or b"", host=host if host != "-" else "", utc=found[1] if found[1] != b"-" else None)
+
+
+def _fluentd(text: bytes) -> Peeled | None:
+    """fluentd's out_file: time, tag, record."""
+    found = _FLUENTD.fullmatch(text)
+    return Peeled(found[2], utc=found[1]) if found else None
+
+
+Form = tuple[str, Callable[[bytes], "Peeled | None"], bool]
+"""Name of a wrapper, what takes it off a line, and whether its form is proof enough."""
+_DIGIT: tuple[Form, ...] = (
+    ("cri", _cri, True),
+    ("fluentd", _fluentd, True),
+    ("short-iso", _short_iso, True),
+    ("short-unix", _short_unix, True),
+    ("stamped", _stamped, False),
+    ("compose", _compose, False),
+    ("stern", _stern, False),
+)
+_LETTER: tuple[Form, ...] = (
+    ("short", _short, True),
+    ("short-full", _short_full, True),
+    ("compose", _compose, False),
+    ("stern", _stern, False),
+)
+FORMS: Mapping[bytes, tuple[Form, ...]] = {
+    **{bytes([c]): _DIGIT for c in b"0123456789"},
+    **{bytes([c]): _LETTER for c in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"},
+    b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
+}
+"""Wrappers by the byte a line begins with, in the order in which they are tried."""

@@ -1,0 +1,217 @@
+"""Log records and lines that are JSON: log4j's JSON layouts, the journal's entries, a collector's record around a line.
+
+Here: the names such fields go by, and records rendered as Kafka's own layout would print them. Not here: docker's json-file
+lines, which are cut like plain text, or the walk over a file (unwrapper).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from parsers.layouts import fitting, instant
+from parsers.wrappers.peeled import RAW, Peeled, epoch
+
+ARRAY = re.compile(rb"\[\s*(?:[{\[]|\d+(?:\.\d+)?\s*,)")
+"""How an array begins that may hold records."""
+_TEXTS = (
+    "log",
+    "message",
+    "msg",
+    "MESSAGE",
+    "short_message",
+    "textPayload",
+    "jsonPayload.message",
+    "line",
+    "event.original",
+    "body",
+    "_raw",
+)
+_LEVEL_FIELDS = ("level", "severity", "log.level", "levelname", "loglevel", "jsonPayload.level", "level_name")
+_LOGGERS = (
+    *("loggerName", "logger_name", "log.logger", "logger", "_logger", "loggername", "category", "jsonPayload.logger"),
+    "jsonPayload._logger",
+)
+_TIMES = (
+    *("@timestamp", "instant", "timeMillis", "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "timestamp", "time", "timestampSeconds"),
+    *("ts", "date", "datetime", "eventTime"),
+)
+_TRACES = (
+    *(
+        "stack_trace",
+        "stackTrace",
+        "stacktrace",
+        "error.stack_trace",
+        "exception.stacktrace",
+        "exception.stackTrace",
+        "_exception.stackTrace",
+    ),
+    *("thrown.extendedStackTrace", "exception", "_exception", "throwable", "full_message"),
+)
+_THROWN = (("thrown.name", "thrown.message"), ("error.type", "error.message"), ("exception.exception_class", "exception.exception_message"))
+_PODS = (
+    *("kubernetes.pod_name", "kubernetes.pod.name", "kubernetes.podName", "k8s.pod.name", "pod_name", "pod", "labels.pod"),
+    *(
+        "resource.labels.pod_name",
+        "kubernetes.labels.statefulset.kubernetes.io/pod-name",
+        "container_name",
+        "CONTAINER_NAME",
+        "container.name",
+    ),
+)
+_HOSTS = ("_HOSTNAME", "host.name", "hostname", "source_host", "host", "agent.hostname")
+JOURNAL_FIELDS = frozenset(
+    {"MESSAGE", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP", "_HOSTNAME", "CONTAINER_NAME", "CONTAINER_PARTIAL_MESSAGE"}
+)
+_LEVEL_NAMES = {
+    **{name: name for name in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")},
+    "WARNING": "WARN",
+    "NOTICE": "INFO",
+    "DEFAULT": "INFO",
+    "CRITICAL": "FATAL",
+    "ALERT": "FATAL",
+    "EMERGENCY": "FATAL",
+    "ERR": "ERROR",
+}
+_SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")
+
+
+def of_json(text: bytes) -> Sequence[Peeled] | None:
+    """What a line of JSON holds: log4j's JSON layouts, or a collector's record around a line."""
+    try:
+        found = json.loads(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    peeled = _of_value(found)
+    return peeled or None
+
+
+def _of_value(value: Any) -> list[Peeled]:
+    if isinstance(value, dict):
+        peeled = of_object(value)
+        return [peeled] if peeled is not None else []
+    if not isinstance(value, list):
+        return []
+    if len(value) == 2 and _number(value[0]) is not None and isinstance(value[1], dict):
+        peeled = of_object({"timestamp": value[0], **value[1]})
+        return [peeled] if peeled is not None else []
+    return [peeled for item in value if isinstance(item, dict) and (peeled := of_object(item)) is not None]
+
+
+def of_object(found: Mapping[str, Any]) -> Peeled | None:
+    message = _message(found)
+    if message is None:
+        return None
+    at, utc = _time(found)
+    writer, host = (_string(found, names).strip("/") for names in (_PODS, _HOSTS))
+    level, logger = _level(found), _string(found, _LOGGERS)
+    stream = _string(found, ("stream",))
+    if level and (logger or at is not None) and not _is_record(message):
+        text = _rendered(at, utc, level, message, logger, _trace(found))
+        return Peeled(text, writer, host, at if utc else None, final=True)
+    if at is None and not (writer or host or stream or _is_record(message)):
+        return None
+    partial = _string(found, ("CONTAINER_PARTIAL_MESSAGE", "logtag")) in ("true", "P")
+    text = message.removesuffix("\n").removesuffix("\r").encode("utf-8", "replace")
+    return Peeled(text, writer, host, at if utc else None, stream or ("journal" if partial else ""), partial)
+
+
+def _is_record(message: str) -> bool:
+    return fitting(message.partition("\n")[0][:RAW]) is not None
+
+
+def is_record_of_json(text: bytes) -> bool:
+    return text[:1] == b"{" and any(peeled.final or _is_record(peeled.text.decode("utf-8", "replace")) for peeled in of_json(text) or ())
+
+
+def _message(found: Mapping[str, Any]) -> str | None:
+    for name in _TEXTS:
+        value = _get(found, name)
+        if isinstance(value, str):
+            return value
+        if name == "MESSAGE" and isinstance(value, list) and all(isinstance(b, int) and 0 <= b < 256 for b in value):
+            return bytes(value).decode("utf-8", "replace")  # journalctl -o json of what is no valid UTF-8
+    return None
+
+
+def _get(found: Mapping[str, Any], name: str) -> Any:
+    """A field by its name, or by its path where the dots of the name are objects in objects."""
+    if name in found:
+        return found[name]
+    first, dot, rest = name.partition(".")
+    inner = found.get(first) if dot else None
+    return _get(inner, rest) if isinstance(inner, dict) else None
+
+
+def _string(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((value for name in names if isinstance(value := _get(found, name), str) and value), "")
+
+
+def _level(found: Mapping[str, Any]) -> str:
+    for name in _LEVEL_FIELDS:
+        value = _get(found, name)
+        if isinstance(value, str) and value.strip().upper() in _LEVEL_NAMES:
+            return _LEVEL_NAMES[value.strip().upper()]
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_SYSLOG_LEVELS):
+            return _SYSLOG_LEVELS[value]
+    return ""
+
+
+def _trace(found: Mapping[str, Any]) -> str:
+    for name in _TRACES:
+        value = _get(found, name)
+        if isinstance(value, str) and value and not (name == "full_message" and value == found.get("short_message")):
+            return value
+    for kind, message in _THROWN:
+        words = [word for word in (_get(found, kind), _get(found, message)) if isinstance(word, str)]
+        if words:
+            return ": ".join(words)
+    return ""
+
+
+def _rendered(at: datetime | None, utc: bool, level: str, message: str, logger: str, trace: str) -> bytes:
+    """A record as `[%d] %p %m (%c)` prints it; a `Z` marks UTC, zeros a time nobody knows."""
+    if at is None:
+        stamp = "0000-00-00 00:00:00,000"
+    else:
+        exact = "microseconds" if at.microsecond % 1000 else "milliseconds"
+        stamp = at.isoformat(" ", exact).replace(".", ",") + ("Z" if utc else "")
+    name = logger.translate(_NO_LOGGER)
+    lines = [f"[{stamp}] {level} {message}" + (f" ({name})" if name else "")]
+    if trace:
+        lines.append(trace.rstrip("\n"))
+    return "\n".join(lines).encode("utf-8", "replace")
+
+
+_NO_LOGGER = {ord(c): None for c in "() \t\r\n"}
+
+
+def _time(found: Mapping[str, Any]) -> tuple[datetime | None, bool]:
+    """When, and whether that is UTC."""
+    for name in _TIMES:
+        value = _get(found, name)
+        at, utc = _of_time(found, name, value) if value is not None else (None, False)
+        if at is not None:
+            return at, utc
+    return None, False
+
+
+def _of_time(found: Mapping[str, Any], name: str, value: Any) -> tuple[datetime | None, bool]:
+    if isinstance(value, dict):  # log4j 2's Instant; Google's Timestamp
+        whole = _number(value.get("epochSecond", value.get("seconds")))
+        part = _number(value.get("nanoOfSecond", value.get("nanos", 0)))
+        return (epoch(whole, part or 0), True) if whole is not None else (None, False)
+    number = _number(value)
+    if number is not None:
+        nanos = _number(_get(found, "timestampNanos")) if name == "timestampSeconds" else 0
+        return epoch(number, nanos or 0), True
+    return instant(value) if isinstance(value, str) else (None, False)
+
+
+def _number(value: Any) -> int | float | None:
+    if isinstance(value, str) and 9 <= len(value) <= 20 and value.replace(".", "", 1).isascii() and value.replace(".", "", 1).isdigit():
+        return float(value) if "." in value else int(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,42 @@
+"""A line without one of its wrappers, and the moments of numbers that wrappers stamp lines with.
+
+Here: what all wrappers give, whatever their form. Not here: any form of a wrapper (forms, json_records).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+RAW = 4 * 4096
+"""Bytes of a line that are searched for a record, and that are kept of the file's own text."""
+_EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass(slots=True)
+class Peeled:
+    """A line without one of its wrappers."""
+
+    text: bytes
+    writer: str = ""
+    host: str = ""
+    utc: datetime | bytes | None = None
+    stream: str = ""
+    partial: bool = False
+    """The runtime cut the line; the rest comes in the stream's next."""
+    final: bool = False
+    """A rendered record: nothing is in it."""
+
+
+_UNITS = ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3))
+"""Since 1973 nanoseconds, microseconds and milliseconds of the epoch have more digits than the next coarser unit."""
+
+
+def epoch(number: int | float, nanos: int | float = 0) -> datetime | None:
+    """UTC of seconds, milli-, micro- or nanoseconds since 1970."""
+    unit = next((unit for least, unit in _UNITS if number >= least), 1)
+    try:
+        micros = number * 10**6 // unit if isinstance(number, int) else round(number * 10**6 / unit)
+        return _EPOCH + timedelta(microseconds=int(micros) + int(nanos) // 1000)
+    except (OverflowError, ValueError):
+        return None

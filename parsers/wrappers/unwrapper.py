@@ -1,0 +1,229 @@
+"""From the lines of a file to the plain lines in them, each with its place, the time and the writer its wrappers name.
+
+Here: wrappers in wrappers, which of them are believed, and what goes on over several lines: lines a runtime cut, entries of
+the journal, joined files. Not here: what each wrapper looks like (forms, json_records).
+
+A line no wrapper is around comes out as it is, so that a file may change its mind in the middle.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any, NamedTuple
+
+from parsers.layouts import Layout, fitting, instant
+from parsers.lines import MAX_LOG_LINE, Outer
+from parsers.wrappers.forms import FORMS, pod
+from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object
+from parsers.wrappers.peeled import RAW, Peeled
+
+MAX_FIELD = 1 << 30
+"""Bytes of a field of the journal; it holds less."""
+MAX_DEPTH = 5
+MAX_PENDING = 256
+"""Writers whose cut lines are kept until their ends come."""
+_SNIFFED_LINES = 200
+_QUARTER = timedelta(minutes=15)
+"""All zones are whole quarters of an hour from UTC."""
+
+
+class Line(NamedTuple):
+    """One line of a file, unwrapped."""
+
+    text: bytes
+    """What was wrapped; several lines where the wrapper keeps a message and its stack trace together."""
+    line: int
+    byte: int
+    raw: bytes
+    """The file's own text, cut."""
+    writer: str
+    """Pod, container or joined file the line is from; '' where nothing says."""
+    host: str
+    utc: datetime | bytes | None
+    """When the wrapper got the line; its text, RFC 3339, where nobody needed it yet."""
+
+
+def time_of(line: Line) -> datetime | None:
+    """UTC of the wrapper, naive."""
+    if not isinstance(line.utc, bytes):
+        return line.utc
+    at, utc = instant(line.utc.decode("ascii", "replace"))
+    return at if utc else None
+
+
+def finer(time: datetime, stamp: datetime | None) -> datetime:
+    """A time of whole seconds with the fraction of the wrapper's, if that is of the same second in some zone."""
+    if stamp is None:
+        return time
+    try:
+        shown = stamp + round((time - stamp) / _QUARTER) * _QUARTER
+    except OverflowError:
+        return time
+    return shown if timedelta(0) <= shown - time < timedelta(seconds=1) else time
+
+
+def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
+    """Whether any of a file's first lines is, or wraps, a log record."""
+    unwrapper = Unwrapper(given)
+    unwrapper.prepare(head)
+    outer = Outer(io.BytesIO(), head)
+    lines = islice(unwrapper.lines(outer), _SNIFFED_LINES)
+    return any(fitting(line.text[:RAW].decode("utf-8", "replace"), given) is not None for line in lines)
+
+
+class Unwrapper:
+    """Takes the wrappers off line by line. Some look like text anybody may print (`a | b`): they are believed once what
+    is in them is a log record."""
+
+    def __init__(self, given: Sequence[Layout] = ()) -> None:
+        self._given = given
+        self._believed: set[str] = set()
+        self._section = ""
+        self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
+        self._ended = False
+
+    def prepare(self, head: bytes) -> bool:
+        """Learns from a file's first lines; whether any of them is wrapped."""
+        lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
+        return sum(self.wraps(line) for line in lines) > 0
+
+    def wraps(self, text: bytes, depth: int = 0) -> bool:
+        """Whether something is around this line."""
+        if depth == MAX_DEPTH:
+            return False
+        if _SECTION.fullmatch(text) or text.startswith(_CURSOR) or _COLOUR.search(text):
+            return True
+        found = self._once(text.removeprefix(_MARK).rstrip(b"\r"))
+        if found is None:
+            return False
+        self._ended = self._ended or any(peeled.stream and not peeled.partial for peeled in found)
+        for peeled in found:
+            self.wraps(peeled.text, depth + 1)
+        return True
+
+    def lines(self, outer: Outer) -> Iterator[Line]:
+        """Every line of the file, in its order."""
+        while (found := outer.next()) is not None:
+            text, number, byte = found
+            if text.startswith(_CURSOR):
+                yield from self._entry(outer, number, byte)
+            elif section := _SECTION.fullmatch(text):
+                self._section = section[1].decode("utf-8", "replace").strip()
+            else:
+                yield from self.line(text, number, byte)
+        for text, line in list(self._pending.values()):
+            yield from self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1)
+
+    def line(self, raw: bytes, number: int, byte: int) -> Iterator[Line]:
+        """What is in one line: usually one, none while a cut line goes on, several in a JSON array."""
+        text = raw.rstrip(b"\r")
+        if not number > 1:
+            text = text.removeprefix(_MARK)
+        if b"\x1b" in text:
+            text = _COLOUR.sub(b"", text)
+        yield from self._deeper(Peeled(text), Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
+
+    def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
+        found = self._once(peeled.text) if depth < MAX_DEPTH and not peeled.final else None
+        if found is None:
+            yield line._replace(text=peeled.text, host=peeled.host, utc=peeled.utc, writer=_joined(self._section, peeled.writer))
+            return
+        for inner in found:
+            inner.writer = inner.writer or peeled.writer
+            inner.host = inner.host or peeled.host
+            inner.utc = inner.utc or peeled.utc
+            if inner.stream:
+                yield from self._whole(inner, line, depth)
+            else:
+                yield from self._deeper(inner, line, depth + 1)
+
+    def _whole(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
+        """Puts together what a runtime cut: the place is that of the first piece."""
+        key = (peeled.writer, peeled.stream)
+        before = self._pending.pop(key, None)
+        if before is not None:
+            text, line = before
+            peeled.text = text + peeled.text
+        if peeled.partial and len(peeled.text) < MAX_LOG_LINE and len(self._pending) < MAX_PENDING:
+            self._pending[key] = (peeled.text, line._replace(writer=peeled.writer, host=peeled.host, utc=peeled.utc))
+            return
+        yield from self._deeper(peeled, line, depth + 1)
+
+    def _once(self, text: bytes) -> Sequence[Peeled] | None:
+        """The line without its outermost wrapper; None if there is none."""
+        first = text[:1]
+        if first == b"{":
+            return self._docker(text) or of_json(text)
+        if first == b"[":
+            return pod(text) or (of_json(text) if ARRAY.match(text) else None)
+        for name, peel, sure in FORMS.get(first, ()):
+            peeled = peel(text)
+            if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):
+                return (peeled,)
+        return None
+
+    def _believe(self, name: str, peeled: Peeled) -> bool:
+        inner = peeled.text
+        found = fitting(inner[:RAW].decode("utf-8", "replace"), self._given) is not None or is_record_of_json(inner)
+        if found:
+            self._believed.add(name)
+        return found
+
+    def _docker(self, text: bytes) -> Sequence[Peeled] | None:
+        """A line of docker's json-file driver, which cuts long lines: a whole one ends in a line feed of its own."""
+        found = _DOCKER.fullmatch(text)
+        if found is None:
+            return None
+        log, stream, time = found.group(1, 2, 3)
+        whole = log.endswith(b"\\n") and not log.endswith(b"\\\\n")
+        body = log[:-2] if whole else log
+        if b"\\" in body:
+            try:
+                body = json.loads(b'"' + body + b'"').encode("utf-8", "replace")
+            except ValueError:
+                return None
+        self._ended = self._ended or whole
+        cut = not whole and (self._ended or len(body) >= _DOCKER_CUTS)
+        return (Peeled(body.removesuffix(b"\r"), utc=time, stream=stream.decode(), partial=cut),)
+
+    def _entry(self, outer: Outer, number: int, byte: int) -> Iterator[Line]:
+        """An entry of `journalctl -o export`; its fields come in any order, a blank line ends it."""
+        fields: dict[str, Any] = {}
+        raw, place = b"", (number, byte)
+        while (found := outer.next()) is not None and found[0]:
+            text, number, byte = found
+            name, equals, value = text.partition(b"=")
+            if not equals:
+                size = int.from_bytes(outer.exactly(8), "little")
+                if size > MAX_FIELD:
+                    outer.problem = f"a field of {size} bytes in the journal's export: the rest is no export"
+                    break
+                value = outer.exactly(size)
+                outer.next()
+            key = name.decode("ascii", "replace")
+            if key in JOURNAL_FIELDS:
+                fields[key] = value.decode("utf-8", "replace")
+            if key == "MESSAGE":
+                raw, place = (text if equals else b"MESSAGE=" + value[:RAW]), (number, byte)
+        peeled = of_object(fields)
+        if peeled is not None:
+            yield from self._deeper(peeled, Line(b"", *place, raw[:RAW], self._section, "", None), 1)
+
+
+def _joined(section: str, writer: str) -> str:
+    return f"{section}#{writer}" if section and writer else section or writer
+
+
+_MARK = b"\xef\xbb\xbf"
+_CURSOR = b"__CURSOR="
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
+_SECTION = re.compile(rb"==> (.+) <==\r?")
+_DOCKER_CUTS = 16 << 10
+_DOCKER = re.compile(
+    rb'\{"log":"([^"\\]*(?:\\.[^"\\]*)*)","stream":"(stdout|stderr)"(?:,"attrs":\{[^{}]*\})?,"time":"([^"\\]{20,35})"\}\s*', re.DOTALL
+)

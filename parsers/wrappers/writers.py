@@ -1,0 +1,50 @@
+"""Which writer each line of a file is of: a pod, a container, a joined file, a host.
+
+Here: how many are told apart, and which lines are the file's own. Not here: what is known of each (catalogue, records).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from parsers.wrappers.unwrapper import Line
+
+MAX_WRITERS = 200
+"""Writers of one file that are told apart."""
+
+W = TypeVar("W")
+
+
+class Writers(Generic[W]):
+    """The writers of one file by what `begin` makes of their names; `own` is of lines that name none."""
+
+    def __init__(self, own: W, begin: Callable[[str], W]) -> None:
+        self.own = own
+        self.named: dict[str, W] = {}
+        self._begin = begin
+        self._host = ""
+        self._crowd = 0
+
+    def __iter__(self) -> Iterator[W]:
+        """All of them, `own` first."""
+        yield self.own
+        yield from self.named.values()
+
+    def of(self, line: Line) -> W:
+        """The writer of a line. The first host is the file's own, for most journals are of one."""
+        self._host = self._host or line.host
+        name = line.writer or (line.host if line.host != self._host else "")
+        if not name:
+            return self.own
+        found = self.named.get(name)
+        if found is None:
+            if len(self.named) == MAX_WRITERS:
+                self._crowd += 1
+                return self.own
+            found = self.named[name] = self._begin(name)
+        return found
+
+    def problem(self) -> str | None:
+        """What was not told apart."""
+        return f"{self._crowd} lines of more than {MAX_WRITERS} writers were not told apart" if self._crowd else None
