@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Sequence
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
@@ -19,9 +20,9 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from fixtures.record import bundle, jars, layout, records, truth
+from fixtures.record import bundle, jars, layout, producers, records, truth
 from fixtures.record.__main__ import main, offsets, zones
-from fixtures.record.client import Ack, Client, Cut, PartitionState, View
+from fixtures.record.client import PRODUCE, Ack, Client, Cut, PartitionState, View
 from fixtures.record.cluster import Cluster, Node, RecordingError, Settings
 from fixtures.record.jars import Jars
 from fixtures.record.observer import Observer, Sighting, Source
@@ -32,6 +33,7 @@ from fixtures.record.tools import Tools
 from fixtures.record.truth import Partition
 from fixtures.record.versions import KafkaVersion
 from fixtures.record.wire import ProtocolError, Reader, array, blob, i16, i32, i64, string
+from parsers.batches import Batch, headers
 
 FILES = Path(__file__).parent.parent / "fixtures" / "bundles"
 VERSIONS = [
@@ -146,6 +148,20 @@ def test_any_bytes_give_entries_or_a_value_error(noise: bytes, magic: int) -> No
         assert sum(entry.size for entry in found) <= len(data)
 
 
+def producer_of(data: bytes) -> tuple[int, int, int, bool]:
+    """Of one batch, as the tool reads it: producer id and epoch, base sequence, whether it is transactional."""
+    (batch,) = headers(BytesIO(data))
+    assert isinstance(batch, Batch) and batch.valid
+    return batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.transactional
+
+
+def test_a_batch_holds_keys_and_its_producer() -> None:
+    data = records.batch([b"v", b"w"], 1_700_000_000_000, [b"key", b""], (77, 3, 40), transactional=True)
+    (entry,) = records.entries(data)
+    assert entry.values == ((0, b"v"), (1, b"w"))
+    assert producer_of(data) == (77, 3, 40, True)
+
+
 def test_a_torn_batch_is_left_out() -> None:
     data = log([b"a", b"b", b"c", b"d"], batch=2)
     assert [entry.base_offset for entry in records.entries(data[:-1])] == [0]
@@ -231,6 +247,13 @@ def test_records_above_the_high_watermark_are_kept() -> None:
     assert truth.kept(missing, views, {("t", 0): cut}) == {}
 
 
+def test_what_retention_deleted_is_not_lost() -> None:
+    views: dict[Partition, View] = {("t", 0): View({3: b"d", 5: b"f"}, 6)}
+    acks = [ack(n, bytes([97 + n])) for n in range(6)]
+    assert [a.offset for a in truth.unreadable(acks, truth.deleted_heads(views), views)["t", 0]] == [4]
+    assert truth.deleted_heads({("t", 1): View({}, 7)}) == [Cut("t", 1, 7)]
+
+
 def seen(*states: tuple[int, Sequence[int]]) -> list[Sighting]:
     return [Sighting(f"{n}", "t", 0, PartitionState(leader, n, tuple(isr), (1, 2, 3))) for n, (leader, isr) in enumerate(states)]
 
@@ -275,14 +298,22 @@ def test_findings_follow_from_what_was_measured() -> None:
         {"kind": "log-divergence", "topic": "a-b", "partition": 0},
     ]
     zombie = SCENARIOS["zombie-leader"]
-    assert [zombie.provable(KafkaVersion(v)) for v in ("1.0.2", "1.1.1", "2.5.1", "2.6.3")] == [True, False, False, True]
+    ends_told = {v: zombie.provable(KafkaVersion(v)) for v in ("0.10.2.2", "0.11.0.3", "1.0.2", "1.1.1", "2.5.1", "2.6.3")}
+    assert [v for v, told in ends_told.items() if told] == ["0.11.0.3", "1.0.2", "2.6.3"]
     assert not SCENARIOS["last-replica-standing-unprovable"].provable(KafkaVersion("3.9.1"))
+
+
+def test_what_evidence_need_not_tell_is_not_asked_for() -> None:
+    (loss,) = findings(SCENARIOS["eligible-unclean"], [], {"t-0": {}}, {}, {})
+    assert loss == {"kind": "data-loss", "topic": "t", "partition": 0, "cause": "unclean-election"}
 
 
 def test_the_command_that_makes_it_again_is_told() -> None:
     settings = Settings(KafkaVersion("4.1.1"), "kraft", timezones={2: "Asia/Kolkata"}, clock_offsets={1: 300})
     told = command("zombie-leader", settings)
     assert told == "python -m fixtures.record zombie-leader 4.1.1 --mode kraft --timezone 2=Asia/Kolkata --clock-offset 1=+300"
+    combined = command("loser-moved-away", Settings(KafkaVersion("3.8.1"), "kraft", combined=True))
+    assert combined == "python -m fixtures.record loser-moved-away 3.8.1 --mode kraft --combined"
 
 
 # --- observer
@@ -321,9 +352,9 @@ def test_without_epochs_every_change_counts() -> None:
 # --- the cluster's files
 
 
-def cluster_at(root: Path, version: str = "2.8.2", mode: str = "zk") -> Cluster:
+def cluster_at(root: Path, version: str = "2.8.2", mode: str = "zk", combined: bool = False) -> Cluster:
     kafka = KafkaVersion(version)
-    cluster = Cluster(Settings(kafka, mode), jars_at(root / "cache", kafka), root / "work")
+    cluster = Cluster(Settings(kafka, mode, combined=combined), jars_at(root / "cache", kafka), root / "work")
     cluster.work.mkdir()
     cluster.prepare()
     return cluster
@@ -339,6 +370,42 @@ def test_configuration_names_what_the_mode_needs(tmp_path: Path, version: str, m
     assert ("node.id" in lines, "broker.id" in lines) == (mode == "kraft", mode == "zk")
     assert ("port" in lines) == (version == "0.8.2.2")
     assert int(lines["log.segment.bytes"]) == (1048576 if version == "4.1.1" else 262144)
+
+
+def test_with_combined_roles_every_broker_votes(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path, "3.8.1", "kraft", combined=True)
+    assert [node.name for node in cluster.nodes] == ["broker-1", "broker-2", "broker-3"]
+    voters = dict(voter.split("@") for voter in configuration(cluster, 1)["controller.quorum.voters"].split(","))
+    for number in cluster.brokers:
+        lines = configuration(cluster, number)
+        assert lines["process.roles"] == "broker,controller"
+        assert lines["listeners"] == f"{lines['advertised.listeners']},CONTROLLER://{voters[str(number)]}"
+        assert lines["advertised.listeners"] == f"PLAINTEXT://127.0.0.1:{cluster.node(number).port}"
+
+
+def test_the_active_controller_may_be_a_broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = cluster_at(tmp_path, "3.8.1", "kraft", combined=True)
+    monkeypatch.setattr(Node, "running", property(lambda node: node.id == 2))
+    for number, leader in ((1, 1), (2, 3)):
+        quorum = cluster.node(number).home / "data" / "__cluster_metadata-0"
+        quorum.mkdir()
+        (quorum / "quorum-state").write_text(json.dumps({"leaderId": leader}))
+    assert cluster.active_controller() == 3
+
+
+@pytest.mark.parametrize(
+    ("machine", "left"), [(False, ["config/server.properties", "logs/server.log"]), (True, ["config/server.properties"])]
+)
+def test_a_replaced_disk_is_empty(machine: bool, left: list[str], tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    home = cluster.node(1).home
+    (home / "data" / "t-0").mkdir()
+    for name in ("logs/server.log", "data/t-0/0.log", "data/meta.properties"):
+        (home / name).write_text("x")
+    cluster.wipe(1, machine)
+    assert sorted(str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()) == left
+    assert (home / "data").is_dir() and (home / "logs").is_dir()
+    assert cluster.actions[-1]["node"] == 1
 
 
 def test_where_a_replica_stands_is_read_from_its_disk(tmp_path: Path) -> None:
@@ -402,7 +469,7 @@ def test_a_saved_copy_holds_logs_and_checkpoints_only(tmp_path: Path) -> None:
 def test_the_bundle_has_neither_indexes_nor_the_recorders_paths(tmp_path: Path) -> None:
     cluster = cluster_at(tmp_path)
     home = cluster.node(1).home
-    line = f"Loading {home}/data with {cluster.jars.directory}/kafka.jar environment:host.name=here.example"
+    line = f"Loading {home}/data with {cluster.jars.directory}/kafka.jar environment:host.name=here.example environment:user.home=/home/me environment:user.name=me."
     (home / "logs" / "server.log").write_text(line)
     (home / "logs" / "empty.log").touch()
     (home / "data" / "0.index").write_text("x")
@@ -414,7 +481,10 @@ def test_the_bundle_has_neither_indexes_nor_the_recorders_paths(tmp_path: Path) 
         text = cast("tarfile.ExFileObject", archive.extractfile("made/broker-1/logs/server.log")).read().decode()
         mtime = archive.getmember("made/broker-1/data/0.log").mtime
     assert names == {f"made/broker-1/{name}" for name in ("config/server.properties", "data/0.log", "logs/server.log")}
-    assert text == "Loading /var/lib/kafka/broker-1/data with /opt/kafka/libs/kafka.jar environment:host.name=localhost"
+    assert (
+        text
+        == "Loading /var/lib/kafka/broker-1/data with /opt/kafka/libs/kafka.jar environment:host.name=localhost environment:user.home=/home/kafka environment:user.name=kafka"
+    )
     assert mtime == pytest.approx((home / "data" / "0.log").stat().st_mtime, abs=0.01)
     assert json.loads((tmp_path / "out" / "made.expected.json").read_text()) == {"lost": {}}
 
@@ -424,10 +494,25 @@ def test_options_name_one_broker_or_all() -> None:
     assert offsets(("1=+300", "3=-20")) == {1: 300, 3: -20}
 
 
-def test_what_a_release_cannot_do_is_refused() -> None:
-    told = CliRunner().invoke(main, ["hw-truncation", "0.11.0.3"])
+@pytest.mark.parametrize(
+    ("scenario", "version"), [("hw-truncation", "0.11.0.3"), ("eligible-leader", "4.0.0"), ("disk-replaced-in-isr", "1.1.1")]
+)
+def test_what_a_release_cannot_do_is_refused(scenario: str, version: str) -> None:
+    told = CliRunner().invoke(main, [scenario, version])
     assert told.exit_code == 2
-    assert "hw-truncation does not happen with Kafka 0.11.0.3" in told.output
+    assert f"{scenario} does not happen with Kafka {version}" in told.output
+
+
+def test_combined_roles_are_of_kraft() -> None:
+    told = CliRunner().invoke(main, ["unclean-election", "3.9.1", "--combined"])
+    assert told.exit_code == 2
+    assert "only KRaft has combined roles" in told.output
+
+
+def test_every_scenario_is_in_the_readme() -> None:
+    readme = (FILES.parent / "record" / "README.md").read_text()
+    assert [name for name in SCENARIOS if f"`{name}`" not in readme] == []
+    assert all(scenario.what and name == scenario.name for name, scenario in SCENARIOS.items())
 
 
 # --- the console consumer
@@ -471,3 +556,97 @@ def test_where_nothing_can_be_read_one_look_is_enough(tmp_path: Path) -> None:
     stage, tools = staged(tmp_path, [], [b"a"])
     stage.cross_check({("t", 0): View({}, 0)})
     assert tools.left == [[b"a"]]
+
+
+# --- producing
+
+
+class Leader:
+    """Takes produce requests; nothing else is asked of it."""
+
+    def __init__(self) -> None:
+        self.taken: dict[int, list[bytes]] = {}
+
+    def produce(self, topic: str, pending: dict[int, list[bytes]], acks: str, seconds: float) -> list[Ack]:
+        self.taken = {partition: list(values) for partition, values in pending.items()}
+        return [Ack(topic, partition, n, value, acks, "") for partition, values in pending.items() for n, value in enumerate(values)]
+
+
+@pytest.mark.parametrize(("only", "dealt"), [(None, {0: 3, 1: 2}), (1, {1: 5})])
+def test_records_go_to_all_partitions_or_to_one(only: int | None, dealt: dict[int, int], tmp_path: Path) -> None:
+    stage, leader = Stage(cluster_at(tmp_path), "seed"), Leader()
+    stage.client = cast("Client", leader)
+    stage.topics["t"] = 2
+    stage.produce("t", 5, "1", only=only)
+    assert {partition: len(values) for partition, values in leader.taken.items()} == dealt
+    assert len({ack.value for ack in stage.acks}) == 5
+
+
+class Broker:
+    """Answers a producer's requests as one broker does that leads everything; `refusals` are error codes it begins with."""
+
+    def __init__(self, *refusals: int) -> None:
+        self.refusals = list(refusals)
+        self.asked: list[int] = []
+        self.batches: list[bytes] = []
+        self.produce_version = 3
+        self.real = Client(KafkaVersion("2.8.2"), dict)
+        self.append_body, self.read_produced, self.acknowledged = self.real.append_body, self.real.read_produced, self.real.acknowledged
+
+    def metadata(self) -> dict[Partition, PartitionState]:
+        return {("t", 0): PartitionState(1, 0, (1,), (1,))}
+
+    def call(self, broker: int, api: int, version: int, body: bytes) -> Reader:
+        self.asked.append(api)
+        if api == PRODUCE:
+            reader = Reader(body)
+            for part in (reader.string, reader.i16, reader.i32, reader.i32, reader.string, reader.i32, reader.i32):
+                part()
+            self.batches.append(reader.blob() or b"")
+            error = self.refusals.pop(0) if self.refusals else 0
+            return Reader(array([string("t") + array([i32(0) + i16(error) + i64(10 * len(self.batches)) + i64(-1)])]))
+        answers = {
+            producers.FIND_COORDINATOR: i16(0) + string(None) + i32(1),
+            producers.INIT_PRODUCER_ID: i16(0) + i64(4711) + i16(2),
+            producers.ADD_PARTITIONS_TO_TXN: array([string("t") + array([i32(0) + i16(0)])]),
+            producers.END_TXN: i16(0),
+        }
+        return Reader(i32(0) + answers[api])
+
+
+def writing(tmp_path: Path, broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    stage = Stage(cluster_at(tmp_path), "seed")
+    stage.client = cast("Client", broker)
+    stage.topics["t"] = 1
+    monkeypatch.setattr(stage, "ports", lambda: {1: 9092})
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    return stage
+
+
+@pytest.mark.parametrize("transaction", [None, "tx"])
+def test_a_producer_counts_its_records_and_ends_its_transaction(
+    transaction: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = Broker()
+    stage = writing(tmp_path, broker, monkeypatch)
+    producers.Producer(stage, "t", transaction).send(20, "")
+    transactional = transaction is not None
+    assert [producer_of(data) for data in broker.batches] == [(4711, 2, 0, transactional), (4711, 2, 10, transactional)]
+    assert [ack.offset for ack in stage.acks] == [*range(10, 20), *range(20, 30)]
+    assert (producers.END_TXN in broker.asked) == (producers.ADD_PARTITIONS_TO_TXN in broker.asked) == transactional
+
+
+def test_a_refused_batch_is_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broker = Broker(6, 6)
+    producers.keyed(writing(tmp_path, broker, monkeypatch), "t", 10, "", hot=0)
+    assert len(broker.batches) == 3
+    assert len(set(broker.batches)) == 1
+
+
+def test_what_is_sent_in_vain_must_not_be_acknowledged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = writing(tmp_path, Broker(7, 7), monkeypatch)
+    producer = producers.Producer(stage, "t")
+    producer.send_in_vain(1, 20, "")
+    assert stage.acks == []
+    with pytest.raises(RecordingError):
+        producer.send_in_vain(1, 10, "")
