@@ -350,8 +350,11 @@ def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
     whole = any(_WHOLE_NAME.match(logger) for logger in named)
     if whole and len(named) > _HALF * len(own) and sum(_behind_thread(record.message) for record in own) < _AGREE * len(own):
         return LOG4J
-    counts = [(sum(layout.fits(line) for line in lines), layout) for layout in shapes()]
+    counts = [(_whole_records(lines, layout), layout) for layout in shapes()]
     best = max(count for count, _ in counts)
+    if best == 0:
+        counts = [(sum(layout.fits(line) for line in lines), layout) for layout in shapes()]
+        best = max(count for count, _ in counts)
     found = next(layout for count, layout in counts if count >= _AGREE * best)
     if best == 0 or (found.name == _AS_KAFKA and whole and len(own) >= best) or (found.bare and own and best < _BARE_LINES):
         return LOG4J if own else None
@@ -364,6 +367,13 @@ _BARE_LINES = 3
 _WHOLE_NAME = regex.compile(r"(?:kafka|org|state|com|io|net)\.")
 """A logger that `%c` prints, not `%c{1}`."""
 _THREAD_FIRST = regex.compile(r"\[([^\]]*)\] (\[?)")
+
+
+def _whole_records(lines: Sequence[str], layout: Layout) -> int:
+    """How many lines are a record. Where a record goes on in the next line (a dump of settings, a stack trace), its first one does
+    not tell that nothing stands behind its message."""
+    ends = [*(_MAY_BEGIN.match(line) is not None for line in lines[1:]), True]
+    return sum(layout.fits(line) and (end or not layout.bare) for line, end in zip(lines, ends, strict=True))
 
 
 def _shown(line: bytes) -> str:

@@ -20,7 +20,12 @@ from forensics.report.document import Report
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
-NAMES = ("unclean-election-2.8.2-zk", "power-loss-divergence-3.9.1-kraft", "unclean-election-1.0.2-zk")
+NAMES = (
+    "unclean-election-2.8.2-zk",
+    "power-loss-divergence-3.9.1-kraft",
+    "unclean-election-1.0.2-zk",
+    "loser-moved-away-3.8.1-kraft-combined",
+)
 FIRST = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3})\] ([A-Z]+) +(.*)", re.DOTALL)
 LOGGER = re.compile(r" \(([\w$]+(?:\.[\w$]+)+)\)(?=\n|$)")
 
