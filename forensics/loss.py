@@ -10,12 +10,20 @@ offset O holds no record of an earlier term at O or above, so whatever an earlie
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import pairwise
 
-from forensics.before_epochs import cut_before_leading, cut_further, reached_by_isr, told_high_watermark
+from forensics.before_epochs import (
+    cut_after,
+    cut_before_leading,
+    cut_further,
+    ends_today,
+    reached_by_isr,
+    told_at_election,
+    told_high_watermark,
+)
 from forensics.elections import Election, elections
 from forensics.model import Range
 from forensics.remembered import last_kept
@@ -23,6 +31,16 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Removal, Replica
 from spark.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What else may be gone right below a range that is proven to be: the new leader may have had it, or has replaced it."""
+
+    range: Range
+    confidence: str
+    """'probable' where the high watermark stood still at its start until the old leader died, else 'possible'."""
+    evidence: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +63,9 @@ class Loss:
     election: Election | None
     still_on: tuple[int, ...]
     """Brokers on whose disks the records still lie."""
+    proven: bool = False
+    """Where the term began is not in evidence: the range is what is proven to be gone, and more below it may be."""
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +81,28 @@ class Doubt:
 
 
 @dataclass(frozen=True, slots=True)
+class Deposed:
+    """A leader that lived on after another was elected cut its log to its high watermark `start` when it obeyed: what it had taken alone
+    is gone, and no line before leader epochs says whether there was any, or how far it went."""
+
+    start: int
+    term: Term
+    broker: int
+    committed: bool | None
+    evidence: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Piece:
     start: int
     end: int
     term: Term
     removal: Removal
+    proven: bool = False
+    """The term began at `start` or below."""
+    several: bool = False
+    """It may have been a later one."""
+    seen: tuple[Event, ...] = ()
 
 
 @last_kept
@@ -191,8 +229,22 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
     if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
         found.append(_Piece(removal.start, removal.end, later[0], removal))
     if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
-        found.append(_Piece(removal.start, removal.end, later[-1], removal))
+        found.append(_Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
+    if not found and later and not timeline.has_epochs and removal.epoch is not None:
+        found.extend(_past_the_end(removal, later, timeline))
     return found
+
+
+def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[_Piece]:
+    """No line says where a leader began, but its log has not even today come as far as the removed records did."""
+    own = timeline.replicas[removal.broker].removals if removal.broker in timeline.replicas else []
+    if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in own):
+        return  # it did not keep them: it cut them off
+    today = ends_today(later[-1], timeline)
+    cut_to = removal.start if removal.cause == "truncation" else 0
+    if today is not None and cut_to <= today.offset < removal.end:  # a leader that ends below the cut has the fetch offset reset
+        several = later[-1].epoch > later[0].epoch
+        yield _Piece(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
 
 
 def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
@@ -217,7 +269,8 @@ def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
 def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluster, election: Election | None) -> list[Loss]:
     term = pieces[0].term
     longest = max(pieces, key=lambda p: (p.end, p.removal.settled, -p.start))
-    start, end = min(p.start for p in pieces), longest.end
+    first = min(pieces, key=lambda p: (p.start, p.proven))
+    start, end = first.start, longest.end
     removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: (-p.end, not p.removal.settled))))
     settled = longest.removal.settled and not _outlived(term, removals, timeline)
     found = []
@@ -228,6 +281,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal, election)
+        if first.seen:
+            confidence = "certain" if longest.removal.exact and not first.several else "probable"
+        if first.several:
+            committed, cause = None, "unknown"
         found.append(
             Loss(
                 range=part if settled else Range(part.start, None),
@@ -240,14 +297,49 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 excuse=excuse,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
-                evidence=tuple(dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(involved)))),
+                evidence=tuple(
+                    dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(involved), *first.seen))
+                ),
                 election=election,
                 still_on=tuple(sorted({r.broker for r in removals if r.cause in ("left-behind", "stray")})),
+                proven=first.proven,
+                earlier=_below_the_proven(part.start, first, committed, hw, excuse, election, timeline) if part.start == start else None,
             )
         )
         if not settled:
             break
     return found
+
+
+def _below_the_proven(
+    end: int,
+    piece: _Piece,
+    committed: bool | None,
+    hw: tuple[int, Event] | None,
+    excuse: str | None,
+    election: Election | None,
+    timeline: PartitionTimeline,
+) -> Earlier | None:
+    """A clean leader had everything below the high watermark, and any leader what its own log is known to have held. From there to where
+    the loss is proven the new leader may have had the records of the old one, or have written others."""
+    term, removal = piece.term, piece.removal
+    unclean = election is not None and election.unclean
+    if not piece.proven or piece.several or not (committed is False or unclean) or _unwritten(piece):
+        return None
+    own = told_high_watermark(removal, timeline)
+    told = [] if unclean else [*told_at_election(term, timeline), *(t for t in (hw, own) if t is not None)]
+    start = max((term.start_offset or 0, *(offset for offset, _ in told)))
+    if start >= end:
+        return None
+    there = tuple(dict.fromkeys(event for offset, event in told if offset == start))
+    stood = not unclean and excuse is None and own is not None and own[0] == start and len({event.writer for event in there}) > 1
+    return Earlier(Range(start, end), "probable" if stood else "possible", there)
+
+
+def _unwritten(piece: _Piece) -> bool:
+    """Nothing was written since the term began: it began where the log ends today."""
+    written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
+    return written is not None and piece.term.at is not None and written < piece.term.at
 
 
 def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
@@ -406,10 +498,10 @@ def _up_to(epoch: int | None, term: Term) -> bool:
 
 
 def _led_before(term: Term, timeline: PartitionTimeline) -> int | None:
-    """Leader epoch of the last term before this one."""
+    """Leader epoch of the last term before this one, but for elections of the same broker that it did not live to hear of."""
     if term.restart:
         return term.epoch
-    earlier = [t for t in timeline.terms if t.order < term.order]
+    earlier = [t for t in timeline.terms if t.order < term.order and not (t.leader == term.leader and t.start_offset is None)]
     return earlier[-1].epoch if earlier else None
 
 
@@ -515,6 +607,41 @@ def _confidence(term: Term, removal: Removal, election: Election | None) -> str:
     if election is not None and election.unclean and election.confidence == "possible":
         return "probable"
     return "certain" if removal.exact and term.exact and term.start_offset is not None else "probable"
+
+
+def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
+    """Leaders before leader epochs that were alive, and were refused to change the ISR, when another had been elected."""
+    if timeline.has_epochs:
+        return []
+    told = {(loss.term.epoch, r.broker) for loss in losses(timeline, cluster) for r in loss.removals}
+    judged = {e.term.order: e for e in elections(timeline, cluster)}
+    found = []
+    for before, term in pairwise(t for t in timeline.terms if not t.restart):
+        old = timeline.replicas.get(before.leader) if before.leader != term.leader else None
+        obeyed = next((f for f in old.follower_starts if f.epoch >= term.epoch), None) if old is not None else None
+        if obeyed is None or (term.epoch, before.leader) in told:
+            continue
+        refused = _refused(before.leader, obeyed.event, timeline)
+        cut = cut_after(before.leader, obeyed.event, timeline)
+        if not refused or cut is None or cut.offset is None:
+            continue
+        clean = judged.get(term.order)
+        committed = False if clean is not None and clean.unclean is False else None
+        evidence = (*before.evidence[-1:], *term.evidence, *refused[:2], obeyed.event, cut)
+        found.append(Deposed(max(cut.offset, term.start_offset or 0), term, before.leader, committed, evidence))
+    return found
+
+
+def _refused(broker: int, obeyed: Event, timeline: PartitionTimeline) -> list[Event]:
+    """ISR changes that a leader was refused in its last leadership before it obeyed, by the process that obeyed. Told by its own log alone:
+    no clock but its own."""
+    old = timeline.replicas[broker]
+    begins = {*(s.event for s in old.leader_starts), *(load.event for load in old.loads)}
+    before = old.events[: old.events.index(obeyed)]
+    start = next((n for n in reversed(range(len(before))) if before[n] in begins), None)
+    if start is None or before[start].event == "log-load":
+        return []
+    return [e for e in before[start:] if e.event == "isr-rejected"]
 
 
 def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:

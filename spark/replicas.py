@@ -127,6 +127,8 @@ class Replica:
     events: list[Event] = field(default_factory=list)
 
 
+CUTS_SOMETHING = "Truncating to offset "
+"""The spelling from 1.0 on, of a log that was longer (Log.truncateTo); up to 0.11 a log that ends there already says it is cut, too."""
 STARTS_AT_LOG_END = "initOffset "
 """The spelling up to 2.0. To 1.0 a fetcher starts at the follower's log end offset, from 1.1 at its high watermark, which is
 never more: only a value above what is known tells something."""
@@ -191,7 +193,7 @@ class _Walk:
     def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None) -> None:
         if self.end is None or self.end <= start:
             return
-        evidence = tuple(e for e in (self.end_event, *more, event) if e is not None)
+        evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
         self.replica.removals.append(
             Removal(
                 self.broker, start, self.end, self.exact and not self.growing, self.settled, cause, epoch, self.epoch, event.at, evidence
@@ -319,6 +321,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     if e.offset is None:
         return
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
+    if CUTS_SOMETHING in (e.text or "") and not w.knows_end and (w.end is None or w.end <= e.offset):
+        w.end_at_least(e.offset + 1, e)
     w.remove(e.offset, e, cause, w.plan, epoch=w.records_epoch)
     w.end_exactly(e.offset, e)
     w.plan = None

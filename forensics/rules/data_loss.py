@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.loss import Doubt, Loss, doubts, losses
+from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Removal
@@ -37,6 +37,10 @@ _REMOVED = {
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
         yield _told(loss, timeline)
+        if loss.earlier is not None:
+            yield _perhaps(loss, loss.earlier, timeline)
+    for alone in deposed(timeline, cluster):
+        yield _taken_alone(alone, timeline)
     for doubt in doubts(timeline, cluster):
         yield _possible(doubt, timeline)
 
@@ -106,7 +110,7 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
     parts = [
         f"The log of {whose} reached {reach} (exclusive).",
         f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
-        f"{term.epoch} with a log that ended at offset {term.start_offset if term.start_offset is not None else 'unknown'}: it {_BECAUSE[loss.cause]}.",
+        f"{term.epoch} with a log that ended at offset {_where(loss)}: it {_BECAUSE[loss.cause]}.",
         f"So {'at least ' if loss.at_least else ''}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition"
         f"{', and whatever the leader appended after that was seen' if count is None else ''}.",
         *(_removal_words(r, loss) for r in loss.removals[:3]),
@@ -115,6 +119,13 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
     if loss.still_on:
         parts.append(f"They still lie on the disk of {brokers_named(loss.still_on)}.")
     return " ".join(p for p in parts if p)
+
+
+def _where(loss: Loss) -> str:
+    if loss.proven:
+        seen = "when its files were collected" if loss.removals[0].cause != "latest" else "when another replica followed it"
+        return f"{loss.range.start} or below (there it ended {seen}; no line of this Kafka version says where a leader begins)"
+    return str(loss.term.start_offset) if loss.term.start_offset is not None else "unknown"
 
 
 def _removal_words(removal: Removal, loss: Loss) -> str:
@@ -132,6 +143,8 @@ def _removal_words(removal: Removal, loss: Loss) -> str:
 def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
     hw = loss.high_watermark
     if loss.committed:
+        if hw is not None and loss.range.end is not None and hw >= loss.range.end:
+            return f"They were committed: a high watermark of {hw} was seen before."
         before = loss.term.before
         if before is not None and len(before.isr) == 1:
             return f"They were committed: broker {before.isr[0]} was the whole ISR, so its high watermark was its log end offset."
@@ -155,10 +168,88 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
         yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it holds them."
     elif loss.still_on:
         yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
-    yield f"Ask the producers of {timeline.topic} for what they sent to partition {timeline.partition} at that time and have it sent again."
-    yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
+    what = f"what they sent to partition {timeline.partition} at that time"
+    if loss.excuse is None:
+        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
+    else:
+        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all sent it again themselves."
+    if loss.committed is not False:  # consumers read below the high watermark only
+        yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
     if loss.at_least:
         yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
+
+
+def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Finding:
+    """The records right below a proven loss."""
+    term, part = loss.term, earlier.range
+    old = loss.removals[0].broker
+    stood = earlier.confidence == "probable"
+    severity = "low" if loss.excuse is not None else ("high" if stood else "medium")
+    why = (
+        f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
+        f"that was alive when broker {term.leader} was elected had heard of no higher one. An in-sync replica held it back, and broker "
+        f"{term.leader}, which was in sync and did not have the end of the log, is the likely one; only what its last fetch brought it, it has."
+        if stood
+        else f"Broker {term.leader} may have had them, or all or some of them may have been replaced by records that it was sent later: "
+        f"its log is only known to have reached offset {part.start}."
+    )
+    return Finding(
+        kind="data-loss",
+        severity=severity,
+        confidence=earlier.confidence,
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=tuple(dict.fromkeys((old, term.leader))),
+        leader_epoch=term.epoch,
+        start=None,
+        end=term.at,
+        offsets=(part,),
+        committed=loss.committed,
+        cause=loss.cause,
+        summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'perhaps'} lost with those from {loss.range.start} on "
+        f"({_cause_words(loss, term)})",
+        explanation=(
+            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} Before leader "
+            "epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
+        ),
+        next_steps=(
+            f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with what offsets {part} hold now: "
+            "it settles how many of them are others.",
+        ),
+        evidence=quote(*earlier.evidence, *loss.evidence),
+    )
+
+
+def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
+    term, broker = alone.term, alone.broker
+    return Finding(
+        kind="data-loss",
+        severity="medium",
+        confidence="possible",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=(broker, term.leader),
+        leader_epoch=term.epoch,
+        start=term.at,
+        end=None,
+        offsets=(Range(alone.start, None),),
+        committed=alone.committed,
+        cause="uncommitted-tail" if alone.committed is False else "unknown",
+        summary=f"{timeline.name}: what broker {broker} took after broker {term.leader} was elected is lost, from offset {alone.start} on, "
+        "if it took anything",
+        explanation=(
+            f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the leader before, was alive, went on and was "
+            f"refused to change the ISR; when it obeyed, it cut its log to its high watermark {alone.start}. Whatever it had told producers with acks=0 or "
+            "acks=1 to be written since the election is gone. Before leader epochs (0.11) the line of that cut is the same when nothing was cut, and "
+            "no line says how far the log had come."
+        ),
+        next_steps=(
+            f"The producers' last acknowledged offsets of {timeline.name} would settle it, or what they sent to broker {broker} at that time and how often "
+            "they were answered.",
+            f"Have the producers of {timeline.topic} send again what they sent to partition {timeline.partition} at that time.",
+        ),
+        evidence=quote(*alone.evidence),
+    )
 
 
 def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:

@@ -1,26 +1,30 @@
-"""The first case of KIP-101: what its evidence proves when some of it is older, or is not there. From a recorded 0.10.2.2 cluster."""
+"""What is proven before leader epochs when some of the evidence is older, or is not there: the first case of KIP-101, and logs of which
+no line says where a leader began. From recorded 0.8.2, 0.9.0 and 0.10.2 clusters."""
 
 from __future__ import annotations
 
 import tarfile
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from forensics.model import Finding, Range
+from forensics.exemplars import exemplars_of
+from forensics.model import Exemplar, Finding, Range
 from tests.forensics.staged import of, report
 
-BUNDLE = Path(__file__).parent.parent.parent / "fixtures" / "bundles" / "hw-truncation-0.10.2.2-zk.tar.gz"
+BUNDLES = Path(__file__).parent.parent.parent / "fixtures" / "bundles"
+BUNDLE = BUNDLES / "hw-truncation-0.10.2.2-zk.tar.gz"
 OLD_LEADER = "/broker-2/logs/server.log"
 """Broker 2 led with offsets up to 265, broker 1 had them and cut them off before it led; then broker 2 followed it."""
 RETURNED = b"[2026-11-21 10:41:1"
 
 
 @cache
-def collected() -> dict[str, bytes]:
-    with tarfile.open(BUNDLE) as whole:
+def collected(bundle: Path = BUNDLE) -> dict[str, bytes]:
+    with tarfile.open(bundle) as whole:
         return {info.name: content.read() for info in whole if (content := whole.extractfile(info)) is not None}
 
 
@@ -141,3 +145,194 @@ def test_never_said_to_be_nobodys_without_the_new_leaders_log() -> None:
     assert [f.offsets for f in found] == [(Range(200, 265),)]
     assert found[0].committed is True
     assert found[0].severity == "critical"
+
+
+# where a leader began is told nowhere
+
+ELECTED = datetime(2026, 11, 21, 11, 5, 44)
+FOLLOWER, OLD = "broker-1/logs/server.log", "broker-3/logs/server.log"
+CHECKPOINT = "broker-2/data/replication-offset-checkpoint"
+SEGMENT = "broker-2/data/clicks-0/00000000000000000400.log"
+
+
+def exemplar(name: str) -> Exemplar:
+    return next(e for e in exemplars_of("data-loss") if e.name == name)
+
+
+def shorter(change: Callable[[str, str], str | None] = lambda _, text: text, modified: dict[str, datetime] | None = None) -> list[Finding]:
+    """Losses of the log that ends at 400 today, where the old leader of 0.9 came back with 423 and cut it to 300."""
+    known = exemplar("log-shorter-than-the-old-leaders")
+    changed = {path: change(path, data.decode()) for path, data in known.files.items()}
+    files = {path: text for path, text in changed.items() if text is not None}
+    found = of(report(files, {**known.modified, **(modified or {})}), "data-loss")
+    return sorted(found, key=lambda f: f.offsets[0].start)
+
+
+def ranges(found: list[Finding]) -> list[tuple[Range, str, str]]:
+    return [(*f.offsets, f.confidence, f.severity) for f in found]
+
+
+PROVEN = (Range(400, 423), "certain", "high")
+
+
+def test_what_the_log_has_not_reached_again_is_gone_and_what_lies_above_a_standing_high_watermark_probably() -> None:
+    below, proven = shorter()
+    assert ranges([below, proven]) == [(Range(300, 400), "probable", "high"), PROVEN]
+    assert {(f.cause, f.committed, f.leader_epoch) for f in (below, proven)} == {("uncommitted-tail", False, 1)}
+    assert "a log that ended at offset 400 or below" in proven.explanation and "23 offsets" in proven.explanation
+    assert {"clicks 0 400"} <= {e.text for e in proven.evidence}
+    assert "kept them on its disk" not in proven.explanation
+    assert {e.source for e in below.evidence[:2]} == {FOLLOWER, OLD}
+    assert below.next_steps and "offsets 300..399 hold now" in below.next_steps[0]
+
+
+def only(path: str, old: str, new: str) -> Callable[[str, str], str]:
+    def change(at: str, text: str) -> str:
+        assert at != path or old in text
+        return text.replace(old, new) if at == path else text
+
+    return change
+
+
+def test_without_a_second_witness_the_high_watermark_may_have_moved_since_its_checkpoint() -> None:
+    assert ranges(shorter(lambda path, text: None if path == FOLLOWER else text)) == [(Range(300, 400), "possible", "medium"), PROVEN]
+
+
+def test_a_living_follower_knows_of_a_higher_high_watermark() -> None:
+    found = shorter(only(FOLLOWER, "to offset 300", "to offset 350"))
+    assert ranges(found) == [(Range(350, 400), "possible", "medium"), PROVEN]
+    assert "known to have reached offset 350" in found[0].explanation
+
+
+def test_a_follower_that_was_started_anew_has_a_checkpoint_only() -> None:
+    restart = "[2026-11-21 11:05:43,000] INFO Completed load of log clicks-0 with log end offset 300 (kafka.log.Log)\n"
+    found = shorter(only(FOLLOWER, "[2026-11-21 11:05:44,048]", f"{restart}[2026-11-21 11:05:44,048]"))
+    assert ranges(found) == [(Range(300, 400), "possible", "medium"), PROVEN]
+
+
+def test_a_follower_that_learnt_of_the_term_before_says_nothing_of_the_time_before_it() -> None:
+    again = "[2026-11-21 11:05:50,000] INFO Truncating log clicks-0 to offset 390. (kafka.log.Log)\n"
+    found = shorter(lambda path, text: text + again if path == FOLLOWER else text)
+    assert ranges(found) == [(Range(300, 400), "probable", "high"), PROVEN]
+
+
+def test_a_follower_whose_cut_is_not_in_evidence_says_nothing_with_a_later_one() -> None:
+    cut = "[2026-11-21 11:05:44,048] INFO Truncating log clicks-0 to offset 300. (kafka.log.Log)\n"
+    fetches = (
+        "[2026-11-21 11:05:44,066] INFO [ReplicaFetcherManager on broker 1] Added fetcher for partitions List([[clicks,0], initOffset 300 to broker "
+        "BrokerEndPoint(2,127.0.0.1,38681)] ) (kafka.server.ReplicaFetcherManager)\n"
+    )
+    found = shorter(only(FOLLOWER, cut, fetches + cut.replace("11:05:44", "11:05:50").replace("300", "390")))
+    assert ranges(found) == [(Range(300, 400), "possible", "medium"), PROVEN]
+
+
+def test_nothing_was_written_since_so_the_leader_began_where_the_log_ends() -> None:
+    assert ranges(shorter(modified={SEGMENT: ELECTED - timedelta(seconds=2)})) == [PROVEN]
+
+
+def test_files_from_before_the_election_prove_nothing() -> None:
+    earlier = ELECTED - timedelta(seconds=2)
+    assert shorter(modified={SEGMENT: earlier, CHECKPOINT: earlier}) == []
+
+
+def test_a_copy_that_lacks_what_its_checkpoint_tells_of_proves_nothing() -> None:
+    assert shorter(only(CHECKPOINT, "clicks 0 400", "clicks 0 600")) == []
+    assert shorter(lambda path, text: None if path == SEGMENT else text) == []
+
+
+def test_a_leader_that_ends_below_the_cut_would_have_had_the_fetch_offset_reset() -> None:
+    assert shorter(only(OLD, "to offset 300", "to offset 410")) == []
+
+
+def test_producers_that_all_wait_for_more_replicas_were_told_nothing() -> None:
+    known = exemplar("log-shorter-than-the-old-leaders")
+    described = b"Topic:clicks\tPartitionCount:1\tReplicationFactor:3\tConfigs:min.insync.replicas=2\n"
+    found = of(report({**known.files, "cluster/topics-describe.txt": described}, known.modified), "data-loss")
+    assert {(f.offsets, f.confidence, f.severity) for f in found} == {
+        ((Range(300, 400),), "possible", "low"),
+        ((Range(400, 423),), "possible", "low"),
+    }
+
+
+def led_on(path: str, text: str) -> str:
+    """Broker 1 was elected after broker 2: which of them did not have the records?"""
+    if "/logs/" not in path:
+        return text.replace("clicks 0", "other 0")
+    if path.endswith("controller.log"):
+        line = text.splitlines()[-1]
+        later = line.replace("11:05:44", "11:05:59").replace(
+            '"leader":2,"leader_epoch":1,"isr":[2,1]', '"leader":1,"leader_epoch":2,"isr":[1]'
+        )
+        return f"{text}{later}\n"
+    return text
+
+
+def test_of_several_later_leaders_it_is_not_told_which_did_not_have_them() -> None:
+    known = exemplar("log-shorter-than-the-old-leaders")
+    files = {path.replace("broker-2/data", "broker-1/data"): led_on(path, data.decode()) for path, data in known.files.items()}
+    files["broker-1/data/replication-offset-checkpoint"] = "0\n1\nclicks 0 400\n"
+    modified = {path.replace("broker-2", "broker-1"): at for path, at in known.modified.items()}
+    (found,) = of(report(files, modified), "data-loss")
+    assert (found.offsets, found.confidence, found.cause, found.committed) == ((Range(400, 423),), "probable", "unknown", None)
+
+
+@pytest.mark.parametrize("bundle", ["unclean-election-0.8.2.2-zk", "unclean-election-0.10.2.2-zk"])
+def test_an_unclean_leader_of_which_nothing_is_known_may_have_replaced_everything_below(bundle: str) -> None:
+    leader = {"unclean-election-0.8.2.2-zk": "broker-3", "unclean-election-0.10.2.2-zk": "broker-2"}[bundle]
+    files = {path: data for path, data in collected(BUNDLES / f"{bundle}.tar.gz").items() if f"{leader}/logs/server.log" not in path}
+    found = [f for f in of(report(files), "data-loss") if (f.topic, f.partition) == ("orders", 0)]
+    proven = next(f for f in found if f.confidence == "probable")
+    below = next(f for f in found if f.confidence == "possible")
+    assert len(found) == 2 and 200 < proven.offsets[0].start == below.offsets[0].end
+    assert below.offsets[0].start == 0
+    assert {f.cause for f in found} == {"unclean-election"}
+    assert "or below (there it ended when another replica followed it" in proven.explanation
+
+
+# a leader that lives on
+
+
+def deposed(change: Callable[[str, str], str] = lambda _, text: text) -> list[Finding]:
+    """Losses of the leader of 0.10 that was frozen, woke, was refused to shrink the ISR and cut its log to 150 when it obeyed."""
+    known = exemplar("deposed-leader-before-leader-epochs")
+    return of(report({path: change(path, data.decode()) for path, data in known.files.items()}), "data-loss")
+
+
+WOKE = "broker-1/logs/server.log"
+
+
+def test_what_a_deposed_leader_took_alone_may_be_any_number() -> None:
+    (found,) = deposed()
+    assert (found.offsets, found.confidence, found.severity, found.committed) == ((Range(150, None),), "possible", "medium", False)
+    assert found.brokers == (1, 2) and "last acknowledged offsets" in found.next_steps[0]
+    assert any("Truncating log sessions-0 to offset 150" in e.text for e in found.evidence)
+
+
+def test_a_leader_that_was_refused_nothing_was_not_known_to_take_anything() -> None:
+    assert deposed(lambda path, text: "".join(x for x in text.splitlines(keepends=True) if "Cached zkVersion" not in x)) == []
+
+
+def test_a_leader_that_died_took_nothing_afterwards() -> None:
+    start = "[2026-11-21 11:02:50,000] INFO Completed load of log sessions-0 with 1 log segments and log end offset 150 in 9 ms (kafka.log.Log)\n"
+    assert deposed(lambda path, text: start + text if path == WOKE else text) == []
+
+
+def test_a_leader_that_was_told_to_lead_on_after_it_was_refused_was_not_deposed() -> None:
+    """Its controller had taken a dead replica out of the ISR."""
+    said = (
+        "[2026-11-21 11:03:02,672] TRACE Broker 1 received LeaderAndIsr request PartitionState(controllerEpoch=1, leader=1, leaderEpoch=1, "
+    )
+    said += "isr=[1, 2], zkVersion=1, replicas=[1, 2, 3]) correlation id 4 from controller 1 epoch 1 for partition [sessions,0] (state.change.logger)\n"
+
+    def led_on_first(path: str, text: str) -> str:
+        text = text.replace("leader=2, leaderEpoch=1", "leader=2, leaderEpoch=2").replace('"leader_epoch":1', '"leader_epoch":2')
+        lines = text.splitlines(keepends=True)
+        if path.endswith("broker-1/logs/state-change.log"):
+            return "".join([*lines[:1], said, *lines[1:]])
+        return "".join(x for x in lines if path != WOKE or x < "[2026-11-21 11:03:02,672" or "Truncating" in x)
+
+    assert deposed(led_on_first) == []
+
+
+def test_a_leader_whose_cut_is_not_in_evidence_proves_no_offset() -> None:
+    assert deposed(lambda path, text: "".join(x for x in text.splitlines(keepends=True) if "Truncating" not in x)) == []

@@ -41,6 +41,24 @@ def test_follower_that_cuts_and_fetches_again_loses_nothing() -> None:
     assert losses(s.files) == []
 
 
+def test_a_cut_of_a_log_whose_end_nobody_told_proves_a_loss_without_an_end() -> None:
+    """Broker 1 led on after broker 3 was elected at 150: that it had more by then only the line of its cut says."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2, 3])
+    s.leads(3, 10, 1, 150, 150, [3, 2], previous=0)
+    s.line(
+        1,
+        "state-change",
+        11,
+        "TRACE [Broker id=1] Received LeaderAndIsr request PartitionState(controllerEpoch=1, leader=3, leaderEpoch=1, isr=[3, 2], zkVersion=1, "
+        "replicas=[1, 2, 3], isNew=false) correlation id 1 from controller 3 epoch 1 for partition t-0 (state.change.logger)",
+    )
+    s.truncates(1, 12, 150)
+    (loss,) = losses(s.files)
+    assert (loss.offsets, loss.confidence, loss.cause, loss.committed) == ((Range(150, None),), "possible", "uncommitted-tail", False)
+    assert "at least up to 150" in loss.summary and any("would settle it" in step for step in loss.next_steps)
+
+
 def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above() -> None:
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2, 3])

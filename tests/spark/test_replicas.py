@@ -35,6 +35,11 @@ def follows(epoch: int, end: int, previous: int | None = None) -> Told:
     return "follower-start", {"leader_epoch": epoch, "log_end_offset": end, "high_watermark": 0, "previous_leader_epoch": previous}
 
 
+def follows_at(epoch: int) -> Told:
+    """Told to follow; no line says where the log ended then."""
+    return "partition-state", {"reason": "received", "leader_epoch": epoch, "leader": 2}
+
+
 def loads(end: int) -> Told:
     return "log-load", {"log_end_offset": end}
 
@@ -119,6 +124,20 @@ def test_plan_counts_for_one_truncation_only() -> None:
 @pytest.mark.parametrize("offset", [170, 171])
 def test_truncation_at_or_above_the_end_removes_nothing(offset: int) -> None:
     assert walked(follows(1, 170), ("truncation", {"offset": offset})).removals == []
+
+
+@pytest.mark.parametrize("before", [[], [leads(0, 100)]], ids=["nothing known", "known to have reached less"])
+def test_a_cut_of_a_log_of_unknown_end_removes_one_record_for_sure_where_the_line_says_it_was_longer(before: list[Told]) -> None:
+    said = ("truncation", {"offset": 150, "text": "[Log partition=t-0, dir=/d] Truncating to offset 150 (kafka.log.Log)"})
+    replica = walked(*before, follows_at(1), said)
+    assert [(r.start, r.end, r.exact, r.settled, r.epoch) for r in replica.removals] == [(150, 151, False, False, 0 if before else None)]
+    assert [e.event for e in only(replica).evidence] == ["truncation"]
+    assert replica.log_end_offset == 150
+
+
+def test_a_cut_up_to_0_11_may_have_removed_nothing() -> None:
+    said = ("truncation", {"offset": 150, "text": "Truncating log t-0 to offset 150. (kafka.log.Log)"})
+    assert walked(leads(0, 100), follows_at(1), said).removals == []
 
 
 # creation
