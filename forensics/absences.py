@@ -51,6 +51,8 @@ MAX_INTERVALS = 64
 QUOTED = 8
 """Intervals of a partition that travel with their evidence."""
 MAX_WORDS = 400
+LOST_SESSION = "lost its session although its process went on"
+"""Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
 
 LAG_TIME_MS = 30_000
 """replica.lag.time.max.ms of brokers of which nothing tells it, and versions that differ."""
@@ -81,6 +83,8 @@ class Interval:
     """Index of the first state without the replica."""
     last: int
     """Index of the state that ends it; that of the last state plus one while it is open."""
+    elected: bool = False
+    """It ended with the replica's election as leader, out of the ISR or among its eligible replicas: it did not catch up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,7 @@ class _Judge:
             tuple(dict.fromkeys([state.event, *told.evidence, *([end.event] if end is not None else [])])),
             first,
             last,
+            end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
         )
 
     def _held_back(self, told: _Told, broker: int, state: State, end: State | None) -> None:
@@ -241,17 +246,20 @@ class _Judge:
         state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
         if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
             return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
-        if broker in self._leaving[first] or (unassigned and before is not None and broker in before.isr and _soon(state, end)):
-            return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
         why = absence(broker, state.at, self.timeline, self.cluster)
+        leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and why.why not in ("crash", "stop")
+        if broker in self._leaving[first] or leaves:
+            return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
         lived = why.why == "crash" and end is not None and _earlier(end.at, why.event)
         if why.why in ("stop", "crash", "log-dir") and not lived:
-            return self._ended(why, end)
-        if before is None and self.timeline.created() and why.why in ("running", "crash"):
+            ended = self._ended(why, end)
+            ended.back = None if unassigned else ended.back  # it was taken out of the assignment, whenever it came back
+            return ended
+        if before is None and self.timeline.created() and why.why in ("running", "crash", "starting"):
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
         if not _follows(state, before) and self.shrink(broker, state) is None:
-            if (ended := self._unseen(broker, before, state)) is not None:
-                return self._ended(ended, end)
+            if (unseen := self._unseen(broker, before, state)) is not None:
+                return self._ended(unseen, end)
             if before is None:
                 return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
         if why.why == "unknown":
@@ -283,14 +291,16 @@ class _Judge:
         return _Told(CRASHED, "certain", why.words, back, evidence)
 
     def _began(self, why: Absence, end: State | None) -> datetime | None:
-        """When the broker was started again after the stop or the crash, within the absence."""
+        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again."""
         node = self.cluster.nodes.get(why.broker)
         gone = why.event.at if why.event is not None else None
         if node is None or gone is None:
             return None
-        begun = (life.begin_at for life in node.lives if life.begin_at is not None and life.begin_at >= gone)
-        back = min(begun, default=None)
-        return back if end is None or end.at is None or back is None or back <= end.at + SLACK else None
+        begun = [life.begin_at for life in node.lives if life.begin_at is not None and life.begin_at >= gone]
+        if end is None or end.at is None:
+            return max(begun, default=None)
+        within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
+        return max(within, default=None)
 
     def _unheard(self, broker: int, state: State, why: Absence) -> _Told:
         """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
@@ -338,7 +348,7 @@ class _Judge:
         silent = self._silent(broker, state)
         lost = self._session(broker, at, end)
         if silent is None and lost is not None:
-            told = _Told(STUCK, "certain", f"broker {broker} lost its session although its process went on", evidence=[lost])
+            told = _Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
             return _join(told, seen)
         if silent is not None:
             return silent
@@ -689,6 +699,7 @@ def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
         "told": i.told,
         "times": times,
         "words": i.words[:MAX_WORDS],
+        "elected": i.elected,
         "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in evidence],
     }
 

@@ -40,6 +40,7 @@ class Out:
     times: int
     words: str
     evidence: tuple[Evidence, ...]
+    elected: bool = False
 
     @property
     def name(self) -> str:
@@ -92,7 +93,7 @@ class Episode:
         return self.outs[0] if len(self.names) == 1 else None
 
     def shown(self) -> str:
-        return _some(self.names)
+        return some(self.names)
 
     def told(self) -> str:
         """What the partitions say, each thing once with the first of them that say it."""
@@ -100,7 +101,7 @@ class Episode:
         for o in self.outs:
             if o.confidence == self.confidence:
                 said[o.words].append(o.name)
-        return "; ".join(f"{words} ({_some(names)})" for words, names in list(said.items())[:SHOWN])
+        return "; ".join(f"{words} ({some(names)})" for words, names in list(said.items())[:SHOWN])
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""
@@ -116,7 +117,8 @@ class Telling(NamedTuple):
     next_steps: tuple[str, ...]
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """The first SHOWN names, and how many more there are."""
     once = list(dict.fromkeys(names))
     return ", ".join(once[:SHOWN]) + (f" and {len(once) - SHOWN} more" if len(once) > SHOWN else "")
 
@@ -139,7 +141,7 @@ def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Cal
             end=episode.end,
             cause=cause,
             summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
-            + (f", {episode.times} times" if episode.times > 1 else ""),
+            + (f", {episode.times} times in all" if episode.times > len(names) else ""),
             explanation=told.explanation,
             next_steps=told.next_steps,
             evidence=episode.evidence,
@@ -175,7 +177,7 @@ def outs(partitions: Iterable[Mapping[str, Any]]) -> list[Out]:
 def _out(row: Mapping[str, Any], a: Mapping[str, Any]) -> Out:
     evidence = tuple(Evidence(**e) for e in a["evidence"] or ())
     rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words")
-    return Out(topic=row["topic"], partition=row["partition"], evidence=evidence, **{k: a[k] for k in rest})
+    return Out(topic=row["topic"], partition=row["partition"], evidence=evidence, elected=bool(a.get("elected")), **{k: a[k] for k in rest})
 
 
 def _settled(o: Out, told: Mapping[tuple[str, int], Sequence[datetime]]) -> Out:

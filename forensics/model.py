@@ -185,6 +185,7 @@ ABSENCE = pa.struct(
         ("told", pa.bool_()),
         ("times", pa.int32()),
         ("words", pa.string()),
+        ("elected", pa.bool_()),
         ("evidence", pa.list_(_EVIDENCE)),
     ]
 )

@@ -6,6 +6,7 @@ each. Not here: what should be changed (forensics.repair).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -149,8 +150,8 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
         {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
     )
     words = _last_words(cluster)
-    in_sync = {b for p in known if p.leader is not None and p.leader >= 0 for b in p.isr}
-    assigned = {b for p in known for b in p.replicas}
+    in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
+    assigned = Counter(b for p in known for b in set(p.replicas))
     found = []
     for broker in sorted(ids):
         if broker in gone:
@@ -158,12 +159,12 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
         elif broker in live:
             state, why = "live", "named with --live"
         else:
-            state, why = _state(broker, cluster, words, broker in in_sync, broker in assigned)
+            state, why = _state(broker, cluster, words, in_sync[broker], assigned[broker])
         found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
     return found
 
 
-def _state(broker: int, cluster: Cluster, words: Mapping[int, tuple[str, Event]], in_sync: bool, assigned: bool) -> tuple[str, str]:
+def _state(broker: int, cluster: Cluster, words: Mapping[int, tuple[str, Event]], in_sync: int, assigned: int) -> tuple[str, str]:
     word, event = words.get(broker, (None, None))
     if word == "unregistered":
         return "gone", f"unregistered at {moment(event.at if event else None)}"
@@ -175,7 +176,7 @@ def _state(broker: int, cluster: Cluster, words: Mapping[int, tuple[str, Event]]
     if event is not None and word in ("fenced", "deleted") and not back:
         return "down", f"{'fenced' if word == 'fenced' else 'gone from ZooKeeper'} since {moment(event.at)}"
     if in_sync:
-        return "live", "in sync at the end"
+        return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
     if assigned:
         return "unknown", "in no ISR at the end"
     if word in ("unfenced", "added"):

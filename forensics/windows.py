@@ -11,11 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from forensics.model import moment
 from forensics.remembered import last_kept
-from spark.cluster import Cluster, Incarnation
+from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
+from spark.replicas import DISK_EVENTS
 from spark.timeline import PartitionTimeline, State
 
 SLACK = timedelta(seconds=2)
@@ -76,7 +78,7 @@ def lasted(window: Window) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Why a broker is missing: 'crash', 'stop' (orderly), 'log-dir', 'reassignment' or 'running' (alive, not in sync)."""
+    """Why a broker is missing: 'crash', 'stop' (orderly), 'starting', 'log-dir', 'reassignment' or 'running' (alive, not in sync)."""
 
     broker: int
     why: str
@@ -110,7 +112,7 @@ class Words:
                 self._by_broker[word, broker].append(event)
 
     def of(self, word: str, broker: int) -> Sequence[Event]:
-        """'log-dir', 'lost' (its session), 'back', 'stop' (its controlled shutdown, as the controller saw it) or 'pause'."""
+        """'log-dir', 'lost' (its session), 'back', 'registered', 'stop' (its controlled shutdown, as the controller saw it) or 'pause'."""
         return self._by_broker.get((word, broker), ())
 
     def between(self, word: str, broker: int, start: datetime, end: datetime) -> Sequence[Event]:
@@ -123,6 +125,8 @@ _WORDS = {
     "broker-fenced": "lost",
     "session-expired": "lost",
     "broker-unfenced": "back",
+    "broker-registered": "registered",
+    "metadata-broker": "registered",
     "brokers-changed": "changed",
     "metadata-broker-change": "changed",
     "shutdown-seen": "stop",
@@ -145,9 +149,12 @@ def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, clust
     """The reason a broker left the ISR at a time, from its own life and what controllers said of it."""
     node = cluster.nodes.get(broker)
     if at is not None and node is not None:
+        if (starting := _at_creation(broker, at, node, timeline)) is not None:
+            return starting
         for index, life in enumerate(node.lives):
             following = node.lives[index + 1].begin_at if index + 1 < len(node.lives) else None
-            if (found := _ended_near(broker, life, at, following)) is not None:
+            found = _ended_near(broker, life, at, following, words_of(cluster))
+            if found is not None and not (found.why == "crash" and _outlived(broker, at, life.end_at, timeline)):
                 return found
     if (failed := _log_dir(broker, at, timeline, cluster)) is not None:
         return Absence(broker, "log-dir", f"a log directory of broker {broker} had failed", failed)
@@ -163,6 +170,20 @@ def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, clust
     return Absence(broker, "running", f"broker {broker} was running but not in sync", None)
 
 
+def _at_creation(broker: int, at: datetime, node: Node, timeline: PartitionTimeline) -> Absence | None:
+    """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among them,
+    whatever became of it later."""
+    if not timeline.created() or timeline.states[0].at != at:
+        return None
+    for life in node.lives:
+        over = life.stopping or life.end
+        ended = over is not None and over.at is not None and over.at <= at
+        if life.begin_at is not None and life.begin_at <= at <= life.begin_at + DETECTION and not ended:
+            words = f"broker {broker} was not yet known to the controller when the partition was created"
+            return Absence(broker, "starting", words, life.begin)
+    return None
+
+
 def _log_dir(broker: int, at: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> Event | None:
     """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
     for e in timeline.of("log-dir-partitions"):
@@ -173,7 +194,7 @@ def _log_dir(broker: int, at: datetime | None, timeline: PartitionTimeline, clus
     return next(iter(words_of(cluster).between("log-dir", broker, at - DETECTION, at + DETECTION)), None)
 
 
-def _ended_near(broker: int, life: Incarnation, at: datetime, following: datetime | None) -> Absence | None:
+def _ended_near(broker: int, life: Incarnation, at: datetime, following: datetime | None, words: Words) -> Absence | None:
     """The end of this life, if a replica that left at that time can have left for it. `following`: when the next life began."""
     last = life.last_seen.at if life.last_seen is not None else None
     if life.outcome == "stopped" and life.end is not None:
@@ -182,10 +203,53 @@ def _ended_near(broker: int, life: Incarnation, at: datetime, following: datetim
         until = noticed if noticed is not None else life.end_at + DETECTION if life.end_at is not None else None
         if begin is not None and begin - SLACK <= at and (until is None or at <= until):
             return Absence(broker, "stop", f"broker {broker} was being shut down in order", life.stopping or life.end)
-    died = life.outcome == "crashed" and life.end is not None and life.end.at is not None and at <= life.end.at + SLACK
+    died = life.outcome == "crashed" and life.end_at is not None and at <= _noticed(broker, life.end_at, words) + SLACK
     if died and (last is None or last <= at + DETECTION):
         return Absence(broker, "crash", f"broker {broker} had died without a shutdown", life.end)
     return None
+
+
+class _Signs:
+    """When each broker gave a sign of life in one partition: a line of its own, or that it was back in the ISR."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self._lines: dict[int, list[datetime]] = defaultdict(list)
+        self._returns: dict[int, list[datetime]] = defaultdict(list)
+        for event in timeline.events:
+            if event.line is not None and event.event not in DISK_EVENTS and event.writer is not None and event.at is not None:
+                self._lines[event.writer].append(event.at)
+        for before, state in pairwise(timeline.states):
+            if state.at is not None:
+                for broker in set(state.isr) - set(before.isr):
+                    self._returns[broker].append(state.at)
+        for own in (*self._lines.values(), *self._returns.values()):
+            own.sort()
+
+    def between(self, broker: int, left: datetime, end: datetime) -> bool:
+        """After it had left the ISR and before the end; clocks of two brokers differ a little."""
+        return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + SLACK, end)
+
+
+def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
+    index = bisect_right(times, start)
+    return index < len(times) and times[index] < end
+
+
+@last_kept
+def _signs(timeline: PartitionTimeline) -> _Signs:
+    return _Signs(timeline)
+
+
+def _outlived(broker: int, left: datetime, restarted: datetime | None, timeline: PartitionTimeline) -> bool:
+    """It gave signs of life after it had left the ISR and before the start that shows its death: it did not leave for that."""
+    return restarted is not None and _signs(timeline).between(broker, left, restarted - SLACK)
+
+
+def _noticed(broker: int, restarted: datetime, words: Words) -> datetime:
+    """When a controller knew at the latest of a death: a new process that is quicker than the old one's session may register only when
+    that is over, and what the old one leaves behind is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
+    registered = words.between("registered", broker, restarted, restarted + DETECTION)
+    return next((e.at for e in registered if e.at is not None), restarted)
 
 
 def missing(states: Sequence[State]) -> tuple[int, ...]:

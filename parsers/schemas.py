@@ -178,6 +178,7 @@ EVENT_KINDS: dict[str, str] = {
     "append-error": "an append failed for another reason",
     # brokers
     "broker-starting": "a broker process begins",
+    "controller-starting": "a KRaft node begins its controller; where it is a broker as well, its process began just before",
     "broker-started": "a broker is up",
     "broker-signal": "a process was asked to end by a signal",
     "broker-stopping": "an orderly stop begins",

@@ -20,6 +20,7 @@ from spark.settings import Settings
 CLUSTER_EVENTS = frozenset(
     {
         "broker-starting",
+        "controller-starting",
         "broker-started",
         "broker-signal",
         "broker-stopping",
@@ -202,8 +203,9 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
         if kind == "broker-starting" and phase == "announced" and current is not None:
             phase = "starting"
             current.evidence.append(event)
-        elif kind == "broker-starting" or starting:
-            phase = "announced" if starting else "starting"
+        elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
+            # a process of both roles starts its controller before its broker: what stands between is the new life's
+            phase = "starting" if kind == "broker-starting" else "announced"
             if current is not None and current.outcome == "running" and _alive(current):
                 current.outcome, current.end = "crashed", event
                 current.evidence.append(event)

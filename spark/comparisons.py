@@ -238,7 +238,9 @@ def _moment(e: Event) -> datetime:
 def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor]) -> list[Relation]:
     """ZooKeeper: what a controller sees of the brokers' lives, against their own lines."""
     found: list[Relation] = []
-    decided = {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
+    decided = _without_repeats(
+        {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
+    )
     started = {n: [e for e in events if _starts(e)] for n, events in own.items()}
     controllers = [n for n in sorted(own) if decided[n] or any(e.event in _SEEN for e in own[n])]
     pairs = [(one, two) for one in controllers for two in sorted(own) if one != two]
@@ -253,6 +255,21 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
         found.extend(_chosen(likely, anchors, pools))
         found.extend([led] if led is not None else [])
     return found
+
+
+def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:
+    """Without leader epochs that an earlier controller made on another machine: of a replica that is in no ISR a new one says that it
+    removes it, with the state as it stands (ZkReplicaStateMachine#doRemoveReplicasFromIsr)."""
+    made: dict[_Epoch, tuple[int, int]] = {}
+    for node, e in ((n, e) for n, events in decided.items() for e in events if e.reason == "decided"):
+        if (key := _epoch(e)) is not None and e.controller_epoch is not None:
+            made[key] = min(made.get(key, (e.controller_epoch, node)), (e.controller_epoch, node))
+
+    def repeats(node: int, e: Event) -> bool:
+        key = _epoch(e) if e.reason == "decided" and e.controller_epoch is not None else None
+        return key is not None and made[key][1] != node and (e.controller_epoch or 0) > made[key][0]
+
+    return {n: [e for e in events if not repeats(n, e)] for n, events in decided.items()}
 
 
 def _starts(e: Event) -> bool:

@@ -581,7 +581,7 @@ def _in_effect(states: Sequence[State]) -> list[State]:
         last = s.partition_epoch if s.partition_epoch is not None else last
     kept: list[State] = []
     for s, before in zip(reversed(states), reversed(earlier), strict=True):
-        if s.partition_epoch is None and s.event.event in _INTENTS and kept:
+        if s.partition_epoch is None and s.source == "leader" and s.event.event in _INTENTS and kept:
             after = kept[-1]
             no_room = before is not None and after.partition_epoch == before + 1
             other_isr = after.leader_epoch > s.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(s.isr)
@@ -613,12 +613,33 @@ def _within(states: Sequence[State]) -> list[State]:
         result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, _AUTHORITY[s.source])):
         twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr) and not _apart(r, s)), None)
+        repeated = _repeated(s, result) if twin is None and spine else None
         if twin is not None:
-            result[twin] = _merged(result[twin], s)
+            result[twin] = _confirmed(result[twin], s)
+        elif repeated is not None:
+            result[repeated] = replace(result[repeated], also=(*result[repeated].also, s.event)[:8])
         else:
             place = next((i for i, r in enumerate(result) if r.at is not None and s.at is not None and r.at > s.at), len(result))
             result.insert(place, s)
     return result
+
+
+def _confirmed(own: State, other: State) -> State:
+    """Two tellings of one state. A leader's change of its ISR is dated and shown by the leader's own line: a controller may read it
+    from ZooKeeper much later, when it takes over."""
+    merged = _merged(own, other)
+    if own.event.event not in _INTENTS or not _not_after(own.at, other.at):
+        return merged
+    others = [e for e in (merged.event, *merged.also) if e is not own.event]
+    return replace(merged, at=own.at, event=own.event, also=tuple(others[:8]))
+
+
+def _repeated(state: State, told: Sequence[State]) -> int | None:
+    """The earlier state that a controller repeats from its cache: what the leader changed since it may not know (0.8.2 never does),
+    and the leader would have said that it changed back."""
+    return next(
+        (i for i, t in enumerate(told) if t.leader == state.leader and set(t.isr) == set(state.isr) and _not_after(t.at, state.at)), None
+    )
 
 
 def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
@@ -632,7 +653,7 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
         )
         if same is not None:
             reached = same
-            result[same] = replace(_merged(result[same], other), at=result[same].at)
+            result[same] = replace(_confirmed(result[same], other), at=result[same].at)
         elif other.source != "cached":
             place = next(
                 (i for i, r in enumerate(result) if i > reached and r.at is not None and other.at is not None and r.at > other.at),
@@ -699,11 +720,21 @@ def assigned_from(states: Sequence[State], timeline: PartitionTimeline) -> list[
     """States whose assignment no state tells get it from the controller's creation line, else from --describe: a ZooKeeper
     cluster at default log level (2.6 and later) says it nowhere else."""
     if all(s.replicas for s in states):
-        return list(states)
+        return _as_created(states, timeline)
     told = [e.replicas for e in timeline.of("partition-transition", "topic-created") if e.replicas]
     stored = (e.replicas for e in timeline.of("assignment") if e.reason in ("stored", "current") and e.replicas)
     known = told[0] if told else next((list(s.replicas) for s in timeline.snapshots if s.replicas), None) or next(stored, None)
     return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
+
+
+def _as_created(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+    """A reassignment names its target first, so that what stood before it (the rest, as a set) gets its order from the creation line or
+    from the first --describe."""
+    told = [tuple(e.replicas) for e in timeline.of("partition-transition", "topic-created") if e.replicas]
+    told += [s.replicas for s in timeline.snapshots if s.replicas]
+    named = next((i for i, s in enumerate(states) if any(e.replicas for e in (s.event, *s.also))), 0)
+    known = next((t for t in told if named and set(t) == set(states[0].replicas or ())), None)
+    return [replace(s, replicas=known) if known is not None and i < named else s for i, s in enumerate(states)]
 
 
 def _reassigned(timeline: PartitionTimeline) -> list[Event]:

@@ -18,7 +18,7 @@ from forensics.judge import conclude, judge_partition
 from forensics.model import VERDICTS
 from forensics.report.document import Report
 from parsers import evidence, schemas
-from parsers.containers import units
+from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
 from spark.cluster import CLUSTER_EVENTS, Cluster
 from spark.comparisons import LEADERSHIPS

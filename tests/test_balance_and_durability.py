@@ -141,7 +141,7 @@ def test_imbalance_is_what_describe_shows(name: str) -> None:
 
 
 def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> None:
-    from parsers.containers import units
+    from parsers.containers.units import units
     from spark.pipeline import gathered, identified, read
 
     (tmp_path / "load-metrics.csv").write_text(METRICS)

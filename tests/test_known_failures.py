@@ -37,6 +37,7 @@ KINDS = frozenset(
 )
 FOUND: Mapping[str, set[tuple[str, str, str | None]]] = {
     "isr-flapping-2.8.2-zk": {("stale-controller", "medium", None)},
+    "loser-moved-away-3.8.1-kraft-combined": {("stray-removed", "info", "orders")},
     "power-loss-divergence-0.10.2.2-zk": {("log-divergence", "critical", "bank")},
     "unclean-election-0.8.2.2-zk": {("log-divergence", "critical", "orders")},
     "unclean-election-0.10.2.2-zk": {("log-divergence", "critical", "orders")},

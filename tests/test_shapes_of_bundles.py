@@ -24,7 +24,9 @@ from tests.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, node
 
 ZOOKEEPER, KRAFT, TWICE = "unclean-election-2.8.2-zk", "unclean-election-3.9.1-kraft", "last-replica-standing-2.8.2-zk"
 """The last one holds broker 1 as it was before its restart, too."""
-NAMES = (ZOOKEEPER, KRAFT, TWICE)
+COMBINED = "loser-moved-away-3.8.1-kraft-combined"
+"""Its brokers are its controllers."""
+NAMES = (ZOOKEEPER, KRAFT, TWICE, COMBINED)
 
 OWN = re.compile(r"(?P<before>(?:before-restart/)?)(?P<role>broker|controller)-(?P<node>\d+)/(?P<rest>.*)")
 HOSTS = ("iris", "rose", "lily", "fern")
@@ -56,7 +58,7 @@ def verdicts(report: Report, but: frozenset[str] = frozenset()) -> Counter[tuple
 
 def owned(report: Report) -> set[int]:
     """Nodes that sources belong to; every file of a broker's must have been somebody's."""
-    assert [s.path for s in report.cluster.sources if s.node is None and "topics-describe" not in s.path] == []
+    assert [s.path for s in report.cluster.sources if s.node is None and not re.search("topics-describe|reassign", s.path)] == []
     return {s.node for s in report.cluster.sources if s.node is not None}
 
 

@@ -41,7 +41,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         leader_epoch=state.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(state.isr)} just at min.insync.replicas={required} {lasted(window)}",
+        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={required} {lasted(window)}",
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had "
             f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={required} ({setting.place}) asks for. "
@@ -50,6 +50,15 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
         evidence=quote(state.event, setting.event, *(a.event for a in why)),
     )
+
+
+def _isrs(window: Window) -> str:
+    """The ISRs of the window, one after the other; the order of their replicas does not tell them apart."""
+    found: dict[frozenset[int], tuple[int, ...]] = {}
+    for state in window.states:
+        found.setdefault(frozenset(state.isr), state.isr)
+    isrs = [str(list(isr)) for isr in found.values()]
+    return ", then ".join(isrs if len(isrs) <= 3 else [isrs[0], f"{len(isrs) - 2} more", isrs[-1]])
 
 
 def _threat(required: int) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
+from forensics.windows import SLACK, words_of
 from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
 
@@ -57,7 +59,7 @@ def _returns(event: Event, broker: int) -> bool:
 
 
 def _touched(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Partitions whose ISR lost the broker between its last word and its return."""
+    """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now."""
     names = []
     for p in partitions:
         for a in p["absences"] or ():
@@ -65,12 +67,40 @@ def _touched(broker: int, begin: datetime | None, end: datetime | None, partitio
             if (
                 a["broker"] == broker
                 and start is not None
-                and (begin is None or start >= begin - NOTICED)
+                and (begin is None or start >= begin - SLACK)
                 and (end is None or start <= end + NOTICED)
             ):
                 names.append(f"{p['topic']}-{p['partition']}")
                 break
     return sorted(names)
+
+
+def _headless(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Partitions it led that had no leader after it."""
+    return sorted(
+        f"{p['topic']}-{p['partition']}"
+        for p in partitions
+        if any(
+            was["leader"] == broker
+            and now["leader"] == -1
+            and now["at"] is not None
+            and (begin is None or now["at"] >= begin - SLACK)
+            and (end is None or now["at"] <= end + NOTICED)
+            for was, now in pairwise(p["steps"] or ())
+        )
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: Cluster) -> str:
+    """When others first knew, which is nearer to its end than its return."""
+    if last is None or end is None:
+        return ""
+    lost = next((e for e in words_of(cluster).between("lost", broker, last, end) if e.writer != broker), None)
+    return f" The controller missed it at {moment(lost.at)}." if lost is not None else ""
 
 
 def _finding(
@@ -85,8 +115,9 @@ def _finding(
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
     end = life.end_at if certain else None
     touched = _touched(node.id, last, end, partitions)
+    headless = _headless(node.id, last, end, partitions)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
-    names = ", ".join(touched[:6]) + (f" and {len(touched) - 6} more" if len(touched) > 6 else "")
+    count = len({*touched, *headless})
     back = (
         f"It was started again at {moment(end)} with no shutdown in its log before that."
         if certain
@@ -102,10 +133,11 @@ def _finding(
         end=end,
         summary=f"broker {node.id} ended without a shutdown"
         + (f", back at {moment(end)}" if end else "")
-        + (f"; {len(touched)} partitions touched" if touched else ""),
+        + (f"; {count} partition{'s' if count > 1 else ''} touched" if count else ""),
         explanation=(
-            f"Broker {node.id} last spoke of its own life at {moment(last)}. {back}{marker} Killed, out of memory, or the machine went down: Kafka prints nothing then."
-            + (f" It dropped out of the ISR of {names}." if touched else "")
+            f"Broker {node.id} lived at {moment(last)}, by the last line about its process. {back}{_missed(node.id, last, end, cluster)}{marker} Killed, out of memory, or the machine went down: Kafka prints nothing then."
+            + (f" It dropped out of the ISR of {_some(touched)}." if touched else "")
+            + (f" It left {_some(headless)} without a leader." if headless else "")
         ),
         next_steps=(
             "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",

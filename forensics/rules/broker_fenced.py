@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
@@ -12,6 +13,8 @@ from spark.events import Event
 
 TOGETHER = timedelta(seconds=10)
 """The metadata record, the controller's line and the broker's own session loss tell of one fencing."""
+ONE_EXPIRY = timedelta(seconds=1)
+"""A broker prints several lines of one expiry."""
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -61,6 +64,8 @@ def _down(node: Node | None, event: Event) -> bool:
 
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
+    if first.event == "session-expired":
+        return _expired(broker, group, cluster)
     back = next((e for e in cluster.events if e.at is not None and first.at is not None and e.at > first.at and _unfenced(e, broker)), None)
     if (node := cluster.nodes.get(broker)) is None or not node.lives:
         return _unheard(broker, group, back)
@@ -73,13 +78,49 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         end=back.at if back is not None else None,
         summary=f"broker {broker} was fenced while it was alive" + (f", until {moment(back.at)}" if back else ""),
         explanation=(
-            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process had not ended: it lost its "
-            f"leaderships and its place in the ISRs. {'It was let in again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process had not ended: it lost the "
+            f"leaderships it had and its place in the ISRs. {'It was let in again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
             "A long pause, a cut network or an overloaded machine does that."
         ),
         next_steps=(f"Look at broker {broker}'s GC log and the machine's metrics just before {moment(first.at)}.",),
         evidence=quote(group, back),
     )
+
+
+def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
+    """ZooKeeper: the broker itself learns of it only when it can speak with ZooKeeper again; the controller saw its znode vanish before."""
+    first, last = group[0], group[-1]
+    learnt = first.at or datetime.min
+    before = [e for e in cluster.of("brokers-changed") if e.at is not None and e.at <= learnt and broker in (e.brokers or ())]
+    gone = before[-1] if before and before[-1].reason == "deleted" else None
+    back = next((e for e in cluster.events if e.at is not None and e.at >= (last.at or learnt) and _registered(e, broker)), None)
+    begin = gone.at if gone is not None else first.at
+    times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
+    often = f", {times} times until {moment(last.at)}" if times > 1 else ""
+    seen = f", and the controller had seen it go at {moment(gone.at)}" if gone is not None else ""
+    return Finding(
+        kind="broker-fenced",
+        severity="medium",
+        confidence="certain",
+        brokers=(broker,),
+        start=begin,
+        end=back.at if back is not None else None,
+        summary=f"broker {broker} lost its ZooKeeper session while it was alive" + (f", until {moment(back.at)}" if back else ""),
+        explanation=(
+            f"At {moment(first.at)} broker {broker} learnt that its ZooKeeper session had expired{often}{seen}. Its process had not ended, but as "
+            "soon as the session is over the controller takes the broker's leaderships and its place in the ISRs away. "
+            f"{'It was registered again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            "A long pause, a cut network or an overloaded machine does that, and so does a ZooKeeper that stalls."
+        ),
+        next_steps=(f"Look at broker {broker}'s GC log, the machine's metrics and ZooKeeper's log just before {moment(begin)}.",),
+        evidence=quote(gone, group, back),
+    )
+
+
+def _registered(event: Event, broker: int) -> bool:
+    if event.event == "broker-registered":
+        return event.writer == broker and event.broker in (None, broker)
+    return event.event == "brokers-changed" and event.reason in ("added", "bounced") and broker in (event.brokers or ())
 
 
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:

@@ -23,6 +23,8 @@ def _finding(broker: int, life: Incarnation) -> Finding:
         "but could not hand over all its leaderships first"
         if failed
         else "and handed over its leaderships"
+        if life.controlled is not None and life.controlled.reason == "done"
+        else "and asked to hand over its leaderships"
         if life.controlled is not None
         else ""
     )

@@ -15,13 +15,38 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     for event in cluster.of("controller-elected", "metadata-leader"):
         if event.controller_epoch is not None and event.controller is not None:
             by_epoch.setdefault(event.controller_epoch, []).append(event)
-    before: int | None = None
+    before: tuple[int, int] | None = None
     for epoch in sorted(by_epoch):
         events = sorted(by_epoch[epoch], key=lambda e: e.event != "metadata-leader")
         now = events[0].controller
         if before is not None:
-            yield _finding(before, epoch, events)
-        before = now
+            # in ZooKeeper each controller adds one to the epoch; a quorum's elections may fail, and use up epochs (KIP-595)
+            unknown = epoch - before[0] - 1 if cluster.mode == "zookeeper" else 0
+            yield _after_others(before, epoch, events, unknown) if unknown > 0 else _finding(before[1], epoch, events)
+        before = (epoch, now) if now is not None else before
+
+
+def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unknown: int) -> Finding:
+    """Who was controller in between is in no log that was collected."""
+    first = events[0]
+    assert first.controller is not None
+    between = f"epoch {epoch - 1}" if unknown == 1 else f"epochs {before[0] + 1} to {epoch - 1}"
+    return Finding(
+        kind="controller-change",
+        severity="info",
+        confidence="certain",
+        brokers=(first.controller,),
+        start=first.at,
+        end=first.at,
+        summary=f"node {first.controller} became controller in epoch {epoch}; who was it in {between} is not in evidence",
+        explanation=(
+            f"At {moment(first.at)} node {first.controller} became the active controller in controller epoch {epoch}. The one known before it is node "
+            f"{before[1]} in epoch {before[0]}: no log that was collected tells who was it in {between}, and what that controller decided is known only "
+            "from others. A new controller looks at every partition anew, so leader changes at that time may be its doing."
+        ),
+        next_steps=("Collect controller.log and state-change.log of all brokers, rotated files too.",),
+        evidence=quote(events[:3]),
+    )
 
 
 def _finding(before: int, epoch: int, events: list[Event]) -> Finding:

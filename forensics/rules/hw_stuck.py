@@ -64,7 +64,7 @@ def _finding(
             "Consumers cannot read these records and acks=all producers wait for them; nothing is lost."
         ).replace("  ", " "),
         next_steps=(
-            "Move the leadership (preferred election) or restart the leader: the new leader computes the high watermark anew.",
+            _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
             "Do not delete or reset anything: the records are on the disks.",
         ),
         evidence=quote(
@@ -74,6 +74,18 @@ def _finding(
             timeline.final.event,
         ),
     )
+
+
+def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred: int | None) -> str:
+    """A new leader makes the others cut what it lacks, so only one that has all of it may take over."""
+    complete = [b for b, o in reached.items() if b != leader and o >= end]
+    if not whole or not complete or min(reached.values()) < end:
+        return (
+            f"Do not move the leadership away from broker {leader} before another in-sync replica has its log up to {end}: what the next leader "
+            "lacks is cut. Restarting the leader moves it as well."
+        )
+    move = "by a preferred election" if preferred in complete else f"by restarting broker {leader}"
+    return f"Move the leadership {move}: all of the ISR has the records, and the new leader computes the high watermark anew."
 
 
 RULE = Rule(

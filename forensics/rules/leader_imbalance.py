@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.balance import Ratio, limit, ratios, since
 from forensics.durability import Effective, effective, enabled
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, moment, quote
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
 from spark.cluster import Cluster
 
 NAMED = 8
@@ -46,7 +46,7 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
         end=None,
         summary=(
             f"broker {broker} does not lead {now.elsewhere} of the {now.preferred} partitions it should lead: {now.ratio:.0%}, "
-            f"{bound:.0%} is allowed, since {moment(begun.at) if begun.at else 'before the evidence begins'}"
+            f"{bound:.0%} is allowed, since {f'{begun.at:%Y-%m-%d %H:%M:%S}Z' if begun.at else 'before the evidence begins'}"
         ),
         explanation=(
             f"Broker {broker} is the first replica of {now.preferred} partitions; {brokers_named(leaders)} led {names} of them where the evidence ends. "

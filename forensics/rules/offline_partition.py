@@ -50,13 +50,33 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         summary=f"{timeline.name}: no leader {lasted(window)}",
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had no leader; its ISR "
-            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. "
-            f"Only {brokers_named(last.isr)} could be elected cleanly."
+            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. {_electable(last)}"
         ),
-        next_steps=(f"Bring {brokers_named(last.isr)} back; an unclean election would lose what only they hold.",),
+        next_steps=_steps(last, gone) if window.end is None else (),
         evidence=quote(
             window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])
         ),
+    )
+
+
+def _electable(state: State) -> str:
+    """Who may lead without loss: the ISR; when that is empty, its eligible leader replicas (KIP-966)."""
+    if state.isr:
+        return f"Only {brokers_named(state.isr)} could be elected cleanly."
+    if state.eligible:
+        return f"With an empty ISR {brokers_named(state.eligible)}, as eligible leader replicas (KIP-966), could be elected cleanly."
+    return "With an empty ISR, and no eligible leader replica (KIP-966) in evidence, nobody could be elected cleanly."
+
+
+def _steps(state: State, gone: tuple[int, ...]) -> tuple[str, ...]:
+    able = state.isr or state.eligible
+    if able:
+        return (
+            f"Bring {brokers_named(able)} back; an unclean election would lose what only {'it holds' if len(able) == 1 else 'they hold'}.",
+        )
+    last = f" {brokers_named(gone)} led it last;" if gone else ""
+    return (
+        f"Compare how far the replicas' logs reach before one is elected:{last} the one whose log reaches furthest in the latest leader epoch loses least.",
     )
 
 

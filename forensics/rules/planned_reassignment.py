@@ -22,7 +22,9 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if not changes and not marks and not lines:
         return
     states = [b for _, b in changes] + marks
-    times = [t for t in (*(s.at for s in states), *(e.at for e in lines)) if t is not None]
+    ended = [b for a, b in itertools.pairwise(timeline.states) if (a.adding or a.removing) and not (b.adding or b.removing)]
+    told = () if cluster.mode == "kraft" and states else lines  # every KRaft controller replays it, one that starts again much later
+    times = [t for t in (*(s.at for s in (*states, *ended)), *(e.at for e in told)) if t is not None]
     before = assigned[0].replicas if assigned else None
     after = _target(timeline, before)
     added = tuple(b for b in after or () if b not in (before or ()))
@@ -52,7 +54,9 @@ def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tupl
             return snapshot.replicas
     for state in reversed(timeline.states):
         if state.replicas and state.replicas != before:
-            return tuple(b for b in state.replicas if b not in state.removing)
+            # states that tell of a leader's own change do not name the replicas on their way out
+            leaving = {b for s in timeline.states if s.replicas == state.replicas for b in s.removing}
+            return tuple(b for b in state.replicas if b not in leaving)
     told = [e.replicas for e in timeline.of("reassignment") if e.replicas]
     return tuple(told[-1]) if told else timeline.snapshots[-1].replicas if timeline.snapshots else before
 

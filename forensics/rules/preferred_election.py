@@ -100,8 +100,17 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
     if state is None or term.before is None or before.leader == term.leader or term.before.leader != before.leader:
         return False
     assigned = state.replicas or timeline.assigned
-    stays = before.leader in state.isr and set(state.isr) == set(term.before.isr)
+    stays = before.leader in state.isr and set(state.isr) == set(term.before.isr) and not _leaving(before.leader, term, timeline)
     return stays and term.leader in term.before.isr and timeline.orders.first(assigned) == term.leader
+
+
+def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """A reassignment elects another leader before it takes the one before away (ReassignPartitionLeaderElectionStrategy)."""
+    around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_ELECTION]
+    aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
+    return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
+        leader not in (e.replicas or ()) for e in aims
+    )
 
 
 def _near(event: Event, at: datetime | None) -> bool:

@@ -23,7 +23,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if event.reason == BACK and event.broker is not None and _back(event.previous_offset, event.offset):
             by_voter[event.broker].append(event)
     for voter, events in sorted(by_voter.items()):
-        yield _voter(voter, events)
+        observer = (cluster.settings.value("process.roles", broker=voter) or "").strip("[] ") == "broker"
+        yield _observer(voter, events) if observer else _voter(voter, events)
     lowered = [e for e in timeline.of("hw-regression") if _back(e.previous_offset, e.high_watermark)]
     if lowered:
         yield _committed(lowered)
@@ -51,6 +52,29 @@ def _voter(voter: int, events: list[Event]) -> Finding:
             "had a majority done so, committed metadata would be gone."
         ),
         next_steps=(f"Look for what happened to the metadata directory of node {voter}; never restore a voter from a copy.",),
+        evidence=quote(events),
+    )
+
+
+def _observer(broker: int, events: list[Event]) -> Finding:
+    """A broker that is no controller copies the metadata log and has no vote: nothing is committed by what it holds."""
+    first = events[0]
+    assert first.offset is not None and first.previous_offset is not None
+    return Finding(
+        kind="raft-truncation",
+        severity="low",
+        confidence="certain",
+        brokers=(broker,),
+        start=first.at,
+        end=events[-1].at,
+        offsets=(Range(first.offset, first.previous_offset),),
+        summary=f"broker {broker} lost part of its copy of the metadata log: it had {first.previous_offset} and fetched from {first.offset}",
+        explanation=(
+            f"At {moment(first.at)} broker {broker}, which the quorum's leader knew to hold __cluster_metadata up to {first.previous_offset}, fetched "
+            f"from {first.offset}: a disk was emptied, restored from a copy, or lost what it had not flushed. It has no vote in the quorum and copies "
+            "the log anew: no metadata is lost by it. Replicas in the same directory may have lost as much."
+        ),
+        next_steps=(f"Look for what happened to the disk of broker {broker}, and to the replicas on it.",),
         evidence=quote(events),
     )
 
@@ -83,7 +107,11 @@ RULE = Rule(
     kind="raft-truncation",
     level="high",
     meaning="A voter of the KRaft quorum lost part of the metadata log that it had acknowledged, or a majority did.",
-    benign=("A follower that cuts an uncommitted tail after the quorum has a new leader.", "A change of the voters (3.9 and later)."),
+    benign=(
+        "A follower that cuts an uncommitted tail after the quorum has a new leader.",
+        "A change of the voters (3.9 and later).",
+        "A broker that is no controller: it has no vote (low).",
+    ),
     references=("KAFKA-12460", "KIP-595"),
     partition=judge,
 )

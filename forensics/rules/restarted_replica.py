@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from forensics.absences import CRASHED, RESTARTED
-from forensics.failed_replicas import Episode, Out, counted, episodes, outs
+from forensics.failed_replicas import Episode, Out, counted, episodes, outs, some
 from forensics.model import Finding, Rule, moment
 from spark.cluster import Cluster
 
@@ -26,6 +27,7 @@ def _finding(episode: Episode) -> Finding:
     broker, back, only = first.broker, first.back, episode.only
     orderly = first.cause == RESTARTED
     behind = sum(o.end is None for o in episode.outs)
+    elected = list(dict.fromkeys(o.name for o in episode.outs if o.elected))
     end = episode.end
     caught_up = f", in sync after {(end - back).total_seconds():.1f} s" if end is not None and back is not None and first.times == 1 else ""
     ending = (
@@ -43,16 +45,34 @@ def _finding(episode: Episode) -> Finding:
         start=episode.start if orderly else back,
         end=end,
         cause="controlled-shutdown" if orderly else "broker-crash",
-        summary=f"broker {broker} was restarted {'in order' if orderly else 'after it had died'} and caught up in {episode.shown()}{caught_up}"
+        summary=f"broker {broker} was restarted {'in order' if orderly else 'after it had died'} and {_came_back(episode, elected)}{caught_up}"
         if not behind
         else f"broker {broker} was restarted and is not in sync yet in {behind} of {counted(len(episode.names))}",
         explanation=(
             f"Broker {broker} {'was shut down in order' if orderly else 'had died'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
-            f"began again at {moment(back)}. A replica that comes back has to fetch what it missed up to its leader's high watermark before it "
-            f"joins the ISR. {ending} {episode.told()}."
+            f"began again at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.told()}."
         ),
         evidence=episode.evidence,
     )
+
+
+def _before(back: datetime | None, left: datetime | None) -> str:
+    early = back is not None and left is not None and back < left
+    return ", while the session of the one before was not over yet" if early else ""
+
+
+def _came_back(episode: Episode, elected: Sequence[str]) -> str:
+    caught_up = [n for n in episode.names if n not in elected]
+    parts = [f"caught up in {some(caught_up)}"] if caught_up else []
+    return " and ".join([*parts, *([f"was elected leader of {some(elected)}"] if elected else [])])
+
+
+def _how(episode: Episode, elected: Sequence[str]) -> str:
+    copied = "A replica that comes back has to fetch what it missed up to its leader's high watermark before it joins the ISR."
+    if not elected:
+        return copied
+    led = f"In {some(elected)} it came back into the ISR as the leader that was elected, with the log it had, not by catching up."
+    return led if set(elected) >= set(episode.names) else f"{copied} {led}"
 
 
 RULE = Rule(

@@ -131,12 +131,15 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
         "1",
         "medium" if lost else "low" if set(shown) - set(INTERNAL) else "info",
         where=f"in {_topics(shown)} ({_places(values[n] for n in shown)})",
-        threat=(
+        threat="Its coordinators write with acks=all: what one replica, the leader, has is acknowledged, and lost with it"
+        if set(shown) <= set(INTERNAL)
+        else (
             "With acks=all a record is acknowledged by as few as one replica, the leader, and lost with it; with acks=1 or 0 always. Which acks producers use "
             "no broker's file tells"
         ),
-        seen=[_lost(f) for f in lost],
-        advice="Set min.insync.replicas=2 with three replicas, and acks=all in the producers.",
+        seen=[_lost(f, "while down to one in-sync replica") for f in lost],
+        advice="Set min.insync.replicas=2 with three replicas"
+        + ("." if set(shown) <= set(INTERNAL) else ", and acks=all in the producers."),
         evidence=quote(*(values[n].event for n in shown)),
         topics=set(shown),
     )

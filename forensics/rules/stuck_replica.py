@@ -1,11 +1,11 @@
-"""stuck-replica: a replica fell out of the ISR because it fetched nothing."""
+"""stuck-replica: a replica fell out of the ISR because it fetched nothing, or its broker was fenced as it stood still."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.absences import STUCK
+from forensics.absences import LOST_SESSION, STUCK
 from forensics.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Rule, moment
 from spark.cluster import Cluster
@@ -16,11 +16,12 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _told(broker: int, episode: Episode, ending: str) -> Telling:
+    fenced = all(o.words.endswith(LOST_SESSION) for o in episode.outs)
     return Telling(
-        what="stopped fetching",
+        what="lost its session" if fenced else "stopped fetching",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It had fetched nothing from their leaders for "
-            f"replica.lag.time.max.ms: {episode.told()}. It stood still rather than being slow: a long pause, a frozen machine or disk, or a cut network."
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.told()}. "
+            "It stood still rather than being slow: a long pause, a frozen machine or disk, or a cut network."
         ),
         next_steps=(
             f"Look at broker {broker}'s GC log, at its machine (steal time, swap, disk) and at its network just before {moment(episode.start)}.",
@@ -31,7 +32,7 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
 RULE = Rule(
     kind="stuck-replica",
     level="medium",
-    meaning="A replica was taken out of the ISR because it fetched nothing for replica.lag.time.max.ms: a pause, a frozen process, a cut network.",
+    meaning="A replica was taken out of the ISR because it fetched nothing for replica.lag.time.max.ms, or its broker lost its session while it lived: a pause, a frozen process, a cut network.",
     benign=(
         "A broker that was shut down or died: told by controlled-shutdown, restarted-replica and broker-crash.",
         "A replica that went on fetching: slow-replica.",

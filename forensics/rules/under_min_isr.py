@@ -60,7 +60,7 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
             f"{'; '.join(a.words for a in why)}.{unheard(silent)}"
         ),
         next_steps=(
-            f"Bring {brokers_named(out)} back in sync.",
+            *((f"Bring {brokers_named(out)} back in sync.",) if window.end is None else ()),
             "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
         ),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(a.event for a in why)),

@@ -65,8 +65,9 @@ def _within(window: Window, failed: Sequence[Interval], timeline: PartitionTimel
 def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     why = _within(window, failed, timeline)
     out = tuple(i.broker for i in why)
-    smallest: tuple[int, ...] = min((s.isr for s in window.states), key=len)
+    smallest = min(window.states, key=lambda s: len(s.isr))
     silent = untold(window.states, timeline, cluster)
+    turns = " by turns" if len(out) > max(len(s.replicas or timeline.assigned) - len(s.isr) for s in window.states) else ""
     return Finding(
         kind="under-replicated",
         severity="low" if silent or (_excused(window, why) and window.end is not None) else "medium",
@@ -78,11 +79,11 @@ def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTime
         start=window.start,
         end=window.end,
         cause=_cause(why),
-        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR {lasted(window)}",
+        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns} {lasted(window)}",
         explanation=(
             f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {brokers_named(out)} "
-            f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name} (smallest ISR "
-            f"{list(smallest)} of replicas {list(timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
+            f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name}{turns} (smallest ISR "
+            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
             f"{unheard(silent)}"
         ),
         next_steps=tuple(_steps(window, why)),
@@ -91,10 +92,10 @@ def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTime
 
 
 def _excused(window: Window, why: Sequence[Interval]) -> bool:
-    """A shutdown in order, a reassignment, or a broker that says nothing and came back."""
+    """A shutdown in order, a reassignment all the time, or a broker that says nothing and came back."""
     stopped = all(i.cause in (RESTARTED, STOPPED) for i in why)
     unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
-    return (bool(why) and (stopped or unheard_of)) or any(reassigning(s) for s in window.states)
+    return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
 
 
 def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
@@ -104,8 +105,14 @@ def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
                 f"Collect server.log and the GC log of broker {i.broker}: they tell whether it stood still or was slow. From Kafka 2.2 on the "
                 f"leader's server.log tells it as well."
             )
-    if window.end is None:
-        yield f"Find out why {brokers_named([i.broker for i in why])} did not rejoin; its server.log tells of fetching and truncating."
+    if window.end is not None:
+        return
+    failed = sorted({i.broker for i in why if i.cause == LOG_DIR and i.end is None})
+    if failed:
+        yield f"Put {brokers_named(failed)}'s failed log directory right and restart the broker; only then do the replicas in it come back."
+    others = sorted({i.broker for i in why if i.cause != LOG_DIR and i.end is None})
+    if others:
+        yield f"Find out why {brokers_named(others)} did not rejoin; its server.log tells of fetching and truncating."
 
 
 def _cause(why: Sequence[Interval]) -> str | None:

@@ -131,6 +131,8 @@ class _Story:
         self.consumed: set[int] = set()
         """Identities of events a state is told with."""
         self.drops = self._drops()
+        self.recorded = any(s.source == "metadata" for s in timeline.states)
+        """The metadata log itself tells the states."""
 
     # rows
 
@@ -314,6 +316,8 @@ class _Story:
             again = (subject(e), e.directory) in self.failed
             self.failed.add((subject(e), e.directory))
             return not again
+        if e.event == "reassignment" and e.reason in ("started", "completed") and self.recorded:
+            return False  # a state tells it, and every controller replays it, one that starts again much later
         if e.event in ("fetch-error", "partition-failed") and self._moving(e.at):
             return False
         if e.event == "unclean-election-said":

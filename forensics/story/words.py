@@ -41,6 +41,7 @@ class Teller:
                 self.preferred.add(finding.leader_epoch)
         self.deleted = min((e.at for e in deletions(timeline, cluster) if e.at is not None), default=None)
         self.leaders = {s.leader_epoch: s.leader for s in timeline.states if s.leader >= 0}
+        self.leaderless = {s.leader_epoch for s in timeline.states if s.leader < 0} - self.leaders.keys()
         self.fenced: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
         for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
             for broker, why in lost(event):
@@ -109,6 +110,8 @@ class Teller:
     def _why_out(self, broker: int, state: State) -> str:
         if state.replicas and broker not in state.replicas:
             return f"broker {broker} is no replica any more"
+        if any(broker in s.removing and s.replicas == state.replicas for s in self.timeline.states):
+            return f"broker {broker} out (a reassignment takes it away)"
         return f"broker {broker} out ({self.why_absent(broker, state.at)})"
 
     def why_absent(self, broker: int, at: datetime | None) -> str:
@@ -134,7 +137,9 @@ class Teller:
 
     def end(self, state: State) -> str:
         leads = f"broker {state.leader} leads" if state.leader >= 0 else "no leader"
-        replicas = f", replicas {ids(state.replicas)}" if state.replicas else ""
+        left = next((e.replicas for e in reversed(self.timeline.of("reassignment")) if e.reason == "completed" and e.replicas), None)
+        done = left is not None and set(left) < set(state.replicas or ())
+        replicas = f", replicas {ids(left if done else state.replicas)}" if state.replicas else ""
         return f"at the end of the evidence: {leads}, ISR {ids(state.isr)}{replicas}"
 
     # events
@@ -158,6 +163,7 @@ class Teller:
 _ABSENT = {
     "crash": "died",
     "stop": "orderly stop",
+    "starting": "not known to the controller yet",
     "log-dir": "log directory failed",
     "running": "alive, not in sync",
     "unknown": "why, nothing collected tells",
@@ -213,7 +219,8 @@ def _assignment(state: State, before: State) -> list[str]:
         said.append(f"reassignment adds {ids(state.adding)}")
     if state.removing and state.removing != before.removing:
         said.append(f"reassignment takes away {ids(state.removing)}")
-    if (before.adding or before.removing) and not (state.adding or state.removing):
+    named = any(e.replicas for e in (state.event, *state.also))  # a ZooKeeper leader's change of its ISR does not name the assignment
+    if (before.adding or before.removing) and not (state.adding or state.removing) and named:
         said.append("reassignment ends")
     if state.replicas and before.replicas and state.replicas != before.replicas:
         said.append(f"replicas {ids(before.replicas)} -> {ids(state.replicas)}")
@@ -312,6 +319,8 @@ _NO_SUBJECT = frozenset(
 
 def _follows(e: Event, t: Teller) -> str:
     offsets = f" from {_ends(e)}" if _ends(e) else ""
+    if e.leader_epoch in t.leaderless:
+        return f"is a follower without a leader{offsets}"
     return f"follows {t.leader_of(e.leader_epoch)}{offsets}"
 
 
@@ -416,7 +425,7 @@ _WORDS: dict[str, Callable[[Event, Teller], str]] = {
     "isr-rejected": _rejected,
     "log-load": _loads,
     "log-created": lambda e, t: "creates an empty log",
-    "log-deleted": lambda e, t: "deletes its replica",
+    "log-deleted": lambda e, t: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica",
     "log-recovery": lambda e, t: f"recovers the segment at {e.offset}",
     "log-corruption": _corrupt,
     "hw-loaded": lambda e, t: f"starts with HW {e.high_watermark}",

@@ -2,8 +2,8 @@
 
 Here: KafkaServer, BrokerServer, BrokerLifecycleManager, the ZooKeeper client, thread and process deaths, what the dump of
 KafkaConfig says on durability. Not here: what controllers say about brokers (controller, kraft), whether the last stop was clean
-(loading), failed directories (log_dirs). ControllerServer and KafkaRaftServer lines make no broker events: a controller is no
-broker.
+(loading), failed directories (log_dirs). Of ControllerServer only its start is told, for in a process of both roles the broker's
+new life begins with it; a controller is no broker.
 """
 
 from __future__ import annotations
@@ -119,6 +119,22 @@ _LIFE: tuple[Pattern, ...] = (
                 "real: grow-replicas-3.9.1-kraft",
             ),
         ),
+    ),
+    Pattern(
+        name="controller-starting",
+        event="controller-starting",
+        literal="Starting controller (kafka.server.ControllerServer",
+        regex=r"Starting controller",
+        versions=("2.8", "4.3"),
+        loggers=_CONTROLLER_SERVER,
+        samples=(
+            Sample(
+                "[2026-11-21 11:17:11,700] INFO [ControllerServer id=1] Starting controller (kafka.server.ControllerServer)",
+                {"node": 1},
+                "real: delete-records-acks1-4.0.0-kraft-combined",
+            ),
+        ),
+        note="A process of both roles starts its controller first (KafkaRaftServer), so this is where such a broker's new life begins.",
     ),
     Pattern(
         name="broker-server-state",
@@ -818,8 +834,8 @@ _IRRELEVANT: tuple[Statement, ...] = (
     ("meta-properties", "meta.properties (kafka.server.", "Rewriting .*meta\\.properties", ("3.7", "4.3"), _SERVER + _RAFT_SERVER,
      "[KafkaServer id=1] Rewriting /data/meta.properties"),
     ("controller-server", "kafka.server.ControllerServer",
-     "(?:Starting controller|shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
-     ("2.8", "4.3"), _CONTROLLER_SERVER, "[ControllerServer id=100] Starting controller"),
+     "(?:shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
+     ("2.8", "4.3"), _CONTROLLER_SERVER, "[ControllerServer id=100] shutting down"),
     ("shared-server", "ing SharedServer (kafka.server.SharedServer", "(?:Start|Stopp)ing SharedServer", ("3.4", "4.3"), _SHARED,
      "[SharedServer id=1] Starting SharedServer"),
     ("waiting", "aiting for ", "(?:W|Finished w){}.*", ("3.3", "4.3"), _BROKER + _SHARED,

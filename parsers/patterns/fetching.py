@@ -331,7 +331,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="fetch-error-of-partition",
         event="fetch-error",
         literal="Error for partition ",
-        regex=rf"Error for partition {TP} (?:to broker (?P<broker>\d+):(?P<_exception>[\w.$]+).*|at offset "
+        regex=rf"Error for partition {TP} (?:to broker (?P<broker>\d+):(?:class )?(?P<_exception>[\w.$]+).*|at offset "
         rf"(?P<offset>-?\d+){_EXCEPTION})",
         versions=("0.8.2", "4.3"),
         multiline=True,
@@ -343,6 +343,12 @@ PATTERNS: tuple[Pattern, ...] = (
                 "this topic-partition. (kafka.server.ReplicaFetcherThread)",
                 fields={"broker": 1, "topic": "orders", "partition": 1, "reason": "UnknownTopicOrPartitionException"},
                 origin="real: unclean-election-0.10.2.2-zk",
+            ),
+            Sample(
+                line="[2026-11-21 06:24:46,221] ERROR [ReplicaFetcherThread-0-3], Error for partition [orders,0] to "
+                "broker 3:class kafka.common.UnknownException (kafka.server.ReplicaFetcherThread)",
+                fields={"broker": 3, "topic": "orders", "partition": 0, "reason": "UnknownException"},
+                origin="real: unclean-election-0.8.2.2-zk",
             ),
             Sample(
                 line="[2026-11-21 02:25:40,312] ERROR [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error for "

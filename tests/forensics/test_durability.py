@@ -310,7 +310,7 @@ def test_min_isr_of_one_that_lost_records() -> None:
     rows = [row("t", alone_from=at(50)), row("u"), row("v", alone_from=at(500))]
     found = risks(known, rows, lost("t", "unflushed-log"), lost("u", "unflushed-log"), lost("v", "unflushed-log"))[f"{MIN_ISR}=1"]
     assert found.severity == "medium"
-    assert "t-0 lost 98 records by it" in found.summary
+    assert "t-0 lost 98 records while down to one in-sync replica" in found.summary
     assert "u-0" not in found.summary and "v-0" not in found.summary, "more replicas than one were in sync until then"
     tail = risks(known, rows, lost("t", "uncommitted-tail", committed=False))[f"{MIN_ISR}=1"]
     assert tail.severity == "low", "what acks=1 lost no min.insync.replicas keeps"

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from forensics.model import Finding
 from forensics.rules.hw_stuck import judge
 from spark.cluster import Cluster, Node
 from spark.events import Event
@@ -15,24 +16,26 @@ from spark.timeline import PartitionTimeline, State
 NOON = datetime(2026, 11, 21, 12)
 
 
-def stuck(waited_s: int, version: str | None, lag: str | None = None) -> bool:
+def stuck(
+    waited_s: int, version: str | None, lag: str | None = None, replicas: tuple[int, ...] = (1, 2), follower: int = 10
+) -> list[Finding]:
     """A leader whose high watermark stands at 5, `waited_s` after the record at 5 was appended and its only follower has it too."""
     appended = int(NOON.replace(tzinfo=timezone.utc).timestamp() * 1000)
     batches = [{"base_offset": 0, "last_offset": 9, "max_timestamp": appended, "leader_epoch": 0, "control": False}]
     hw = Event(event="hw-checkpoint", source="1/hw", line=3, offset=5, at=NOON + timedelta(seconds=waited_s))
-    state = State(0, 0, 1, (1, 2), (1, 2), (), (), None, (), NOON, "metadata", Event(event="partition-state", source="log", line=1))
+    state = State(0, 0, 1, (1, 2), replicas, (), (), None, (), NOON, "metadata", Event(event="partition-state", source="log", line=1))
     disks = {
         b: Disk(b, str(b), segments=[Event(event="segment", source=f"{b}/0.log", offset=0, log_end_offset=10, batches=batches)])
         for b in (1, 2)
     }
     for disk in disks.values():
         disk.log_end_offset = 10
-    disks[1].high_watermark = hw
+    disks[1].high_watermark, disks[2].log_end_offset = hw, follower
     timeline = PartitionTimeline("t", 0, 0, states=[state], disks=disks)
     cluster = Cluster(nodes={1: Node(1, version=version), 2: Node(2, version=version)})
     if lag is not None:
         cluster.settings.put("replica.lag.time.max.ms", lag, "STATIC_BROKER_CONFIG", 1)
-    return bool(list(judge(timeline, cluster)))
+    return list(judge(timeline, cluster))
 
 
 @pytest.mark.parametrize(
@@ -49,4 +52,16 @@ def stuck(waited_s: int, version: str | None, lag: str | None = None) -> bool:
     ],
 )
 def test_a_record_may_wait_as_long_as_the_leader_waits_for_a_replica(waited_s: int, version: str, lag: str | None, found: bool) -> None:
-    assert stuck(waited_s, version, lag) == found
+    assert bool(stuck(waited_s, version, lag)) == found
+
+
+def test_leadership_is_moved_by_what_can_move_it() -> None:
+    """A preferred election moves nothing where the preferred replica leads already."""
+    (away,), (home,) = stuck(60, "3.9.1", replicas=(2, 1)), stuck(60, "3.9.1", replicas=(1, 2))
+    assert away.next_steps[0].startswith("Move the leadership by a preferred election")
+    assert home.next_steps[0].startswith("Move the leadership by restarting broker 1")
+
+
+def test_a_follower_that_lacks_records_is_not_to_lead() -> None:
+    (found,) = stuck(60, "3.9.1", replicas=(2, 1), follower=7)
+    assert found.next_steps[0].startswith("Do not move the leadership away from broker 1")

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.containers import units
+from parsers.containers.units import units
 from parsers.schemas import Row
 from spark import merge
 from spark.gather import Identifier

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from forensics.judge import conclude, judge_partition
 from forensics.model import VERDICTS
 from forensics.report.document import Report
-from parsers.containers import Unit, units
+from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
 from spark.cluster import Cluster
 from spark.events import IDENTIFIED
