@@ -24,7 +24,8 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
 from spark.settings import BROKER, TOPIC, Change
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, UNKNOWN = (
     "stuck",

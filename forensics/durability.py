@@ -21,7 +21,8 @@ from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.settings import BROKER, BROKER_NAMES, CLUSTER, DEFAULT, EFFECTIVE, STATIC, TOPIC, Change
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 Version = tuple[int, ...]
 

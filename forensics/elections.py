@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.timeline import LEADER_RECOVERY_LEVEL, PartitionTimeline, State, Term
+from spark.states import LEADER_RECOVERY_LEVEL, State
+from spark.timeline import PartitionTimeline, Term
 
 
 @dataclass(frozen=True, slots=True)

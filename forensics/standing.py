@@ -18,7 +18,8 @@ from forensics.model import moment
 from forensics.repair import Broker, Partition
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline, Snapshot, State
+from spark.states import State
+from spark.timeline import PartitionTimeline, Snapshot
 
 INTERNAL = "__cluster_metadata"
 PROPAGATION = timedelta(seconds=60)

@@ -18,7 +18,8 @@ from forensics.remembered import last_kept
 from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
 from spark.replicas import DISK_EVENTS
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""

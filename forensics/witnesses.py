@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from forensics.model import brokers_named
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
 _METADATA = frozenset({"metadata-segment", "metadata-snapshot"})

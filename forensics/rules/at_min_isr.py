@@ -12,7 +12,8 @@ from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, 
 from forensics.windows import MANY, Window, absence, condensed, lasted, missing, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

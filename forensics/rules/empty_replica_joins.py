@@ -12,7 +12,8 @@ from datetime import timedelta
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Removal
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 SURELY = timedelta(seconds=1)
 """Two brokers' clocks may differ by a little after correction."""

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 FEW = 5
 """New replicas on one broker that are told one by one."""

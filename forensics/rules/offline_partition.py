@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from forensics.model import Finding, Rule, brokers_named, moment, quote
 from forensics.windows import SLACK, Window, absence, condensed, lasted, windows
 from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 BRIEF_S = 1.0
 """ZooKeeper controllers write leader -1 on the way to the next leader; shorter windows are only that."""

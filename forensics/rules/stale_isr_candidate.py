@@ -12,7 +12,8 @@ from itertools import pairwise
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 _STANDING = frozenset({"fenced", "unfenced", "shutdown", "unregistered"})
 _AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered": "was not registered"}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 STRAY = "stray"
 

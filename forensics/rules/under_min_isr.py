@@ -12,7 +12,8 @@ from forensics.windows import Window, absence, condensed, lasted, missing, windo
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.settings import DEFAULT
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -42,7 +42,8 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.order import file_order
 from spark.replicas import Removal
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 MAX_LANES = 64
 """Hostile lines name any number of brokers."""

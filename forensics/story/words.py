@@ -16,7 +16,8 @@ from forensics.windows import absence
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk, Removal
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 FENCED_BEFORE = timedelta(seconds=10)
 """A controller takes a broker out of the ISRs at once when it fences it or misses its session; many partitions take a while."""

@@ -39,7 +39,8 @@ from forensics.rules import (
 )
 from spark.cluster import Cluster, Node
 from spark.events import Event
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 from tests.forensics.staged import START, Story, of, report, timeline
 
 ALIVE = "INFO [KafkaServer id={0}] started (kafka.server.KafkaServer)"

@@ -33,10 +33,12 @@ from forensics.balance import (
     uneven,
 )
 from parsers.schemas import EVENTS
+from spark.assigned import Orders
 from spark.cluster import Cluster, Measure, Node, Source
 from spark.events import Event
 from spark.replicas import Disk
-from spark.timeline import Orders, PartitionTimeline, Snapshot, State, Term
+from spark.states import State
+from spark.timeline import PartitionTimeline, Snapshot, Term
 from tests.forensics.staged import of, report
 
 NOON = datetime(2026, 11, 21, 12)

@@ -30,7 +30,8 @@ from forensics.rules.risky_setting import judge
 from spark.cluster import Cluster, Node, Source
 from spark.events import Event
 from spark.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
 

@@ -11,7 +11,8 @@ from forensics.rules.hw_stuck import judge
 from spark.cluster import Cluster, Node
 from spark.events import Event
 from spark.replicas import Disk
-from spark.timeline import PartitionTimeline, State
+from spark.states import State
+from spark.timeline import PartitionTimeline
 
 NOON = datetime(2026, 11, 21, 12)
 

@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spark.chain import chain
 from spark.cluster import Cluster, Node
 from spark.events import Event
+from spark.folding import fold
+from spark.generations import generations
 from spark.order import file_order
-from spark.timeline import State, build, chain, fold, generations, replay
+from spark.states import State, replay
+from spark.timeline import build
 from tests import local
 from tests.forensics.staged import Story, timeline
 

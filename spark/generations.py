@@ -1,0 +1,66 @@
+"""The lives of a topic: a name may be deleted and made again, and nothing of one life is of the other.
+
+Here: which life an event is of, by topic id, else by marks of creation and deletion. Not here: what happened in one (timeline).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.order import file_order
+
+
+def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[int, list[Event]]:
+    """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
+    a replica's directory is also deleted when a reassignment takes the replica away."""
+    order = _topic_ids(events)
+    deletions = sorted({t for t in cluster.recreated.get(topic, []) if t is not None})
+    if len(order) < 2 and topic not in cluster.recreated:
+        return {0: list(events)}
+    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)}
+    result: dict[int, list[Event]] = defaultdict(list)
+    streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
+    for event in events:
+        if event.topic_id in age:
+            result[age[event.topic_id]].append(event)
+        else:
+            streams[(event.writer, None if event.line is not None else event.source)].append(event)
+    for stream in streams.values():
+        for event, generation in _by_marks(stream, deletions):
+            result[generation].append(event)
+    return dict(result)
+
+
+def _topic_ids(events: Iterable[Event]) -> list[str]:
+    """Topic ids in the order they came to be."""
+    first: dict[str, tuple[int, datetime]] = {}
+    for e in events:
+        if e.topic_id and e.event != "describe-partition":
+            known = first.get(e.topic_id)
+            now = (e.metadata_offset if e.metadata_offset is not None else 1 << 60, e.at or datetime.max)
+            first[e.topic_id] = min(known, now) if known else now
+    return sorted(first, key=lambda i: (first[i], i))
+
+
+def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime]) -> list[tuple[Event, int]]:
+    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller
+    creates the partition again. A stream with no such mark is split by the time of the deletion."""
+    ordered = file_order(stream)
+    marks = 0
+    numbered: list[tuple[Event, int]] = []
+    deleted = False
+    for event in ordered:
+        again = event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
+        if deleted and event.event not in ("log-deleted", "segment-delete", "fetcher-removed", "fetch-error"):
+            marks, deleted = marks + 1, False
+        elif again and numbered and not deleted:
+            marks += 1
+        numbered.append((event, marks))
+        deleted = deleted or event.event == "log-deleted"
+    if marks or not deletions:
+        return [(e, n - marks) for e, n in numbered]
+    return [(e, -sum(1 for d in deletions[-1:] if e.at is not None and e.at <= d)) for e in ordered]
