@@ -160,7 +160,7 @@ def test_describe_under_any_name(path: str, head: bytes) -> None:
         ("server.log", bytes(4096), "binary"),
         ("state-change.log", NOISE.randbytes(4096), "binary"),
         ("core.1234", b"\x7fELF" + bytes(60), "binary"),
-        ("server.log", gzip.compress(LINE)[:10] + bytes(30), "binary"),
+        ("server.log", gzip.compress(LINE, mtime=0)[:10] + bytes(30), "binary"),
     ],
 )
 def test_other_files(path: str, head: bytes, expected: str) -> None:
