@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 from spark.clocks import Relation, Subject, combined
@@ -21,6 +21,8 @@ NOTICED_MS = 5_000
 """A controller or broker is told of a change in ZooKeeper within so much, unless it is busy."""
 BUSY_MS = 30_000
 """As long as a busy controller may take to look at the change."""
+MOMENTS_APART = timedelta(seconds=10)
+"""What happened so far apart does not come of one restart."""
 TRIED = 16
 """Events of one kind of a pair of machines that are tried against each other; of more, the latest."""
 
@@ -44,7 +46,7 @@ RELATING = frozenset(
 """Kinds of events that are looked at here."""
 
 
-LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start"})
+LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start", "fetcher-added"})
 """Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
 _DECIDED = frozenset({"decided", "sent"})
 
@@ -62,7 +64,9 @@ def relations(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Re
         elif e.line is not None:
             own[e.writer].append(e)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
-    for r in (*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors)):
+    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors)]
+    compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
+    for r in (*told, *_by_leaders(own, compared)):
         turned = (r.later, r.earlier) in pairs
         pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
     return [combined(pairs[key]) for key in sorted(pairs)]
@@ -255,6 +259,44 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
         found.extend(_chosen(likely, anchors, pools))
         found.extend([led] if led is not None else [])
     return found
+
+
+def _by_leaders(own: Mapping[int, Sequence[Event]], compared: Collection[frozenset[int]]) -> list[Relation]:
+    """Brokers that nothing else compares: leader and followers learn of a leader epoch at once, so that a leader's start and the start
+    of a follower's fetcher lie close together, whichever comes first."""
+    leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
+    follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
+    pairs = ((one, two) for one in sorted(own) for two in sorted(own) if one != two and frozenset((one, two)) not in compared)
+    found = (
+        _together(one, two, [(leads[one][k], follows[two][k]) for k in sorted(leads[one].keys() & follows[two].keys())])
+        for one, two in pairs
+    )
+    return [r for r in found if r is not None]
+
+
+_FOLLOWS = frozenset({"follower-start", "fetcher-added"})
+
+
+def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
+    """The first of a broker's events at each leader epoch: it tells an epoch again when it is restarted."""
+    found: dict[_Epoch, Event] = {}
+    for e in events:
+        if (key := _epoch(e)) is not None:
+            found[key] = min(found.get(key, e), e, key=_moment)
+    return found
+
+
+def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) -> Relation | None:
+    """The difference that most pairs agree on; None where one moment is all there is, which may be that of a restart."""
+    told = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
+    ends = [bisect_right(told, (least + NOTICED_MS, len(told))) for least, _ in told]
+    begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
+    best = told[begin:end]
+    moments = [_moment(pairs[n][0]) for _, n in best]
+    if 2 * len(best) <= len(told) or max(moments) - min(moments) < MOMENTS_APART:
+        return None
+    middle, n = best[(len(best) - 1) // 2]
+    return Relation(Subject(leader), Subject(follower), middle, middle - NOTICED_MS, middle + NOTICED_MS, pairs[n])
 
 
 def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:

@@ -344,6 +344,23 @@ def test_isr_written_at_the_same_leader_epoch_caused_no_start() -> None:
     assert relations([state(2, 60, 1, "written"), led(1, 0, 1)], {}) == []
 
 
+def follows(writer: int, seconds: float, epoch: int, *, line: int = 1) -> Event:
+    return event("fetcher-added", writer, seconds, line=line, topic="t", partition=0, leader_epoch=epoch, broker=1)
+
+
+def test_a_leaders_start_and_its_followers_fetcher_compare_brokers_that_nothing_else_does() -> None:
+    starts = [led(1, s, n, line=n) for n, s in enumerate((0, 60, 120), 1)]
+    (found,) = relations([*starts, *(follows(2, s, n, line=n) for n, s in enumerate((300.2, 359.9, 431), 1))], {})
+    assert (found.earlier.node, found.later.node) == (1, 2)
+    assert found.low < 300_000 < found.high and abs(found.best - 300_000) < 500
+
+
+def test_epochs_that_are_told_again_after_a_restart_compare_nothing() -> None:
+    """All of them in one moment: what the log began with is not in evidence."""
+    starts = [led(1, s, n, line=n) for n, s in enumerate((0, 0.1, 0.2), 1)]
+    assert relations([*starts, *(follows(2, s, n, line=n) for n, s in enumerate((90, 90.1, 90.2), 1))], {}) == []
+
+
 def test_requests_are_matched_by_the_controllers_epoch() -> None:
     """A new controller sends the leader epochs there are anew; what the broker received before was another's."""
     received = [state(1, 300.01, 4, "received", controller_epoch=1), state(1, 360.02, 4, "received", controller_epoch=2, line=2)]
