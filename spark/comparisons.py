@@ -204,12 +204,9 @@ def _taken_up(seen: Sequence[Event], own: Sequence[Event]) -> list[tuple[Event, 
     for e in seen:
         if e.reason == "decided" and (key := _epoch(e)) is not None:
             made[key].append(e)
-    first: dict[_Epoch, Event] = {}
-    for e in own:
-        if (key := _epoch(e)) in made and key is not None:
-            first[key] = min(first.get(key, e), e, key=_moment)
+    first = _firsts(own)
     causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
-    return [(causes[k][0], first[k]) for k in sorted(first) if _apart(*causes[k]) <= NOTICED_MS]
+    return [(causes[k][0], first[k]) for k in sorted(first.keys() & causes.keys()) if _apart(*causes[k]) <= NOTICED_MS]
 
 
 def _received(seen: Sequence[Event], own: Sequence[Event], broker: int) -> list[tuple[Event, Event]]:
@@ -295,8 +292,8 @@ def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) 
     moments = [_moment(pairs[n][0]) for _, n in best]
     if 2 * len(best) <= len(told) or max(moments) - min(moments) < MOMENTS_APART:
         return None
-    middle, n = best[(len(best) - 1) // 2]
-    return Relation(Subject(leader), Subject(follower), middle, middle - NOTICED_MS, middle + NOTICED_MS, pairs[n])
+    _, n = best[(len(best) - 1) // 2]
+    return _noticed(Subject(leader), Subject(follower), *pairs[n])
 
 
 def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:
