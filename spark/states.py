@@ -6,9 +6,12 @@ tellings of all become one sequence (chain).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
+from typing import Any
 
 from spark.events import Event
 from spark.replicas import IsrUpdate, Replica
@@ -159,19 +162,19 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
         if state is not None:
             found.append(state)
     found.extend(_differences(events, found))
-    told = list(found)
+    standing = _Standing(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
-            epoch = update.epoch if update.epoch is not None else _epoch_of(update, told)
+            epoch = update.epoch if update.epoch is not None else _epoch_of(update, standing)
             if epoch is not None:
                 found.append(_updated(update, epoch))
-    found.extend(s for e in events if e.event == "isr-written" if (s := _written(e, told)) is not None)
+    found.extend(s for e in events if e.event == "isr-written" if (s := _written(e, standing)) is not None)
     return found
 
 
-def _written(e: Event, told: Sequence[State]) -> State | None:
+def _written(e: Event, standing: _Standing) -> State | None:
     """An ISR change as the controller says that wrote it: the leader is that of the state which stood then."""
-    before = _standing_before(e.partition_epoch, e.at, told)
+    before = standing.before(e.partition_epoch, e.at)
     if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
         return None
     return _changed_isr(before.leader_epoch, before.leader, tuple(e.isr), e, "written")
@@ -227,21 +230,50 @@ def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, so
     )
 
 
-def _epoch_of(update: IsrUpdate, told: Sequence[State]) -> int | None:
+def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
     """Leader epoch of an ISR change whose leader's own log begins after it became leader: that of the state that stood then, by
     partition epoch, else by clock. None if another broker led then."""
-    last = _standing_before(update.event.partition_epoch, update.event.at, told)
+    last = standing.before(update.event.partition_epoch, update.event.at)
     if last is None:
         return UNKNOWN_EPOCH
     return last.leader_epoch if last.leader == update.broker else None
 
 
-def _standing_before(version: int | None, at: datetime | None, told: Sequence[State]) -> State | None:
-    """The state that stood before a change, by partition epoch, else by clock."""
-    before = [
-        s for s in told if (s.partition_epoch < version if s.partition_epoch is not None and version is not None else not_after(s.at, at))
-    ]
-    return max(before, key=lambda s: (s.leader_epoch, s.partition_epoch or 0), default=None)
+class _Standing:
+    """The state that stood before a change: of those before it by partition epoch, else by clock, the one of the last epochs."""
+
+    def __init__(self, told: Sequence[State]) -> None:
+        dated = [s for s in told if s.at is not None]
+        self._by_version = _Highest((s.partition_epoch, s) for s in told if s.partition_epoch is not None)
+        self._by_clock = _Highest((s.at, s) for s in dated)
+        self._without_version = _Highest((s.at, s) for s in dated if s.partition_epoch is None)
+
+    def before(self, version: int | None, at: datetime | None) -> State | None:
+        if version is None:
+            return self._by_clock.up_to(at)
+        found = (self._by_version.up_to(version - 1), self._without_version.up_to(at))
+        return max((s for s in found if s is not None), key=_epochs, default=None)
+
+
+class _Highest:
+    """The state of the last epochs among those whose key is at most a given one, by bisection: a partition may have a million."""
+
+    def __init__(self, keyed: Iterable[tuple[Any, State]]) -> None:
+        ordered = sorted(keyed, key=lambda k: k[0])
+        self._keys = [key for key, _ in ordered]
+        self._states: list[State] = list(accumulate((s for _, s in ordered), _later))
+
+    def up_to(self, key: Any) -> State | None:
+        count = bisect_right(self._keys, key) if key is not None else 0
+        return self._states[count - 1] if count else None
+
+
+def _later(one: State, other: State) -> State:
+    return other if _epochs(other) > _epochs(one) else one
+
+
+def _epochs(s: State) -> tuple[int, int]:
+    return s.leader_epoch, s.partition_epoch or 0
 
 
 def not_after(one: datetime | None, other: datetime | None) -> bool:
