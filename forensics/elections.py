@@ -96,10 +96,19 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
         return Election(term, True, "certain", why, witnesses)
     if before is None or state is None or not before.isr:
         return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
+    missing = _missing(before, state)
+    if missing and len(state.isr) > 1:
+        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
+        return Election(term, False, "probable", why, witnesses)
+    if missing and not outside:
+        return Election(term, None, "possible", f"the ISR right before it is not in evidence: {missing}", witnesses)
     if not outside:
         return Election(term, False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}", witnesses)
     if excuse := _excuse(term, state, before, timeline, cluster):
         return Election(term, False, "probable", excuse, witnesses)
+    if missing:
+        why = f"broker {term.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
+        return Election(term, True, "possible", why, witnesses)
     why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
     return Election(term, True, _certainty(state, before, timeline, cluster), why, witnesses)
 
@@ -125,6 +134,18 @@ def _follows(state: State | None, before: State | None) -> bool:
     return state.partition_epoch == before.partition_epoch + 1
 
 
+def _missing(before: State, state: State) -> str | None:
+    """What no witness told between two states: an ISR known from before says nothing of the one that counted. A controller raises the
+    leader epoch by one with each leader or ISR it writes, and every write raises the partition epoch by one."""
+    if before.known_epoch is not None and state.leader_epoch > before.leader_epoch + 1:
+        first, last = before.leader_epoch + 1, state.leader_epoch - 1
+        return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
+    if before.partition_epoch is None or state.partition_epoch is None:
+        return None
+    lacking = state.partition_epoch - before.partition_epoch - 1
+    return f"{lacking} change{'s' if lacking > 1 else ''} of the partition's state before it {'are' if lacking > 1 else 'is'} missing" if lacking > 0 else None
+
+
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
     """Why a leader from outside the last ISR may still be clean."""
     if set(state.isr) != {term.leader}:
@@ -141,4 +162,4 @@ def _certainty(state: State, before: State, timeline: PartitionTimeline, cluster
     """Without partition epochs a leader may have changed its ISR in between, and only its own log would tell."""
     if state.partition_epoch is None or before.partition_epoch is None:
         return "probable" if before.leader < 0 or tells_isr(before.leader, timeline, cluster) else "possible"
-    return "certain" if state.partition_epoch == before.partition_epoch + 1 else "possible"
+    return "certain"

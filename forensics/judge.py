@@ -6,13 +6,14 @@ Here: which rules run where, how their findings travel (model.VERDICTS) and in w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from forensics import balance, durability
 from forensics.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
-from forensics.model import LEVELS, Finding
+from forensics.inheritance import inherited
+from forensics.model import LEVELS, Evidence, Finding
 from forensics.rules import RULES
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
@@ -25,9 +26,9 @@ OF_METADATA = frozenset({"raft-truncation"})
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
     for finding in found_in(timeline, cluster):
-        yield {"finding": finding.row(), "partition_state": None}
+        yield {"cluster": cluster.number, "finding": finding.row(), "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
-        yield {"finding": None, "partition_state": _state(timeline, cluster)}
+        yield {"cluster": cluster.number, "finding": None, "partition_state": _state(timeline, cluster)}
 
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -74,30 +75,42 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "steps": balance.steps(timeline),
         "sizes": balance.sizes(timeline),
         "traffic": balance.traffic(timeline),
+        "inherited": [
+            {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))} for b, e in inherited(timeline, cluster).items()
+        ],
     }
 
 
 def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[Finding], list[Mapping[str, Any]]]:
-    """All findings in their final order, and the partitions' states by name, from the rows of VERDICTS."""
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    partitions: list[Mapping[str, Any]] = []
+    """All findings in their final order, and the states of the partitions of the cluster that stands at the end by name, from the rows
+    of VERDICTS."""
+    found: dict[int, list[Finding]] = defaultdict(list)
+    states: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in verdicts:
         if row["finding"] is not None:
-            finding = Finding.of(row["finding"])
-            by_kind[finding.kind].append(finding)
+            found[row["cluster"]].append(Finding.of(row["finding"]))
         if row["partition_state"] is not None:
-            partitions.append(row["partition_state"])
-    partitions.sort(key=lambda p: (p["topic"], p["partition"]))
+            states[row["cluster"]].append(row["partition_state"])
+    for own in states.values():
+        own.sort(key=lambda p: (p["topic"], p["partition"]))
+    findings = [f for life in cluster.lives for f in _of_cluster(life, found[life.number], states[life.number])]
+    return sorted(dict.fromkeys(findings), key=_order), states[cluster.number]
+
+
+def _of_cluster(cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]]) -> list[Finding]:
+    by_kind: dict[str, list[Finding]] = defaultdict(list)
+    for finding in found:
+        by_kind[finding.kind].append(finding)
     findings: list[Finding] = []
     for rule in RULES:
         own = sorted(by_kind.get(rule.kind, []), key=_order)
         findings.extend(rule.merge(own) if rule.merge is not None else own)
-        if rule.cluster is not None:
+        if rule.cluster is not None and not (rule.of_evidence and cluster.number):
             findings.extend(rule.cluster(cluster, partitions))
     for rule in RULES:
         if rule.hindsight is not None:
             findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
-    return sorted(dict.fromkeys(findings), key=_order), partitions
+    return [replace(f, cluster=cluster.number) for f in findings] if cluster.number else findings
 
 
 _RANK = {rule.kind: i for i, rule in enumerate(RULES)}

@@ -99,6 +99,8 @@ class Finding:
     committed: bool | None = None
     cause: str | None = None
     next_steps: tuple[str, ...] = ()
+    cluster: int = 0
+    """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.Cluster."""
 
     @property
     def id(self) -> str:
@@ -133,6 +135,7 @@ class Finding:
             "summary": self.summary,
             "explanation": self.explanation,
             "next_steps": list(self.next_steps),
+            "cluster": self.cluster,
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 
@@ -169,6 +172,7 @@ FINDING = pa.struct(
         ("summary", pa.string()),
         ("explanation", pa.string()),
         ("next_steps", pa.list_(pa.string())),
+        ("cluster", pa.int32()),
         ("evidence", pa.list_(_EVIDENCE)),
     ]
 )
@@ -211,6 +215,9 @@ SIZE = pa.struct([("broker", pa.int32()), ("directory", pa.string()), ("bytes", 
 TRAFFIC = pa.struct([("broker", pa.int32()), ("at", pa.timestamp("us")), ("seconds", pa.int64()), ("bytes", pa.int64())])
 """Changes of leader or preferred leader, sizes of replicas, bytes written to a leader (forensics.balance)."""
 
+INHERITED = pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("told", _EVIDENCE)])
+"""A log that a broker brought with it from the cluster it was in before."""
+
 PARTITION = pa.struct(
     [
         ("topic", pa.string()),
@@ -233,11 +240,12 @@ PARTITION = pa.struct(
         ("steps", pa.list_(STEP)),
         ("sizes", pa.list_(SIZE)),
         ("traffic", pa.list_(TRAFFIC)),
+        ("inherited", pa.list_(INHERITED)),
     ]
 )
 
-VERDICTS = pa.schema([("finding", FINDING), ("partition_state", PARTITION)])
-"""What judging a partition gives: findings, and one row that says how the partition stands at the end."""
+VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
+"""What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
 
 
 @dataclass(frozen=True)
@@ -285,6 +293,8 @@ class Rule:
     """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
     hindsight: Hindsight | None = None
     """Judges what only the findings of the other rules show the weight of; runs after them."""
+    of_evidence: bool = False
+    """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 
     @property
     def exemplars(self) -> tuple[Exemplar, ...]:

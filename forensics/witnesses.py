@@ -23,7 +23,7 @@ def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster) -> boo
     """Whether the ISR changes that this leader made are in evidence: its own log or the metadata log was collected."""
     if any(s.kind in _METADATA for s in cluster.sources):
         return True
-    if any(s.node == leader and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS for s in cluster.sources):
+    if any(leader in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS for s in cluster.sources):
         return True
     return any(e.writer == leader for e in timeline.of(*ISR_EVENTS))
 

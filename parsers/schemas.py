@@ -89,6 +89,7 @@ EVENTS = pa.schema(
         _field("level", pa.string(), "log level of the line"),
         _field("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
         _field("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
+        _field("near", pa.int32(), "node that the last line before named as its writer, where this one names none"),
         _field("topic", pa.string(), "topic name"),
         _field("partition", pa.int32(), "partition index"),
         _field("topic_id", pa.string(), "topic id, 22 characters base64url (KIP-516)"),

@@ -110,6 +110,7 @@ class Source:
     path: str
     kind: str
     node: int | None
+    """None where nobody knows, and of a log that several brokers write to."""
     collection: str
     bytes: int | None
     sha256: str | None
@@ -120,6 +121,13 @@ class Source:
     first: datetime | None
     last: datetime | None
     problem: str | None
+    shared: tuple[int, ...] = ()
+    """Those who write to it together."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Who wrote it."""
+        return self.shared or (() if self.node is None else (self.node,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +145,32 @@ class Measure:
     """`source`, `line`, `byte` and `text`: the first of the values."""
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A node's life in a cluster begins."""
+
+    node: int
+    at: datetime
+    how: str
+    """As spark.incarnations.Span has it."""
+    evidence: tuple[Event, ...]
+
+
 @dataclass
 class Cluster:
+    number: int = 0
+    """0: the cluster that stands at the end; -1 the one that ended before it on the same brokers, and so on."""
+    id: str | None = None
+    """Cluster id, where it is known."""
+    sources: list[Source] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""
     nodes: dict[int, Node] = field(default_factory=dict)
-    sources: list[Source] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
+    begun: tuple[Beginning, ...] = ()
+    """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
+    ended: tuple[Cluster, ...] = ()
+    """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
     events: list[Event] = field(default_factory=list)
     """Events of no single partition, in time order."""
     settings: Settings = field(default_factory=Settings)
@@ -162,10 +189,15 @@ class Cluster:
     def of(self, *kinds: str) -> list[Event]:
         return [e for e in self.events if e.event in kinds]
 
+    @property
+    def lives(self) -> tuple[Cluster, ...]:
+        """All clusters of the collection, the one that stands last."""
+        return (*self.ended, self)
+
     @cached_property
     def until(self) -> datetime | None:
-        """Where the evidence ends: the last line of any log, else the last event of no partition."""
-        lines = (s.last for s in self.sources if s.last is not None)
+        """Where the evidence ends: the last line of any log, else (and of a cluster that ended) the last event of no partition."""
+        lines = (s.last for s in self.sources if s.last is not None and not self.number)
         return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
 
     @cached_property

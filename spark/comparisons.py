@@ -53,7 +53,19 @@ _DECIDED = frozenset({"decided", "sent"})
 
 def relations(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
     """Comparisons of clocks, one for each pair that has any. `events` carry the times their clocks told, uncorrected; each file's
-    in its own order."""
+    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers."""
+    clusters: dict[int | None, list[Event]] = defaultdict(list)
+    for e in events:
+        clusters[e.cluster].append(e)
+    pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
+    for r in (r for own in clusters.values() for r in _told(own, anchors)):
+        turned = (r.later, r.earlier) in pairs
+        pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
+    return [combined(pairs[key]) for key in sorted(pairs)]
+
+
+def _told(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
+    """What the events of one cluster tell."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
     for e in events:
@@ -63,13 +75,9 @@ def relations(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Re
             records.setdefault((e.event, e.metadata_offset), e)
         elif e.line is not None:
             own[e.writer].append(e)
-    pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
     told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors)]
     compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
-    for r in (*told, *_by_leaders(own, compared)):
-        turned = (r.later, r.earlier) in pairs
-        pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
-    return [combined(pairs[key]) for key in sorted(pairs)]
+    return [*told, *_by_leaders(own, compared)]
 
 
 def _apart(one: Event, other: Event) -> int:

@@ -25,6 +25,11 @@ IDENTIFIED = pa.schema(
             pa.string(),
             metadata={"doc": "top directory of the collection the source belongs to; one broker may have several"},
         ),
+        pa.field(
+            "cluster",
+            pa.int32(),
+            metadata={"doc": "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"},
+        ),
         pa.field("at", pa.timestamp("us"), metadata={"doc": "UTC after correction of zone and skew; null when the fact has no time"}),
     ]
 )
@@ -81,6 +86,7 @@ class Event:
     batches: list[dict[str, Any]] | None
     writer: int | None
     collection: str | None
+    cluster: int | None
     at: datetime | None
     repeats: int
     last_at: datetime | None

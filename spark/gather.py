@@ -16,11 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark.clocks import Clock, estimate
-from spark.cluster import Cluster, Node, Source, lives, recreated_topics
+from spark.cluster import Beginning, Cluster, Node, Source, lives, recreated_topics
 from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
+from spark.incarnations import TELLING, Incarnations, incarnations
 from spark.settings import DELETIONS, Settings
+from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, shared_logs
 from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
@@ -73,6 +75,10 @@ class Identifier:
     """Directory that all sources share; evidence names its sources without it."""
     saved: Mapping[str, datetime] = field(default_factory=dict)
     """When files of an earlier collection were saved at the latest (UTC), where their modification times do not tell."""
+    shared: SharedLogs = field(default_factory=SharedLogs)
+    clusters: Incarnations = field(default_factory=Incarnations)
+    on_disk: Mapping[str, int] = field(default_factory=dict)
+    """Of files that are no logs, the cluster they are of (index into `clusters.ids`), where that is not the last."""
 
     def shown(self, path: str | None) -> str:
         """A source's path as the report names it."""
@@ -93,6 +99,8 @@ class Identifier:
         names = distinct.to_pylist()
         owner = pc.take(pa.array([self.nodes.get(s) for s in names], pa.int32()), index)
         writer = pc.coalesce(owner, batch.column("node"))
+        for name in self.shared.starts.keys() & set(names):
+            writer = pc.if_else(pc.equal(sources, name), self.shared.writers(batch, name), writer)
         collection = pc.take(pa.array([self.collections.get(s, "") for s in names], pa.string()), index)
         shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
         time = batch.column("time")
@@ -116,7 +124,25 @@ class Identifier:
         shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
         replaced = {"topic": topic, "source": shown}
         columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
-        return pa.RecordBatch.from_arrays([*columns, writer, collection, at], schema=IDENTIFIED)
+        cluster = self._clusters(batch, writer, index, names)
+        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """Which cluster each row is of: a file that of its disk, a line that of its broker then."""
+        last = self.clusters.last
+        if not last:
+            return pa.array([0] * batch.num_rows, pa.int32())
+        found = pc.take(pa.array([self.on_disk.get(s, last) - last for s in names], pa.int32()), index)
+        time, clock = batch.column("time"), batch.column("clock")
+        printed = pc.and_(pc.is_in(clock, value_set=pa.array(["line", "utc"])), pc.and_(pc.is_valid(time), pc.is_valid(batch.column("line"))))
+        for node in pc.unique(writer).to_pylist():
+            own = pc.fill_null(pc.equal(writer, node), False) if node is not None else pc.is_null(writer)
+            own = pc.and_(pc.fill_null(printed, False), own)
+            for number, span in enumerate(self.clusters.of_node(node)):
+                since = pc.fill_null(pc.greater_equal(time, pa.scalar(span.since, pa.timestamp("us"))), False)
+                reached = pc.and_(own, since) if number else own
+                found = pc.if_else(reached, pa.scalar(span.cluster - last, pa.int32()), found)
+        return found
 
     def _of_machines(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
         """What to add to times in UTC: nothing, unless the machine's clock was wrong that stamped a file or a record."""
@@ -184,7 +210,7 @@ def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
     return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
 
 
-def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, int | None]) -> dict[int | None, list[Witness]]:
+def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]]) -> dict[int | None, list[Witness]]:
     """What each node's log files tell of its clock, from the rows about sources; logs in UTC only where it has no others."""
     found: dict[int | None, list[Witness]] = defaultdict(list)
     absolute: dict[int | None, list[Witness]] = defaultdict(list)
@@ -195,7 +221,8 @@ def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, int | Non
             utc = c.get("clock") == "utc"
             told = 0 if utc else c.get("wall_minus_utc_ms")
             witness = Witness(c["last"], c.get("modified"), told, row["source"], jumps, c.get("first"))
-            (absolute if utc else found)[nodes[row["source"]]].append(witness)
+            for node in nodes[row["source"]] or (None,):
+                (absolute if utc else found)[node].append(witness)
     return {**absolute, **found}
 
 
@@ -346,19 +373,61 @@ def _copies(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _shared(table: pa.Table, sources: Sequence[Source], clues: Sequence[Clues]) -> SharedLogs:
+    named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
+    several = pa.array([path for path, nodes in named.items() if len(nodes) > 1], pa.string())
+    if not len(several):
+        return SharedLogs()
+    settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
+    told = table.filter(pc.and_(pc.not_equal(table["event"], "source"), pc.or_(settings, pc.is_in(table["source"], several))))
+    return shared_logs(told.select(["source", "line", "byte", "event", "node", "key", "value"]).to_pylist(), named)
+
+
+def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]) -> Identifier:
+    """With the clusters whose lives the collection holds, and which of them each file is of: that of the disk it lies on."""
+    names = pc.fill_null(pc.or_(pc.not_equal(table["event"], "config"), pc.equal(table["key"], "cluster.id")), False)
+    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING))), names))
+    telling = [e for batch in told.to_batches() for e in rows(known.apply(batch))]
+    for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
+        e.at = wall
+    disks = table.filter(pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"])))
+    identities = disks.select(["source", "value", "time"]).to_pylist()
+    clusters = incarnations(telling, [(r["value"], r["time"]) for r in identities])
+    if not clusters.last:
+        return replace(known, clusters=clusters)
+    ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
+    on_disk = {}
+    for s in sources:
+        if not s.kind.endswith(LOG_SUFFIX):
+            directory = next((d for d in _above(s.path) if d in ids), None)
+            on_disk[s.path] = clusters.of_id(ids[directory] if directory is not None else None)
+    return replace(known, clusters=clusters, on_disk=on_disk)
+
+
+def _above(path: str) -> Iterable[str]:
+    """The directories a file lies in, nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
 def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
     """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (CLUSTER_EVENTS and 'source'), and those of
     LEADERSHIPS of the partitions numbered 0."""
     options = options or Options()
     told = table.filter(pc.equal(table["event"], "source"))
     sources = _sources(told.select(["source", "collected"]).to_pylist())
-    identity = identify(_clues(table, sources))
-    for s in sources:
+    clues = _clues(table, sources)
+    identity = identify(clues)
+    shared = _shared(table, sources, clues)
+    for s, clue in zip(sources, clues, strict=True):
         owner = identity.owners[s.path]
-        s.node, s.collection = None if s.kind in SHARED else owner.node, owner.collection
+        s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
+        s.shared = clue.nodes if s.path in shared.starts else ()
     owners = {s.path: s.node for s in sources}
-    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources))
-    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), owners)
+    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), shared=shared)
+    known = _with_clusters(known, table, sources)
+    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), {s.path: s.nodes for s in sources})
     raw = _raw(table, known, sources)
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
     begun = _starts(raw)
@@ -367,17 +436,18 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
     absolute = _absolute(told.select(["source", "collected"]).to_pylist())
     topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
+    clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # those who share a log share a host
     identifier = replace(
         known,
-        offsets_ms={s.path: (c.skew_ms if s.path in absolute else c.offset_ms) for s in sources for c in [clocks.get(s.node, Clock())]},
+        offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
         topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
         steps={
             s.path: found
             for s in sources
-            if s.path not in absolute and (found := steps(clocks.get(s.node, Clock()).changes, s.first, jumps.get(s.path, ()), s.path))
+            if s.path not in absolute and (found := steps(clock_of[s.path].changes, s.first, jumps.get(s.path, ()), s.path))
         },
-        skews_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).skew_ms)},
-        files_ms={s.path: error for s in sources if (error := clocks.get(s.node, Clock()).files_ms)},
+        skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
+        files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
     )
     for s in sources:
@@ -386,13 +456,29 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     identifier = replace(identifier, saved=_saved(sources, ordered, identifier.offsets_ms))
     copies = frozenset(map(identifier.shown, _copies(sources)))
     events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
-    cluster = Cluster(sources=sources, conflicts=identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
-    _fill(cluster, events, clocks, ordered)
     for s in sources:
         s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
         s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
         s.path = identifier.shown(s.path)
-    return cluster, identifier
+    lives: list[Cluster] = []
+    for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
+        cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
+        _fill(cluster, [e for e in events if e.cluster == number], clocks, ordered)
+        cluster.begun = _begun(cluster, clocks, identifier.clusters)
+        lives.append(cluster)
+    lives[-1].ended = tuple(lives[:-1])
+    return lives[-1], identifier
+
+
+def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:
+    """When each node's life in the cluster began, UTC."""
+    found = []
+    for node, spans in clusters.spans.items():
+        for span in spans:
+            if node is not None and span.cluster == cluster.number + clusters.last:
+                offset = clocks.get(node, Clock()).offset_ms
+                found.append(Beginning(node, span.since - timedelta(milliseconds=offset), span.how, span.evidence))
+    return tuple(sorted(found, key=lambda b: (b.at, b.node)))
 
 
 def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clock], ordered: Mapping[int, list[str]]) -> None:
@@ -403,7 +489,8 @@ def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clo
             streams[e.writer].append(e)
     cluster.events = _without_twins(cluster.events)
     registered = {e.broker for e in events if e.event == "metadata-broker"}
-    for node in sorted({s.node for s in cluster.sources if s.node is not None} | set(streams)):
+    collected = {n for s in cluster.sources for n in s.nodes} if not cluster.number else set()
+    for node in sorted(collected | set(streams)):
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)

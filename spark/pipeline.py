@@ -89,13 +89,21 @@ def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, sc
     """Judges batches sorted by topic and partition, holding one partition at a time."""
     made: list[Mapping[str, Any]] = []
     for topic, partition, events in by_partition(batches):
-        for timeline in build(topic, partition, events, cluster):
-            made.extend(judge(timeline, cluster))
+        for timeline, own in timelines(topic, partition, events, cluster):
+            made.extend(judge(timeline, own))
         if len(made) >= 1024:
             yield pa.RecordBatch.from_pylist(made, schema=schema)
             made = []
     if made:
         yield pa.RecordBatch.from_pylist(made, schema=schema)
+
+
+def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> Iterator[tuple[PartitionTimeline, Cluster]]:
+    """The timelines of a topic-partition in each of the clusters it lived in, with the cluster, oldest first."""
+    for own in cluster.lives:
+        told = [e for e in events if (e.cluster or 0) == own.number] if cluster.ended else events
+        if told:
+            yield from ((timeline, own) for timeline in build(topic, partition, told, own))
 
 
 def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, list[Event]]]:

@@ -211,6 +211,11 @@ class _Walk:
             self.epoch = epoch
         self.role = role
 
+    def follow_unannounced(self, epoch: int | None) -> None:
+        """A later term than the last one known begins; None: nobody says which."""
+        self.records_epoch = self.epoch
+        self.epoch, self.role = epoch, "follower"
+
     def settle_intent(self) -> None:
         """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it."""
         if self.intent is not None and not self.explicit_updates:
@@ -335,9 +340,12 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
-    """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began."""
+    """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began. Where nothing else tells that
+    a leader became a follower (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on."""
     if w.role == "leader":
-        return
+        if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch <= w.epoch:
+            return
+        w.follow_unannounced(e.leader_epoch)
     if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
         w.end_exactly(e.offset, e)
     w.fetching = True

@@ -25,7 +25,8 @@ from spark.comparisons import LEADERSHIPS
 from spark.events import IDENTIFIED
 from spark.gather import Identifier, Options, gather
 from spark.pipeline import by_partition, judged
-from spark.timeline import PartitionTimeline, build
+from spark.pipeline import timelines as built
+from spark.timeline import PartitionTimeline
 
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
@@ -58,8 +59,7 @@ def _sorted(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
     cluster, identifier = gathered(table)
     for topic, partition, events in by_partition(_sorted(table, identifier)):
-        for timeline in build(topic, partition, events, cluster):
-            yield timeline, cluster
+        yield from built(topic, partition, events, cluster)
 
 
 def report(table: pa.Table, options: Options | None = None) -> Report:

@@ -97,11 +97,13 @@ class Report:
                 "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
             },
             "cluster": {
+                "id": self.cluster.id,
                 "mode": self.cluster.mode,
                 "brokers": [_node(n) for n in self.cluster.nodes.values()],
                 "under_replication": _under_replication(self.partitions),
                 "durability": durability.document(self.cluster, self.partitions),
                 "balance": balance.document(self.cluster, self.partitions),
+                "ended": [_ended(c) for c in self.cluster.ended],
             },
             "partitions": [
                 {
@@ -121,7 +123,7 @@ class Report:
                 }
                 for p in self.partitions
             ],
-            "findings": [_finding(f) for f in self.findings],
+            "findings": [_finding(f, self.cluster) for f in self.findings],
         }
 
     def json(self) -> str:
@@ -166,7 +168,20 @@ def _steps(s: Series) -> dict[str, Any]:
     }
 
 
-def _finding(f: Finding) -> dict[str, Any]:
+def _ended(cluster: Cluster) -> dict[str, Any]:
+    """A cluster that lived on these brokers before the one that stands; `number` is what its findings call it by."""
+    times = [e.at for e in cluster.events if e.at is not None]
+    return {
+        "number": cluster.number,
+        "id": cluster.id,
+        "mode": cluster.mode,
+        "brokers": [n.id for n in cluster.nodes.values()],
+        "since": timestamp(min(times, default=None)),
+        "until": timestamp(max(times, default=None)),
+    }
+
+
+def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
     row = f.row()
     return {
         "id": f.id,
@@ -186,4 +201,5 @@ def _finding(f: Finding) -> dict[str, Any]:
         "explanation": f.explanation,
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
+        **({"cluster": f.cluster} if cluster.ended else {}),
     }

@@ -38,7 +38,7 @@ def _never_back(node: Node, cluster: Cluster) -> Event | None:
 
 
 def _last_word(node: Node, cluster: Cluster) -> datetime | None:
-    ends = [s.last for s in cluster.sources if s.node == node.id and s.last is not None]
+    ends = [s.last for s in cluster.sources if node.id in s.nodes and s.last is not None]
     return max(ends, default=None)
 
 

@@ -86,7 +86,7 @@ def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:
 
 
 def _logs(node: int, sources: Sequence[Source]) -> list[Source]:
-    return [s for s in sources if s.node == node and s.last is not None and s.modified is not None and s.kind.endswith("-log")]
+    return [s for s in sources if node in s.nodes and s.last is not None and s.modified is not None and s.kind.endswith("-log")]
 
 
 RULE = Rule(
@@ -95,4 +95,5 @@ RULE = Rule(
     meaning="A broker's clock was wrong by more than is uncertain about it; times are corrected, raw lines are not.",
     benign=("A zone other than UTC is no error: zones differ by whole quarters of an hour.",),
     cluster=judge,
+    of_evidence=True,
 )

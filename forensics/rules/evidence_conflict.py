@@ -19,9 +19,9 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _clusters(cluster: Cluster) -> Iterator[Finding]:
-    """meta.properties of two cluster ids, or paths that name two clusters: node ids and topics of both are mixed up then."""
+    """Disks of two clusters, which no broker can have been in at once, or paths that name two."""
     by_id: dict[str, Event] = {}
-    for event in cluster.of("log-directory-identity"):
+    for event in (e for life in cluster.lives for e in life.of("log-directory-identity")):
         if event.value:
             by_id.setdefault(event.value, event)
     by_path: dict[str, str] = {}
@@ -38,8 +38,8 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
         confidence="certain",
         summary=f"the evidence is of {len(names)} clusters ({', '.join(sorted(names))}): what is said of brokers and topics may be mixed up",
         explanation=(
-            "Everything given to one run is taken for the evidence of one cluster. Brokers of different clusters have the same ids and topics the same "
-            "names, so their facts were put together as if they were one's."
+            "Everything given to one run is taken for the evidence of one set of brokers. Disks with a meta.properties of their own are told apart by its "
+            "cluster id; of what names no cluster, brokers of the same ids and topics of the same names are taken for one cluster's."
         ),
         next_steps=("Run the analysis once for each cluster.",),
         evidence=places,
@@ -70,4 +70,5 @@ RULE = Rule(
     level="medium",
     meaning="It is not clear which broker or cluster a source belongs to.",
     cluster=judge,
+    of_evidence=True,
 )

@@ -39,7 +39,7 @@ def _unreadable(cluster: Cluster) -> Iterator[Finding]:
 def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Brokers that hold replicas and of which nothing was collected."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
-    collected = {s.node for s in cluster.sources if s.node is not None}
+    collected = {n for s in cluster.sources for n in s.nodes}
     absent = tuple(sorted(named - collected))
     if not absent:
         return
@@ -67,4 +67,5 @@ RULE = Rule(
     level="low",
     meaning="Something was not collected or could not be read; the report cannot know what it held.",
     cluster=judge,
+    of_evidence=True,
 )

@@ -83,7 +83,7 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
     Only where the leader's log goes on long enough to have told of a newer epoch."""
     told: set[int] = set()
     heard = (
-        max((s.last for s in cluster.sources if s.node == replica.broker and s.last is not None), default=None)
+        max((s.last for s in cluster.sources if replica.broker in s.nodes and s.last is not None), default=None)
         if replica.rejected
         else None
     )

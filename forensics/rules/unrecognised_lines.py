@@ -25,4 +25,10 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     )
 
 
-RULE = Rule(kind="unrecognised-lines", level="info", meaning="Some relevant lines were not understood.", cluster=judge)
+RULE = Rule(
+    kind="unrecognised-lines",
+    level="info",
+    meaning="Some relevant lines were not understood.",
+    cluster=judge,
+    of_evidence=True,
+)

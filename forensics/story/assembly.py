@@ -523,7 +523,7 @@ class _Story:
                 said(f"the evidence of this partition begins here{known}; what was before is not told"),
                 tone="gap",
             )
-        collected = {s.node for s in self.cluster.sources}
+        collected = {n for s in self.cluster.sources for n in s.nodes}
         absent = [b for b in self.brokers if b not in collected]
         if absent:
             which = brokers_named(absent)
@@ -591,7 +591,7 @@ def _quoted(e: Evidence) -> dict[str, Any]:
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
     """Times from which there are lines of a broker, overlapping ones joined."""
     found = sorted(
-        (s.first, s.last) for s in cluster.sources if s.node == broker and s.lines and s.first is not None and s.last is not None
+        (s.first, s.last) for s in cluster.sources if broker in s.nodes and s.lines and s.first is not None and s.last is not None
     )
     joined: list[tuple[datetime, datetime]] = []
     for first, last in found:

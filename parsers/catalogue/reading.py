@@ -9,7 +9,7 @@ A line without a literal costs no Python at all.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import regex
@@ -23,6 +23,9 @@ from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern, check, column
 from parsers.schemas import MAX_TEXT, Member, Row, problem
+
+SAME_MOMENT = timedelta(seconds=1)
+"""Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
 
 class Reading:
@@ -44,6 +47,7 @@ class Reading:
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
         self.known = 0  # up to here in the chunk `owner` is known
         self.told = False  # a pattern of several lines has told all of `owner`
+        self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
     def chunk(self, data: bytes) -> Iterator[Row]:
@@ -157,6 +161,7 @@ class Reading:
         readings = readings_of(seen)
         if "node" in readings[0][0]:
             self.survey.nodes[readings[0][0]["node"]] += 1
+            self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
                 whole = self._whole(data, seen)
@@ -190,6 +195,7 @@ class Reading:
             "pattern": pattern.name,
             "level": (self.owner.level or None) if self.owner else None,
             "text": self._raw(seen),
+            "near": self._near(time) if "node" not in context else None,
             **context,
         }
         for name in pattern.columns:
@@ -204,6 +210,12 @@ class Reading:
         for made in rows:
             made.pop("_groups", None)
         return rows
+
+    def _near(self, time: datetime | None) -> int | None:
+        """The writer named last, if that was in the same moment."""
+        if self.named is None or time is None or self.named[1] is None or abs(time - self.named[1]) > SAME_MOMENT:
+            return None
+        return self.named[0]
 
     def _place(self, seen: Seen) -> tuple[int, int]:
         """Line and byte in the file."""

@@ -281,8 +281,9 @@ def below_min_isr(*, end: int, refused: bool = False, shrunk_at: int | None = 34
         s.line(2, "server", 6, who)
         too_few = "The size of the current ISR Set(2, 3) is insufficient to satisfy the min.isr requirement of 3 for partition t-0"
         s.put("broker-2/logs/server.log", [f"org.apache.kafka.common.errors.NotEnoughReplicasException: {too_few}"])
-    s.leads(3, 19, 2, 340, 300, [3], previous=0)
-    s.follows(2, 22, 2, end, 300)
+    epoch = 2 if shrunk_at is not None else 1
+    s.leads(3, 19, epoch, 340, 300, [3], previous=0)
+    s.follows(2, 22, epoch, end, 300)
     s.truncates(2, 22.1, 340)
     return s
 
