@@ -143,7 +143,11 @@ def _missing(before: State, state: State) -> str | None:
     if before.partition_epoch is None or state.partition_epoch is None:
         return None
     lacking = state.partition_epoch - before.partition_epoch - 1
-    return f"{lacking} change{'s' if lacking > 1 else ''} of the partition's state before it {'are' if lacking > 1 else 'is'} missing" if lacking > 0 else None
+    return (
+        f"{lacking} change{'s' if lacking > 1 else ''} of the partition's state before it {'are' if lacking > 1 else 'is'} missing"
+        if lacking > 0
+        else None
+    )
 
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:

@@ -14,15 +14,12 @@ from spark.timeline import PartitionTimeline
 
 
 def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]:
-    """By broker, the load of a log with records that its first process in this cluster found."""
+    """By broker, the load of a log with records that it found before this cluster had the partition."""
     came = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
+    created = min((s.at for s in timeline.states if s.at is not None), default=None)
     found: dict[int, Event] = {}
     for broker, replica in timeline.replicas.items():
-        lives = cluster.nodes[broker].lives if broker in cluster.nodes else []
-        again = next((life.begin_at for life in lives[1:] if life.begin_at is not None), None)
-        load = replica.loads[0] if replica.loads else None
-        if broker not in came or load is None or load.at is None or not load.offset or load.at < came[broker]:
-            continue
-        if again is None or load.at < again:
+        load = next((x for x in replica.loads if x.at is not None and broker in came and x.at >= came[broker]), None)
+        if load is not None and load.at is not None and load.offset and (created is None or load.at < created):
             found[broker] = load.event
     return found

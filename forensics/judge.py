@@ -76,7 +76,8 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "sizes": balance.sizes(timeline),
         "traffic": balance.traffic(timeline),
         "inherited": [
-            {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))} for b, e in inherited(timeline, cluster).items()
+            {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))}
+            for b, e in inherited(timeline, cluster).items()
         ],
     }
 

@@ -20,7 +20,8 @@ from spark.cluster import Beginning, Cluster, Node, Source, lives, recreated_top
 from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
-from spark.incarnations import TELLING, Incarnations, incarnations
+from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
+from spark.modified import meaningless
 from spark.settings import DELETIONS, Settings
 from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, shared_logs
 from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps
@@ -75,6 +76,8 @@ class Identifier:
     """Directory that all sources share; evidence names its sources without it."""
     saved: Mapping[str, datetime] = field(default_factory=dict)
     """When files of an earlier collection were saved at the latest (UTC), where their modification times do not tell."""
+    unstamped: frozenset[str] = frozenset()
+    """Files whose modification times tell nothing."""
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: Incarnations = field(default_factory=Incarnations)
     on_disk: Mapping[str, int] = field(default_factory=dict)
@@ -111,6 +114,9 @@ class Identifier:
                 shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
         shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
         at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
+        if self.unstamped:
+            told = pc.take(pa.array([s not in self.unstamped for s in names]), index)
+            at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
         if self.saved:
             saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
             of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
@@ -134,7 +140,9 @@ class Identifier:
             return pa.array([0] * batch.num_rows, pa.int32())
         found = pc.take(pa.array([self.on_disk.get(s, last) - last for s in names], pa.int32()), index)
         time, clock = batch.column("time"), batch.column("clock")
-        printed = pc.and_(pc.is_in(clock, value_set=pa.array(["line", "utc"])), pc.and_(pc.is_valid(time), pc.is_valid(batch.column("line"))))
+        printed = pc.and_(
+            pc.is_in(clock, value_set=pa.array(["line", "utc"])), pc.and_(pc.is_valid(time), pc.is_valid(batch.column("line")))
+        )
         for node in pc.unique(writer).to_pylist():
             own = pc.fill_null(pc.equal(writer, node), False) if node is not None else pc.is_null(writer)
             own = pc.and_(pc.fill_null(printed, False), own)
@@ -210,7 +218,9 @@ def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
     return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
 
 
-def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]]) -> dict[int | None, list[Witness]]:
+def _witnesses(
+    table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], unstamped: Collection[str]
+) -> dict[int | None, list[Witness]]:
     """What each node's log files tell of its clock, from the rows about sources; logs in UTC only where it has no others."""
     found: dict[int | None, list[Witness]] = defaultdict(list)
     absolute: dict[int | None, list[Witness]] = defaultdict(list)
@@ -220,7 +230,8 @@ def _witnesses(table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[
             jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
             utc = c.get("clock") == "utc"
             told = 0 if utc else c.get("wall_minus_utc_ms")
-            witness = Witness(c["last"], c.get("modified"), told, row["source"], jumps, c.get("first"))
+            modified = c.get("modified") if row["source"] not in unstamped else None
+            witness = Witness(c["last"], modified, told, row["source"], jumps, c.get("first"))
             for node in nodes[row["source"]] or (None,):
                 (absolute if utc else found)[node].append(witness)
     return {**absolute, **found}
@@ -385,8 +396,8 @@ def _shared(table: pa.Table, sources: Sequence[Source], clues: Sequence[Clues]) 
 
 def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]) -> Identifier:
     """With the clusters whose lives the collection holds, and which of them each file is of: that of the disk it lies on."""
-    names = pc.fill_null(pc.or_(pc.not_equal(table["event"], "config"), pc.equal(table["key"], "cluster.id")), False)
-    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING))), names))
+    names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
+    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
     telling = [e for batch in told.to_batches() for e in rows(known.apply(batch))]
     for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
         e.at = wall
@@ -424,10 +435,13 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         owner = identity.owners[s.path]
         s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
         s.shared = clue.nodes if s.path in shared.starts else ()
+    unstamped = meaningless(sources, LOG_SUFFIX)
+    for s in sources:
+        s.modified = None if s.path in unstamped else s.modified
     owners = {s.path: s.node for s in sources}
-    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), shared=shared)
+    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
     known = _with_clusters(known, table, sources)
-    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), {s.path: s.nodes for s in sources})
+    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), {s.path: s.nodes for s in sources}, unstamped)
     raw = _raw(table, known, sources)
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
     begun = _starts(raw)
@@ -465,8 +479,8 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number], clocks, ordered)
         cluster.begun = _begun(cluster, clocks, identifier.clusters)
+        cluster.ended = tuple(lives)
         lives.append(cluster)
-    lives[-1].ended = tuple(lives[:-1])
     return lives[-1], identifier
 
 

@@ -14,15 +14,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 
 from spark.events import Event
 
 CLUSTER_ID = "cluster.id"
-FIRST_CONTROLLER_EPOCH = 1
-"""KafkaController.InitialControllerEpoch + 1: that of a cluster's first controller. In KRaft the quorum's first epoch."""
 TELLING = frozenset({"broker-starting", "controller-starting", "broker-state", "config", "controller-elected", "cluster-id-mismatch"})
-"""Kinds of events that are looked at here."""
+"""Kinds of events that are looked at here; partition states, too, for the controller epochs they are of."""
 SAME_ELECTION = timedelta(seconds=10)
 """One election is told by several lines, in several files."""
 
@@ -73,7 +70,8 @@ class _Process:
     begin: datetime
     cluster_id: str | None = None
     named_by: Event | None = None
-    elections: list[Event] = field(default_factory=list)
+    terms: list[Event] = field(default_factory=list)
+    """First words of controllers of one epoch each: that one was elected, or orders of it."""
 
 
 @dataclass
@@ -141,8 +139,8 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
                 now.cluster_id, now.named_by = e.value, e
             elif e.event == "cluster-id-mismatch":
                 now.cluster_id, now.named_by = e.reason, e
-            elif e.event == "controller-elected" and e.reason != "seen" and e.controller_epoch is not None:
-                now.elections.append(e)
+            elif e.controller_epoch is not None and e.reason not in _HEARSAY and _new_term(e, now):
+                now.terms.append(e)
         found[node] = processes
     return found
 
@@ -165,42 +163,73 @@ def _by_id(processes: Mapping[int, Sequence[_Process]]) -> list[_Life]:
     return list(lives.values())
 
 
+_HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
+
+
+def _new_term(e: Event, process: _Process) -> bool:
+    return not any(t.controller_epoch == e.controller_epoch and (t.event == e.event or _elected(t)) for t in process.terms)
+
+
+def _elected(e: Event) -> bool:
+    return e.event == "controller-elected"
+
+
 def _reborn(lives: Iterable[_Life]) -> list[_Life]:
-    """A controller epoch is taken once in a cluster's life: where the first is taken again, ZooKeeper or the quorum had lost its
-    state, under living brokers or, with the same id or none printed, between two starts."""
+    """A controller epoch is taken once in a cluster's life: where one is taken again, ZooKeeper or the quorum had lost its state,
+    under living brokers or, with the same id or none printed, between two starts."""
     found: list[_Life] = []
     for life in lives:
         pieces = [life]
-        elections = sorted((e.at, p.node, e.controller_epoch, p, e) for p in life.processes for e in p.elections if e.at is not None)
-        for (earlier, *_), (at, _, epoch, process, election) in pairwise(elections):
-            if epoch == FIRST_CONTROLLER_EPOCH and at - earlier > SAME_ELECTION:
-                pieces.append(_Life(None if _under_way(process, earlier, election) else life.cluster_id))
-                _cut(pieces[-2], pieces[-1], process, earlier, election)
+        terms = sorted(((e.at, p.node, p, e) for p in life.processes for e in p.terms if e.at is not None), key=lambda t: t[:2])
+        told = [e for *_, e in terms]
+        begun = 0
+        for number, (_, _, process, e) in enumerate(terms):
+            if number > begun and _taken_again(e, told[begun:number], told[number + 1 :]):
+                earlier = terms[number - 1][0]
+                pieces.append(_Life(None if _under_way(process, earlier, e) else life.cluster_id))
+                _cut(pieces[-2], pieces[-1], process, earlier, e)
+                begun = number
         found.extend(pieces)
     return found
 
 
-def _under_way(process: _Process, earlier: datetime, election: Event) -> bool:
-    """The state was lost under a living process: it had begun before, or had named the cluster whose first epoch was long over. What
-    keeps its id when its storage is formatted is stopped for it."""
-    kraft = "QuorumController" in (election.text or "")
+def _taken_again(e: Event, earlier: Sequence[Event], later: Sequence[Event]) -> bool:
+    """By clocks of several machines only the same epoch twice is sure; by one machine's, any that does not rise. Orders of an old
+    controller may come late, but not of two, one after the other."""
+    assert e.at is not None and e.controller_epoch is not None
+    own = [t.controller_epoch or 0 for t in earlier if t.writer == e.writer]
+    if _elected(e):
+        same = (t for t in earlier if _elected(t) and t.controller_epoch == e.controller_epoch and t.at is not None)
+        return any(e.at - t.at > SAME_ELECTION for t in same if t.at is not None) or any(
+            _elected(t) and t.writer == e.writer and (t.controller_epoch or 0) > e.controller_epoch for t in earlier
+        )
+    reached = max(own, default=0)
+    after = (t.controller_epoch or 0 for t in later if t.writer == e.writer)
+    rising = next((epoch for epoch in after if epoch != e.controller_epoch), 0)
+    return e.controller_epoch not in own and e.controller_epoch < rising < reached
+
+
+def _under_way(process: _Process, earlier: datetime, term: Event) -> bool:
+    """The state was lost under a living process: it had begun before, or had named the cluster whose epochs these are not. What keeps
+    its id when its storage is formatted is stopped for it."""
+    kraft = "QuorumController" in (term.text or "")
     return process.begin <= earlier or (process.cluster_id is not None and not kraft)
 
 
-def _cut(old: _Life, new: _Life, process: _Process, earlier: datetime, election: Event) -> None:
-    """Spans of the life that begins with an election: where brokers lived on, from then on; else from their starts around it."""
-    assert election.at is not None
+def _cut(old: _Life, new: _Life, process: _Process, earlier: datetime, term: Event) -> None:
+    """Spans of the life that a controller's term shows: where brokers lived on, from then on; else from their starts around it."""
+    assert term.at is not None
     nodes = sorted({p.node for p in old.processes})
     for node in nodes:
         own = [p for p in old.processes if p.node == node]
         begins = [p.begin for p in own if p.begin > earlier]
-        if _under_way(process, earlier, election):
-            since, how = election.at, "under-way"
+        if _under_way(process, earlier, term):
+            since, how = term.at, "under-way"
         elif not begins:
             continue
         else:
-            since, how = max((b for b in begins if b <= election.at), default=begins[0]), "restarted"
-        new.spans.append((node, Span(since, 0, how, (election,))))
+            since, how = min(begins, key=lambda b: abs(b - process.begin)), "restarted"
+        new.spans.append((node, Span(since, 0, how, (term,))))
         new.processes.extend(p for p in own if p.begin >= since or p is process)
         old.processes = [p for p in old.processes if p.node != node or p.begin < since]
         late = [(n, s) for n, s in old.spans if n == node and s.since > since]
@@ -209,18 +238,29 @@ def _cut(old: _Life, new: _Life, process: _Process, earlier: datetime, election:
 
 
 def _named_late(lives: Sequence[_Life]) -> list[_Life]:
-    """A cluster id is made when a broker starts: what began under living brokers is named by the first start after it, unless a first
-    election shows that the state was lost once more."""
-    found: list[_Life] = []
-    for life in sorted(lives, key=lambda life: life.first):
-        elections = sorted((e for p in life.processes for e in p.elections if e.at is not None), key=lambda e: e.at or datetime.min)
-        anew = bool(elections) and elections[0].controller_epoch == FIRST_CONTROLLER_EPOCH
-        before = found[-1] if found else None
-        if before is not None and before.cluster_id is None and life.cluster_id is not None and not anew:
-            before.cluster_id = life.cluster_id
-            before.processes.extend(life.processes)
-            began = {node for node, _ in before.spans}
-            before.spans.extend((node, span) for node, span in life.spans if node not in began)
-        else:
-            found.append(life)
+    """A cluster id is made when a broker starts: what began under living brokers is named by the next start of one of them, unless its
+    controller epochs show that the state was lost once more."""
+    found = list(lives)
+    for unnamed in [life for life in lives if life.cluster_id is None and life.spans]:
+        following = [(s.since, life) for n, since in _begun(unnamed) for life in found for m, s in life.spans if m == n and s.since > since]
+        after = min(following, key=lambda f: f[0], default=None)
+        if after is None or after[1].cluster_id is None or not _goes_on(unnamed, after[1]):
+            continue
+        life = after[1]
+        unnamed.cluster_id = life.cluster_id
+        unnamed.processes.extend(life.processes)
+        began = {node for node, _ in unnamed.spans}
+        unnamed.spans.extend((node, span) for node, span in life.spans if node not in began)
+        found.remove(life)
     return found
+
+
+def _begun(life: _Life) -> list[tuple[int, datetime]]:
+    return [(node, span.since) for node, span in life.spans]
+
+
+def _goes_on(before: _Life, life: _Life) -> bool:
+    """The controllers of a life follow those of the one before it."""
+    since = before.first
+    reached = max((e.controller_epoch or 0 for p in before.processes for e in p.terms if e.at is not None and e.at >= since), default=0)
+    return all((e.controller_epoch or 0) > reached for p in life.processes for e in p.terms if _elected(e))

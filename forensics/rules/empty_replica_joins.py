@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import zip_longest
 
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
@@ -30,7 +31,7 @@ def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, Stat
     """The state that had the broker in its ISR, with others, when it began an empty log; and the one that ended it."""
     if removal.at is None:
         return None
-    for state, after in zip(timeline.states, [*timeline.states[1:], None], strict=True):
+    for state, after in zip_longest(timeline.states, timeline.states[1:]):
         if state.at is None or state.at > removal.at - SURELY or removal.broker not in state.isr or len(state.isr) < 2:
             continue
         if after is None or after.at is None or after.at <= removal.at + SURELY:

@@ -11,6 +11,11 @@ from spark.cluster import Cluster
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
 
+AGREES = timedelta(seconds=5)
+"""A producer's clock is the broker's, for all that can be told, if the last record was made so shortly before it was appended."""
+LATEST_MS = 250_000_000_000_000
+"""Milliseconds since 1970 that a datetime holds."""
+
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     final = timeline.final
@@ -32,13 +37,22 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _waited(disk: Disk, hw: int, checkpointed: datetime) -> timedelta | None:
-    """How long the first record above the HW had been in the log when that HW was written down."""
+    """How long at least the first record above the HW had been in the log when that HW was written down. Its own time is its producer's
+    word, and counts where the last record's agrees with when the segment was touched; else all of the segment is as old as that."""
     for segment in disk.segments:
-        for batch in segment.batches or ():
-            if batch["last_offset"] >= hw and batch["max_timestamp"] > 0:
-                appended = datetime.fromtimestamp(batch["max_timestamp"] / 1000, timezone.utc).replace(tzinfo=None)
-                return checkpointed - appended
+        above = [b for b in segment.batches or () if b["last_offset"] >= hw]
+        if not above or segment.at is None:
+            continue
+        appended = _time(above[0]["max_timestamp"])
+        last = _time(above[-1]["max_timestamp"])
+        if appended is not None and last is not None and abs(last - segment.at) <= AGREES:
+            return checkpointed - appended
+        return checkpointed - segment.at
     return None
+
+
+def _time(stamp: int) -> datetime | None:
+    return datetime.fromtimestamp(stamp / 1000, timezone.utc).replace(tzinfo=None) if 0 < stamp < LATEST_MS else None
 
 
 def _finding(

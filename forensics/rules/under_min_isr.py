@@ -41,7 +41,8 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
     silent = () if refused else untold(window.states, timeline, cluster)
-    planned = not refused and window.end is not None and bool(why) and all(a.why == "stop" for a in why)
+    over = window.end is not None or cluster.number < 0  # a cluster that ended was stopped as a whole
+    planned = not refused and over and bool(why) and all(a.why == "stop" for a in why)
     setting = _setting(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
