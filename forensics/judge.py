@@ -12,6 +12,7 @@ from typing import Any
 
 from forensics import balance, durability
 from forensics.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
+from forensics.folding import folded
 from forensics.inheritance import inherited
 from forensics.model import LEVELS, Evidence, Finding
 from forensics.rules import RULES
@@ -111,6 +112,7 @@ def _of_cluster(cluster: Cluster, found: Iterable[Finding], partitions: Sequence
     for rule in RULES:
         if rule.hindsight is not None:
             findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
+    findings = folded(findings, RULES)
     return [replace(f, cluster=cluster.number) for f in findings] if cluster.number else findings
 
 

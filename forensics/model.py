@@ -81,6 +81,19 @@ class Range:
         return None if self.end is None else self.end - self.start
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A partition that an event touched, and what it did there."""
+
+    topic: str | None
+    partition: int | None
+    leader_epoch: int | None
+    start: datetime | None
+    end: datetime | None
+    offsets: tuple[Range, ...]
+    committed: bool | None
+
+
 @dataclass(frozen=True)
 class Finding:
     kind: str
@@ -101,6 +114,12 @@ class Finding:
     next_steps: tuple[str, ...] = ()
     cluster: int = 0
     """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.Cluster."""
+    places: tuple[Place, ...] = ()
+    """What one event did to many partitions (forensics.folding); `topic` and `partition` are None then."""
+
+    @property
+    def place(self) -> Place:
+        return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed)
 
     @property
     def id(self) -> str:
@@ -114,6 +133,7 @@ class Finding:
             [(r.start, r.end) for r in self.offsets],
             self.cause,
             self.start.isoformat() if self.start else None,
+            *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
@@ -293,6 +313,11 @@ class Rule:
     """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
     hindsight: Hindsight | None = None
     """Judges what only the findings of the other rules show the weight of; runs after them."""
+    together: Callable[[Finding], object] | None = None
+    """What is the same in all findings of one event; None where one stands for itself. Findings of one key that begin within seconds of
+    each other become places of one."""
+    recurs: bool = False
+    """It may happen to the same brokers for months: told once where it is often."""
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 

@@ -133,11 +133,13 @@ def _narrowed(
     """The report with only the findings asked for; what is known of the evidence stays whole."""
     from dataclasses import replace
 
+    from forensics.folding import places
+
     kept = [
         f
         for f in report.findings
-        if (not topics or f.topic in topics)
-        and (not partitions or f.partition in partitions)
+        if (not topics or any(p.topic in topics for p in places(f)))
+        and (not partitions or any(p.partition in partitions for p in places(f)))
         and (not brokers or set(brokers) & set(f.brokers))
         and (since is None or (f.end or f.start) is None or (f.end or f.start or since) >= since)
         and (until is None or f.start is None or f.start <= until)

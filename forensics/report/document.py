@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics import balance, durability
-from forensics.model import Finding, brokers_named
+from forensics.model import Finding, Place, brokers_named
 from forensics.report.version import version
 from forensics.rules import RULES
 from forensics.under_replication import MAX_LEADERS, Series, capped, series
@@ -201,5 +201,18 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "explanation": f.explanation,
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
+        **({"places": [_place(p) for p in f.places]} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
+    }
+
+
+def _place(p: Place) -> dict[str, Any]:
+    return {
+        "topic": p.topic,
+        "partition": p.partition,
+        "leader_epoch": p.leader_epoch,
+        "start": timestamp(p.start),
+        "end": timestamp(p.end),
+        "offsets": [{"start": r.start, "end": r.end} for r in p.offsets],
+        "committed": p.committed,
     }

@@ -16,6 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from forensics.folding import places, some
 from forensics.model import LEVELS, Evidence, Finding, brokers_named
 from forensics.report.document import Report
 from spark.cluster import Cluster
@@ -112,20 +113,14 @@ def verdict(report: Report) -> Text:
     """One sentence on data loss; it never says that nothing was lost, only that nothing was found."""
     losses = [f for f in report.findings if f.kind == "data-loss"]
     sure = [f for f in losses if f.confidence != "possible"]
-    doubtful = {(f.topic, f.partition) for f in losses if f.confidence == "possible"}
+    doubtful = {(p.topic, p.partition) for f in losses if f.confidence == "possible" for p in places(f)}
     unclean = {(f.topic, f.partition) for f in report.findings if f.kind == "unclean-election" and f.confidence != "possible"}
     text = Text()
     if sure:
-        places = {(f.topic, f.partition) for f in sure}
         count = sum(r.length or 0 for f in sure for r in f.offsets)
         committed = sum(r.length or 0 for f in sure if f.committed for r in f.offsets)
-        text.append(f"DATA WAS LOST: {count} offsets in {_partitions(len(places))}", style="bold red")
+        text.append(f"DATA WAS LOST: {count} offsets in {_partitions(len({(f.topic, f.partition) for f in sure}))}", style="bold red")
         text.append(f", {committed} of them committed." if committed else ", none of them known to be committed.", style="bold red")
-    elif unmeasured := {(f.topic, f.partition) for f in losses if f.confidence == "possible" and f.severity in ALWAYS_LISTED}:
-        text.append(f"DATA WAS LOST in {_partitions(len(unmeasured))}; how much, no collected file tells.", style="bold red")
-        doubtful -= unmeasured
-        if doubtful:
-            text.append(f" In {_partitions(len(doubtful))} more a loss cannot be excluded.")
     elif doubtful:
         text.append(f"A loss cannot be excluded in {_partitions(len(doubtful))}; none is proven.", style="bold yellow")
     else:
@@ -172,15 +167,14 @@ def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
             for finding in group:
                 yield finding, finding.summary
         else:
-            places = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group if f.topic is not None))
-            if not places:
+            names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group if f.topic is not None))
+            if not names:
                 yield first, f"{len(group)} times: {first.summary} and {len(group) - 1} more"
                 continue
-            shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
             brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
             cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
             about = f" ({brokers_named(brokers)}{cause})" if brokers else ""
-            yield first, f"{len(group)} times in {_partitions(len(places))}{about}: {shown}"
+            yield first, f"{len(group)} times in {_partitions(len(names))}{about}: {some(names)}"
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
@@ -244,6 +238,4 @@ def _next(report: Report) -> Iterator[RenderableType]:
     if told:
         yield Text("What to do next", style="bold")
     for general, names in list(told.items())[:STEPS]:
-        places = list(dict.fromkeys(names))
-        shown = ", ".join(places[:4]) + (f" and {len(places) - 4} more" if len(places) > 4 else "")
-        yield Padding(Text(clean(f"- {general.replace('{}', shown)}")), (0, 0, 0, 2))
+        yield Padding(Text(clean(f"- {general.replace('{}', some(names))}")), (0, 0, 0, 2))

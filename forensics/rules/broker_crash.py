@@ -153,4 +153,5 @@ RULE = Rule(
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
+    recurs=True,
 )

@@ -49,4 +49,5 @@ RULE = Rule(
     meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=judge,
+    recurs=True,
 )

@@ -74,4 +74,5 @@ RULE = Rule(
     level="info",
     meaning="The active controller changed.",
     cluster=judge,
+    recurs=True,
 )

@@ -296,4 +296,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
     partition=judge,
+    together=lambda f: (f.brokers, f.severity) if (f.confidence, f.cause) == ("possible", "unflushed-log") else None,
 )

@@ -38,9 +38,10 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     before = timeline.states[index - 1] if index else None
     gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
     why = [absence(b, window.start, timeline, cluster) for b in gone]
+    planned = window.end is not None and bool(why) and all(a.why == "stop" for a in why)
     return Finding(
         kind="offline-partition",
-        severity="high",
+        severity="medium" if planned else "high",
         confidence="certain",
         topic=timeline.topic,
         partition=timeline.partition,
@@ -85,6 +86,12 @@ RULE = Rule(
     kind="offline-partition",
     level="high",
     meaning="A partition had no leader: nobody could write to it or read from it.",
-    benign=("Less than a second on the way from one leader to the next.", "The deletion of the topic."),
+    benign=(
+        "Less than a second on the way from one leader to the next.",
+        "The deletion of the topic.",
+        "All its replicas were on brokers that somebody stopped and started again (medium).",
+    ),
     partition=judge,
+    together=lambda f: (f.brokers, f.severity, f.end is None),
+    recurs=True,
 )

@@ -294,12 +294,12 @@ def test_verdicts() -> None:
 
     lost = finding()
     doubtful = finding(topic="u", severity="medium", confidence="possible", offsets=(Range(7, None),), committed=None)
-    unmeasured = finding(topic="v", severity="high", confidence="possible", offsets=(Range(7, None),), committed=True)
+    likely = finding(topic="v", severity="high", confidence="possible", offsets=(Range(7, None),), committed=True)
     assert said() == "No data loss was found in what was collected."
     assert said(lost) == "DATA WAS LOST: 4 offsets in 1 partition, 4 of them committed."
     assert said(finding(committed=False)) == "DATA WAS LOST: 4 offsets in 1 partition, none of them known to be committed."
     assert said(doubtful) == "A loss cannot be excluded in 1 partition; none is proven."
-    assert said(unmeasured) == "DATA WAS LOST in 1 partition; how much, no collected file tells."
+    assert said(likely) == "A loss cannot be excluded in 1 partition; none is proven."
     assert said(lost, doubtful).endswith("In 1 partition more a loss cannot be excluded.")
 
 
