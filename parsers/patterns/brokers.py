@@ -805,7 +805,7 @@ _DEATHS: tuple[Pattern, ...] = (
         event="fatal-error",
         literal="Shutting down because ",
         regex=r"Shutting down because (?:we were unable to register with the controller quorum\.|couldn't communicate offline log dir"
-        r" (?P<directory>\S+) with controllers)",
+        r" (?P<directory>.*) with controllers)",
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
         fixed={"reason": "process"},

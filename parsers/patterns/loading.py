@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample, column
+from parsers.patterns.pattern import NAME, TOPIC, TP, WITHIN, Pattern, Sample, column
 from parsers.schemas import Row
 
 _LOG = (
-    rf"Log\(dir=(?P<directory>.*?)/[^/]*?(?:-(?P<reason>future))?, (?:topicId=(?:(?P<topic_id>[\w-]{{22}})|None|Some\([\w-]*\)), "
+    rf"Log\(dir={WITHIN}{NAME}?(?:-(?P<reason>future))?, (?:topicId=(?:(?P<topic_id>[\w-]{{22}})|None|Some\([\w-]*\)), "
     rf")?topic=(?P<topic>{TOPIC}), partition=(?P<partition>\d+), "
     r"highWatermark=-?\d+, lastStableOffset=-?\d+, logStartOffset=(?P<log_start_offset>-?\d+), logEndOffset=(?P<log_end_offset>-?\d+)\)"
 )
@@ -137,6 +137,13 @@ PATTERNS: tuple[Pattern, ...] = (
                     "count": 1,
                 },
                 origin="real: rolling-restart-3.9.1-kraft",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Completed load of Log(dir=C:\\Kafka (old)\\kafka-logs\\audit-0, "
+                "topic=audit, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=0) "
+                "with 1 segments in 8ms (2/4 loaded in C:\\Kafka (old)\\kafka-logs) (kafka.log.LogManager)",
+                fields={"directory": "C:\\Kafka (old)\\kafka-logs", "topic": "audit", "partition": 0},
+                origin="source: 2.8 LogManager",
             ),
             Sample(
                 line="[2026-11-21 02:01:11,229] INFO Completed load of Log(dir=/var/lib/kafka/broker-2/data/audit-0, "
@@ -298,7 +305,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="segment-bytes-invalid",
         event="log-corruption",
         literal="Found invalid messages in log segment ",
-        regex=rf"Found invalid messages in log segment (?P<value>(?P<directory>.*)/(?P<topic>{TOPIC})-(?P<partition>\d+)/[^/ ]*|"
+        regex=rf"Found invalid messages in log segment (?P<value>{WITHIN}(?P<topic>{TOPIC})-(?P<partition>\d+)[/\\]{NAME}|"
         rf".*?) at byte offset \d+(?:\.|: .*)",
         versions=("0.8.2", "4.3"),
         fixed={"reason": "invalid-bytes"},
@@ -472,7 +479,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-created",
         event="log-created",
         literal="Created log for partition ",
-        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:/(?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)? with "
+        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)? with "
         rf"properties \{{.*\}}\.?",
         versions=("0.8.2", "4.3"),
         samples=(
@@ -530,8 +537,8 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-renamed-for-deletion",
         event="log-deleted",
         literal="Log for partition ",
-        regex=rf"Log for partition {TP} is (?:renamed to (?P<directory>.*)/(?P<value>[^/]*) and is scheduled for deletion|"
-        r"marked as (?P<reason>stray) and renamed to (?P<directory>.*)/(?P<value>[^/]*))",
+        regex=rf"Log for partition {TP} is (?:renamed to {WITHIN}(?P<value>{NAME}) and is scheduled for deletion|"
+        rf"marked as (?P<reason>stray) and renamed to {WITHIN}(?P<value>{NAME}))",
         versions=("0.10.2", "4.3"),
         samples=(
             Sample(
@@ -564,8 +571,8 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-marked-stray",
         event="log-deleted",
         literal=" marked stray and renamed to ",
-        regex=rf"Log in (?P<directory>.*)/(?P<topic>{TOPIC})-(?P<partition>\d+) marked (?P<reason>stray) and renamed to "
-        rf".*/(?P<value>[^/]*)",
+        regex=rf"Log in {WITHIN}(?P<topic>{TOPIC})-(?P<partition>\d+) marked (?P<reason>stray) and renamed to "
+        rf".*[/\\](?P<value>{NAME})",
         versions=("3.7", "4.3"),
         samples=(
             Sample(
