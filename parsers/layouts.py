@@ -174,8 +174,8 @@ LOG4J = Layout(
     name="[%d] %p %m (%c)%n",
     head=regex.compile(rb"(?m)^[\x00-\x08\x0b-\x1f]*\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}\] +[A-Z]{4,5} "),
     line=regex.compile(
-        rf"\[(?P<time>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{{3}})\] +(?P<level>{LEVELS}) +"
-        rf"(?:(?P<message>.*) \((?P<logger>{_LOGGER})\)|(?P<message>.*))[ \t\r]*"
+        rf"\[(?P<time>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{{3}})\] +(?P<level>{LEVELS}) "
+        rf"(?: *(?P<message>.*) \((?P<logger>{_LOGGER})\)| *(?P<message>.*))[ \t\r]*"
     ),
     parts=(
         Part("", r"\["),
@@ -266,7 +266,7 @@ and prints `%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n` with log4j 2. D i
 
 _BRACKETED = (
     rf"Partition (?P<topic>{TOPIC})-(?P<partition>\d+) broker=(?P<node>\d+)",
-    rf"(?:Log|UnifiedLog|LocalLog|LogLoader|ProducerStateManager|MetadataLog) partition=(?P<topic>{TOPIC})-(?P<partition>\d+)"
+    rf"(?:Log|UnifiedLog|MergedLog|LocalLog|LogLoader|ProducerStateManager|MetadataLog) partition=(?P<topic>{TOPIC})-(?P<partition>\d+)"
     r"(?:, dir=(?P<directory>.*)|, nodeId=(?P<node>\d+))?",
     rf"LeaderEpochCache (?P<topic>{TOPIC})-(?P<partition>\d+)",
     r"ReplicaFetcher replicaId=(?P<node>\d+), leaderId=(?P<broker>-?\d+), fetcherId=\d+",
@@ -296,6 +296,7 @@ _STATE_CHANGE_TEXT = regex.compile(
     r"Broker (?P<node>\d+) (?=[a-z])|Controller (?P<controller>(?P<node>\d+)) epoch (?P<controller_epoch>\d+) (?=[a-z])"
 )
 _EMPTY: Mapping[str, Any] = {}
+_MAX_BRACKETS = 4
 
 
 _CONVERTERS = {"D": "%d", "L": "%p", "T": "%t", "C": "%c", "N": "%L", "M": "%m"}
@@ -408,7 +409,7 @@ def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
     Raises ValueError when a number in the prefix fits no column.
     """
     if message[:1] == "[":
-        end = message.find("]")
+        end = _closing(message)
         context = _bracketed(message[1:end]) if end > 0 else None
         if context is None:
             return _EMPTY, message
@@ -422,6 +423,16 @@ def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
     if found is None:
         return _EMPTY, message
     return _columns(found), message[found.end() :]
+
+
+def _closing(message: str) -> int:
+    """Where the bracket a message begins with ends; the log directory it may name may hold brackets, some at least."""
+    end = message.find("]")
+    for _ in range(_MAX_BRACKETS):
+        if end < 0 or message.count("[", 1, end) == message.count("]", 1, end):
+            break
+        end = message.find("]", end + 1)
+    return end
 
 
 def _second(message: str) -> tuple[Mapping[str, Any], str]:

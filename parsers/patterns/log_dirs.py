@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import regex
 
 from parsers.patterns.controller import partitions
-from parsers.patterns.pattern import TP, Pattern, Sample
+from parsers.patterns.pattern import NAME, TP, WITHIN, Pattern, Sample
 from parsers.schemas import Row
 
 _CHANNEL = ("kafka.server.LogDirFailureChannel", "org.apache.kafka.storage.internals.log.LogDirFailureChannel")
@@ -43,10 +43,10 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-dir-error",
         event="log-dir-error",
         literal="LogDirFailureChannel)",
-        regex=rf"(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
+        regex=rf"(?P<value>Error while \w+(?: to)? checkpoint file) {WITHIN}{NAME}"
+        rf"|(?P<value>.*?) {TP} (?:in|to) (?:log )?dir(?:ectory)? (?P<directory>.*?)(?: with offset \d+.*)?"
         r"|(?P<value>(?:Error|Exception|Disk error|Failed).*?(?: in| to| validate)? (?:log dir|dir|data directory|directory))"
-        r" (?P<directory>[^:]*)(?:: .*)?"
-        r"|(?P<value>.*? checkpoint file) (?P<directory>.*)[/\\][^/\\]*",
+        r" (?P<directory>.*?)(?:: .*)?",
         versions=("1.0", "4.3"),
         loggers=_CHANNEL,
         samples=(
@@ -155,7 +155,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-dir-clean-file-stuck",
         event="log-dir-error",
         literal="Error while deleting the clean shutdown file ",
-        regex=r"Error while deleting the clean shutdown file (?P<directory>.*)[/\\][^/\\]*",
+        regex=rf"Error while deleting the clean shutdown file {WITHIN}{NAME}",
         versions=("1.0", "4.3"),
         loggers=_LOG_MANAGER,
         samples=(
@@ -366,9 +366,9 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-halting",
         event="fatal-error",
         literal="Halting ",
-        regex=r"Halting (?:due to unrecoverable I/O error while handling (?:produce request|DeleteRecordsRequest)"
-        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?): ?",
-        versions=("0.8.2", "0.11.0"),
+        regex=r"Halting (?:due to unrecoverable I/O error while (?:handling (?:produce request|DeleteRecordsRequest): ?|flushing logs: (?P<value>.*))"
+        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?: ?)",
+        versions=("0.8.0", "0.11.0"),
         fixed={"reason": "disk"},
         samples=(
             Sample(
@@ -377,6 +377,12 @@ PATTERNS: tuple[Pattern, ...] = (
                 " (kafka.server.ReplicaManager)",
                 {"node": 1, "reason": "disk"},
                 "source: 0.10.2 ReplicaManager",
+            ),
+            Sample(
+                "[2014-01-14 12:00:00,123] FATAL [Log Manager on Broker 1] Halting due to unrecoverable I/O error while flushing logs: No"
+                " space left on device (kafka.log.LogManager)",
+                {"node": 1, "value": "No space left on device", "reason": "disk"},
+                "source: 0.8.0 LogManager",
             ),
             Sample(
                 "[2024-05-01 12:00:00,123] FATAL Halting writes to checkpoint file (/data/k/replication-offset-checkpoint) because the"

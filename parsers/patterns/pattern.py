@@ -24,6 +24,11 @@ _NUMBER = regex.compile(r"-?\d+")
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
 TP = rf"(?:\[(?P<topic>{TOPIC}), ?(?P<partition>\d+)\]|(?P<topic>{TOPIC})-(?P<partition>\d+))"
 """`[t,p]` or `t-p`; a topic may itself hold '-', so the last one splits."""
+WITHIN = r"(?P<directory>.*)[/\\]"
+"""A log directory and the separator behind it, as the broker's own system writes them: `/data/`, `D:\\kafka (old)\\`."""
+NAME = r"[^/\\]*"
+"""What stands behind it: the path's last component. Names of replicas and files hold no separator of either kind, so the last one
+splits on every system."""
 IDS = r"(?:\w+\()?\[?(?:-?\d+(?:, ?-?\d+)*)?\]?\)?"
 """Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`; always used inside a named group."""
 
