@@ -198,7 +198,7 @@ EVENT_KINDS: dict[str, str] = {
     "brokers-changed": "the controller saw brokers come or go; reason is added, deleted or bounced",
     "zookeeper-silent": "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still",
     "znode-missing": "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data",
-    "cluster-id-mismatch": "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told",
+    "cluster-id-mismatch": "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told; key is 'registration' where a controller says so of another node",
     "broker-id-mismatch": "a broker's data are of another broker: value is the configured id, reason the stored one; brokers where log directories disagree",
     "topic-id-mismatch": "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's",
     "log-dir-offline": "a log directory failed",

@@ -55,6 +55,8 @@ CLUSTER_EVENTS = frozenset(
         "metadata-feature",
         "metadata-leader",
         "log-directory-identity",
+        "cluster-id-mismatch",
+        "broker-id-mismatch",
         "clean-shutdown-file",
         "quorum-state",
         "config",

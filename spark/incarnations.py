@@ -119,7 +119,7 @@ def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime
 
 
 def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
-    """Each node's processes in order. One that a cluster refused, as its disk is another's, is of the one its disk is of."""
+    """Each node's processes in order. One that was refused, by whichever side is wrong, joined nothing: it is of the cluster before."""
     streams: dict[int, list[Event]] = defaultdict(list)
     for e in telling:
         if e.writer is not None and e.at is not None and e.line is not None:
@@ -137,8 +137,8 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
                 processes.append(now)
             if names and now.cluster_id is None:
                 now.cluster_id, now.named_by = e.value, e
-            elif e.event == "cluster-id-mismatch":
-                now.cluster_id, now.named_by = e.reason, e
+            elif e.event == "cluster-id-mismatch" and e.key is None:
+                now.cluster_id, now.named_by = None, None
             elif e.controller_epoch is not None and e.reason not in _HEARSAY and _new_term(e, now):
                 now.terms.append(e)
         found[node] = processes

@@ -118,6 +118,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"{_THROWN}org\.apache\.kafka\.common\.errors\.InconsistentClusterIdException: Expected)"
         r"(?:.*?cluster ID (?P<value>[\w-]+), but got cluster ID (?P<reason>[\w-]+).*|.*)",
         versions=("3.0", "4.3"),
+        fixed={"key": "registration"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [QuorumController id=100] registerBroker: event failed with InconsistentClusterIdException"
