@@ -18,10 +18,7 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
     """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
     a replica's directory is also deleted when a reassignment takes the replica away."""
     order = _topic_ids(events)
-    deletions = sorted({t for t in cluster.recreated.get(topic, []) if t is not None})
-    if len(order) < 2 and topic not in cluster.recreated:
-        return {0: list(events)}
-    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)}
+    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)} if len(order) > 1 else {}
     result: dict[int, list[Event]] = defaultdict(list)
     streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
     for event in events:
@@ -29,10 +26,33 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
             result[age[event.topic_id]].append(event)
         else:
             streams[(event.writer, None if event.line is not None else event.source)].append(event)
-    for stream in streams.values():
-        for event, generation in _by_marks(stream, deletions):
+    renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own))}
+    if len(order) < 2 and topic not in cluster.recreated and not renewed:
+        return {0: list(events)}
+    deletions = sorted({t for t in cluster.recreated.get(topic, []) if t is not None} | {e.at for es in renewed.values() for e in es if e.at})
+    for key, stream in streams.items():
+        for event, generation in _by_marks(stream, deletions, renewed.get(key, ())):
             result[generation].append(event)
     return dict(result)
+
+
+def _renewals(stream: Sequence[Event]) -> list[Event]:
+    """Where a broker takes the partition up at leader epoch 0 though it knew a later one: no deletion is in evidence, but only a new
+    topic begins so. What an old controller sends late is no start, and no log is created for it."""
+    found: list[Event] = []
+    reached, created = 0, None
+    for e in file_order(stream):
+        if e.event == "log-created":
+            created = e
+        if e.leader_epoch is None or e.event not in ("leader-start", "follower-start", "partition-state"):
+            continue
+        starts = e.event != "partition-state" or (e.reason == "received" and created is not None)
+        if e.leader_epoch == 0 and reached and starts:
+            found.append(created or e)
+            reached = 0
+        elif e.leader_epoch:
+            reached, created = max(reached, e.leader_epoch), None
+    return found
 
 
 def _topic_ids(events: Iterable[Event]) -> list[str]:
@@ -46,7 +66,7 @@ def _topic_ids(events: Iterable[Event]) -> list[str]:
     return sorted(first, key=lambda i: (first[i], i))
 
 
-def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime]) -> list[tuple[Event, int]]:
+def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
     """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller
     creates the partition again. A stream with no such mark is split by the time of the deletion."""
     ordered = file_order(stream)
@@ -54,7 +74,9 @@ def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime]) -> list[tu
     numbered: list[tuple[Event, int]] = []
     deleted = False
     for event in ordered:
-        again = event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
+        again = any(event is e for e in renewals) or (
+            event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
+        )
         if deleted and event.event not in ("log-deleted", "segment-delete", "fetcher-removed", "fetch-error"):
             marks, deleted = marks + 1, False
         elif again and numbered and not deleted:

@@ -206,7 +206,7 @@ def _taken_again(e: Event, earlier: Sequence[Event], later: Sequence[Event]) -> 
     reached = max(own, default=0)
     after = (t.controller_epoch or 0 for t in later if t.writer == e.writer)
     rising = next((epoch for epoch in after if epoch != e.controller_epoch), 0)
-    return e.controller_epoch not in own and e.controller_epoch < rising < reached
+    return e.controller_epoch < rising < reached
 
 
 def _under_way(process: _Process, earlier: datetime, term: Event) -> bool:
