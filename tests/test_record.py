@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from fixtures.record import bundle, jars, layout, producers, records, truth
 from fixtures.record.__main__ import main, offsets, zones
 from fixtures.record.client import PRODUCE, Ack, Client, Cut, PartitionState, View
+from fixtures.record.clock import Clock
 from fixtures.record.cluster import Cluster, Node, RecordingError, Settings
 from fixtures.record.jars import Jars
 from fixtures.record.observer import Observer, Sighting, Source
@@ -436,6 +437,87 @@ def test_a_clock_that_is_off_leaves_waiting_alone(monkeypatch: pytest.MonkeyPatc
         Cluster._clock(ahead)
 
 
+def test_a_clock_set_back_dates_the_files_written_under_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fixtures.record.clock.LIBFAKETIME", (Path("/lib/libfaketime.so.1"),))
+    clock = Clock(tmp_path / "clock")
+    assert clock.environment() == {}
+    clock.set(-86400, [])
+    (tmp_path / "home").mkdir()
+    first, second = tmp_path / "home" / "first", tmp_path / "home" / "second"
+    first.touch()
+    written = first.stat().st_mtime
+    clock.set(-3600, [tmp_path / "home"])
+    second.touch()
+    clock.set(0, [tmp_path / "home"])
+    assert [path.stat().st_mtime for path in (first, second)] == pytest.approx([written - 86400, written - 3600], abs=5)
+    assert clock.environment()["FAKETIME_TIMESTAMP_FILE"] == str(tmp_path / "clock")
+    assert (tmp_path / "clock").read_text() == "+0s\n"
+
+
+def test_clocks_of_running_processes_do_not_jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fixtures.record.cluster.LIBFAKETIME", (Path("/lib/libfaketime.so.1"),))
+    cluster = cluster_at(tmp_path)
+    cluster.set_clock(-60)
+    monkeypatch.setattr(Node, "running", property(lambda node: node.id == 2))
+    with pytest.raises(RecordingError):
+        cluster.set_clock(-30)
+    cluster.node(2).frozen = True
+    cluster.set_clock(-30)
+    assert cluster.clock.offset == -30
+
+
+def test_a_clock_can_only_be_set_with_libfaketime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fixtures.record.cluster.LIBFAKETIME", ())
+    with pytest.raises(RecordingError):
+        cluster_at(tmp_path).set_clock(-60)
+
+
+def test_a_dead_broker_is_given_another_clusters_id_and_its_own_again(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    data = cluster.node(1).home / "data"
+    (data / "t-0").mkdir()
+    for name in ("meta.properties", "t-0/partition.metadata"):
+        (data / name).write_text("#Sun Nov 22\nversion=0\nbroker.id=1\ncluster.id=right\n")
+    assert cluster.change_cluster_id(1, "wrong") == "right"
+    assert (data / "meta.properties").read_text() == "version=0\nbroker.id=1\ncluster.id=wrong\n"
+    assert cluster.change_cluster_id(1, "right") == "wrong"
+    cluster.forget_cluster_id(1)
+    cluster.forget_topic_ids(1)
+    assert [path for path in data.rglob("*") if path.is_file()] == []
+
+
+def test_a_wiped_cluster_is_another_one_and_keeps_its_logs(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    home, before = cluster.node(2).home, cluster.cluster_id
+    (cluster.work / "zookeeper" / "version-2").mkdir(parents=True)
+    (home / "logs" / "server.log").touch()
+    (home / "data" / "meta.properties").touch()
+    cluster.wipe_all()
+    assert cluster.cluster_id != before
+    assert not (cluster.work / "zookeeper" / "version-2").exists()
+    assert sorted(path.name for path in home.rglob("*") if path.is_file()) == ["server.log", "server.properties"]
+
+
+def test_brokers_of_one_host_share_their_logs_and_nothing_else(tmp_path: Path) -> None:
+    kafka = KafkaVersion("3.9.1")
+    cluster = Cluster(Settings(kafka, "kraft", one_host=True), jars_at(tmp_path / "cache", kafka), tmp_path / "work")
+    cluster.work.mkdir()
+    cluster.prepare()
+    home = cluster.work / "kafka"
+    assert {node.home for node in cluster.nodes} == {home}
+    files = {path.name for path in (home / "config").iterdir()}
+    assert files == {"server-1.properties", "server-2.properties", "server-3.properties", "controller-100.properties"}
+    assert {configuration(cluster, n)["log.dirs"] for n in cluster.brokers} == {str(home / f"kafka-logs-{n}") for n in (1, 2, 3)}
+    (home / "logs" / "server.log").write_text(f"Loading {home}/kafka-logs-2/t-0")
+    (cluster.work / "cluster").mkdir()
+    path = bundle.write(cluster, "made", {}, tmp_path / "out")
+    with tarfile.open(path) as archive:
+        names = archive.getnames()
+        text = cast("tarfile.ExFileObject", archive.extractfile("made/kafka/logs/server.log")).read().decode()
+    assert len(names) == len(set(names)) == 5
+    assert text == "Loading /var/lib/kafka/kafka/kafka-logs-2/t-0"
+
+
 def test_power_loss_cuts_at_a_batch_and_takes_the_indexes(tmp_path: Path) -> None:
     cluster = cluster_at(tmp_path)
     replica = cluster.node(1).home / "data" / "t-0"
@@ -495,7 +577,8 @@ def test_options_name_one_broker_or_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "version"), [("hw-truncation", "0.11.0.3"), ("eligible-leader", "4.0.0"), ("disk-replaced-in-isr", "1.1.1")]
+    ("scenario", "version"),
+    [("hw-truncation", "0.11.0.3"), ("eligible-leader", "4.0.0"), ("disk-replaced-in-isr", "1.1.1"), ("other-cluster-id", "2.3.1")],
 )
 def test_what_a_release_cannot_do_is_refused(scenario: str, version: str) -> None:
     told = CliRunner().invoke(main, [scenario, version])
@@ -507,6 +590,12 @@ def test_combined_roles_are_of_kraft() -> None:
     told = CliRunner().invoke(main, ["unclean-election", "3.9.1", "--combined"])
     assert told.exit_code == 2
     assert "only KRaft has combined roles" in told.output
+
+
+def test_a_scenario_of_one_mode_is_refused_in_the_other() -> None:
+    told = CliRunner().invoke(main, ["wiped-zookeeper", "3.9.1", "--mode", "kraft"])
+    assert told.exit_code == 2
+    assert "wiped-zookeeper does not happen in kraft mode" in told.output
 
 
 def test_every_scenario_is_in_the_readme() -> None:
