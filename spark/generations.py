@@ -29,7 +29,9 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
     renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own))}
     if len(order) < 2 and topic not in cluster.recreated and not renewed:
         return {0: list(events)}
-    deletions = sorted({t for t in cluster.recreated.get(topic, []) if t is not None} | {e.at for es in renewed.values() for e in es if e.at})
+    deletions = sorted(
+        {t for t in cluster.recreated.get(topic, []) if t is not None} | {e.at for es in renewed.values() for e in es if e.at}
+    )
     for key, stream in streams.items():
         for event, generation in _by_marks(stream, deletions, renewed.get(key, ())):
             result[generation].append(event)

@@ -31,7 +31,7 @@ class Span:
     since: datetime
     cluster: int
     how: str
-    """'first'; 'restarted': the process that began then named another cluster; 'under-way': the cluster's state was gone under the
+    """'first'; 'restarted': the process that began then was of another cluster; 'under-way': the cluster's state was gone under the
     living process."""
     evidence: tuple[Event, ...] = ()
 
@@ -66,7 +66,6 @@ class Incarnations:
 class _Process:
     """What one process of a node tells, from its start to the next."""
 
-    node: int
     begin: datetime
     cluster_id: str | None = None
     named_by: Event | None = None
@@ -74,48 +73,53 @@ class _Process:
     """First words of controllers of one epoch each: that one was elected, or orders of it."""
 
 
-@dataclass
-class _Life:
-    """A cluster while it is being put together."""
+@dataclass(eq=False)
+class _Stay:
+    """A node's time in one cluster, as far as its own lines tell."""
 
+    node: int
+    span: Span
     cluster_id: str | None
     processes: list[_Process] = field(default_factory=list)
-    spans: list[tuple[int, Span]] = field(default_factory=list)
-
-    @property
-    def first(self) -> datetime:
-        return min((span.since for _, span in self.spans), default=datetime.max)
+    epochs: dict[int, datetime] = field(default_factory=dict)
+    """Controller epochs, with when each was first heard of."""
 
     @property
     def last(self) -> datetime:
-        """When it was last heard of; one that only disks name is as it was collected."""
-        return max((span.since for _, span in self.spans), default=datetime.max)
+        return max(self.span.since, *(p.begin for p in self.processes), *self.epochs.values())
+
+    @property
+    def reached(self) -> int:
+        return max(self.epochs, default=0)
 
 
 def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> Incarnations:
-    """The clusters of a collection. `telling` are events of TELLING with the times their clocks told; `on_disk` the cluster ids of
-    meta.properties, with when these were written."""
-    lives = _named_late(_reborn(_by_id(_processes(telling))))
-    known = {life.cluster_id for life in lives}
+    """The clusters of a collection. `telling` are events of TELLING and partition states, with the times their clocks told; `on_disk`
+    the cluster ids of meta.properties, with when these were written."""
+    stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
+    groups = _carried_over(_together(stays))
+    named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
     written: dict[str, datetime] = {}
     for cluster_id, at in on_disk:
-        if cluster_id not in known:
+        if cluster_id not in {i for i, _ in named}:
             written[cluster_id] = max(written.get(cluster_id, datetime.min), at or datetime.min)
-    if len(written) == len(lives) == 1 and lives[0].cluster_id is None:
-        lives[0].cluster_id = next(iter(written))  # no line names the only cluster there is, but its disks do
-    else:
-        lives.extend(_Life(cluster_id) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
-    if len(lives) < 2:
-        return Incarnations((lives[0].cluster_id,) if lives else (None,))
-    lives.sort(key=lambda life: (life.last, life.first))
+    if len(written) == len(named) == 1 and named[0][0] is None:
+        return Incarnations((next(iter(written)),))  # no line names the only cluster there is, but its disks do
+    named.extend((cluster_id, []) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
+    if len(named) < 2:
+        return Incarnations((named[0][0],) if named else (None,))
     spans: dict[int | None, list[Span]] = defaultdict(list)
-    for number, life in enumerate(lives):
-        for node, span in life.spans:
-            spans[node].append(replace(span, cluster=number))
-        if life.spans:
-            spans[None].append(Span(life.first, number, "first"))
+    for number, (_, group) in enumerate(named):
+        for stay in group:
+            spans[stay.node].append(replace(stay.span, cluster=number))
+        if group:
+            spans[None].append(Span(min(s.span.since for s in group), number, "first"))
     ordered = {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
-    return Incarnations(tuple(life.cluster_id for life in lives), ordered)
+    return Incarnations(tuple(cluster_id for cluster_id, _ in named), ordered)
+
+
+def _id(group: Iterable[_Stay]) -> str | None:
+    return next((s.cluster_id for s in group if s.cluster_id is not None), None)
 
 
 def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
@@ -133,7 +137,7 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
             names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
             now = processes[-1] if processes else None
             if starts or now is None or (names and now.cluster_id not in (None, e.value)):
-                now = _Process(node, e.at)
+                now = _Process(e.at)
                 processes.append(now)
             if names and now.cluster_id is None:
                 now.cluster_id, now.named_by = e.value, e
@@ -143,24 +147,6 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
                 now.terms.append(e)
         found[node] = processes
     return found
-
-
-def _by_id(processes: Mapping[int, Sequence[_Process]]) -> list[_Life]:
-    """Lives by the ids that starts print. A process that prints none is of the cluster of the one before it, the first ones of that
-    of the next."""
-    lives: dict[str | None, _Life] = {}
-    for node, own in processes.items():
-        known = next((p.cluster_id for p in own if p.cluster_id is not None), None)
-        before: str | None = None
-        for number, p in enumerate(own):
-            p.cluster_id = known = p.cluster_id if p.cluster_id is not None else known
-            life = lives.setdefault(known, _Life(known))
-            life.processes.append(p)
-            if number == 0 or known != before:
-                evidence = (p.named_by,) if p.named_by is not None else ()
-                life.spans.append((node, Span(p.begin, 0, "restarted" if number else "first", evidence)))
-            before = known
-    return list(lives.values())
 
 
 _HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
@@ -174,93 +160,134 @@ def _elected(e: Event) -> bool:
     return e.event == "controller-elected"
 
 
-def _reborn(lives: Iterable[_Life]) -> list[_Life]:
-    """A controller epoch is taken once in a cluster's life: where one is taken again, ZooKeeper or the quorum had lost its state,
-    under living brokers or, with the same id or none printed, between two starts."""
-    found: list[_Life] = []
-    for life in lives:
-        pieces = [life]
-        terms = sorted(((e.at, p.node, p, e) for p in life.processes for e in p.terms if e.at is not None), key=lambda t: t[:2])
-        told = [e for *_, e in terms]
-        begun = 0
-        for number, (_, _, process, e) in enumerate(terms):
-            if number > begun and _taken_again(e, told[begun:number], told[number + 1 :]):
-                earlier = terms[number - 1][0]
-                pieces.append(_Life(None if _under_way(process, earlier, e) else life.cluster_id))
-                _cut(pieces[-2], pieces[-1], process, earlier, e)
-                begun = number
-        found.extend(pieces)
+def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
+    """A node's stays in order: another begins with a process that names another cluster, and where a controller epoch is taken again.
+    A process that names none goes on in the one before."""
+    found: list[_Stay] = []
+    terms = [t for p in processes for t in p.terms]
+    for number, p in enumerate(processes):
+        now = found[-1] if found else None
+        if (
+            now is None
+            or (p.cluster_id is not None and (now.cluster_id or p.cluster_id) != p.cluster_id)
+            or _begins_anew(now, processes[number:])
+        ):
+            how = "restarted" if found else "first"
+            now = _Stay(node, Span(p.begin, 0, how, (p.named_by,) if p.named_by is not None else ()), p.cluster_id)
+            found.append(now)
+        now.cluster_id = now.cluster_id if now.cluster_id is not None else p.cluster_id
+        now.processes.append(p)
+        for heard, t in enumerate(p.terms):
+            assert t.at is not None and t.controller_epoch is not None
+            if _taken_again(t, now, terms[terms.index(t) + 1 :]):
+                now = _after_a_loss(node, p, heard, t, now)
+                found.append(now)
+            now.epochs.setdefault(t.controller_epoch, t.at)
     return found
 
 
-def _taken_again(e: Event, earlier: Sequence[Event], later: Sequence[Event]) -> bool:
-    """By clocks of several machines only the same epoch twice is sure; by one machine's, any that does not rise. Orders of an old
-    controller may come late, but not of two, one after the other."""
-    assert e.at is not None and e.controller_epoch is not None
-    own = [t.controller_epoch or 0 for t in earlier if t.writer == e.writer]
-    if _elected(e):
-        same = (t for t in earlier if _elected(t) and t.controller_epoch == e.controller_epoch and t.at is not None)
-        return any(e.at - t.at > SAME_ELECTION for t in same if t.at is not None) or any(
-            _elected(t) and t.writer == e.writer and (t.controller_epoch or 0) > e.controller_epoch for t in earlier
-        )
-    reached = max(own, default=0)
-    after = (t.controller_epoch or 0 for t in later if t.writer == e.writer)
-    rising = next((epoch for epoch in after if epoch != e.controller_epoch), 0)
-    return e.controller_epoch < rising < reached
+def _begins_anew(stay: _Stay, processes: Sequence[_Process]) -> bool:
+    """The first id that is printed after a stay whose own is not known is another's, if that one's controllers do not follow."""
+    named = processes[0].cluster_id
+    if stay.cluster_id is not None or named is None:
+        return False
+    first = next((t for p in processes if p.cluster_id in (None, named) for t in p.terms), None)
+    return first is not None and (first.controller_epoch or 0) < stay.reached + _elected(first)
 
 
-def _under_way(process: _Process, earlier: datetime, term: Event) -> bool:
-    """The state was lost under a living process: it had begun before, or had named the cluster whose epochs these are not. What keeps
-    its id when its storage is formatted is stopped for it."""
-    kraft = "QuorumController" in (term.text or "")
-    return process.begin <= earlier or (process.cluster_id is not None and not kraft)
+def _taken_again(t: Event, stay: _Stay, later: Iterable[Event]) -> bool:
+    """A controller epoch is taken once in a cluster's life. Orders of an old controller may come late, but not of two, one after the
+    other."""
+    assert t.at is not None and t.controller_epoch is not None
+    if _elected(t):
+        heard = stay.epochs.get(t.controller_epoch)
+        return t.controller_epoch < stay.reached or (heard is not None and t.at - heard > SAME_ELECTION)
+    rising = next((e.controller_epoch or 0 for e in later if e.controller_epoch != t.controller_epoch), 0)
+    return t.controller_epoch < rising < stay.reached
 
 
-def _cut(old: _Life, new: _Life, process: _Process, earlier: datetime, term: Event) -> None:
-    """Spans of the life that a controller's term shows: where brokers lived on, from then on; else from their starts around it."""
+def _after_a_loss(node: int, process: _Process, number: int, term: Event, before: _Stay) -> _Stay:
+    """The stay that begins where the state of ZooKeeper or of the quorum turned out to be lost: under the living process, if it had heard of
+    controllers before or had found the old id; else with its start. What keeps its id when its storage is formatted is stopped for it."""
     assert term.at is not None
-    nodes = sorted({p.node for p in old.processes})
-    for node in nodes:
-        own = [p for p in old.processes if p.node == node]
-        begins = [p.begin for p in own if p.begin > earlier]
-        if _under_way(process, earlier, term):
-            since, how = term.at, "under-way"
-        elif not begins:
-            continue
+    kraft = "QuorumController" in (term.text or "")
+    if number or (process.cluster_id is not None and not kraft):
+        return _Stay(node, Span(term.at, 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])])
+    before.processes.remove(process)
+    return _Stay(node, Span(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
+
+
+def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
+    """Stays in one cluster: those that name it and follow each other's epochs, and those that heard of one controller epoch at the same
+    moment. What began under a living broker is named by that broker's next start."""
+    groups: list[list[_Stay]] = []
+    for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
+        home = next(
+            (g for g in groups if stay.cluster_id is not None and _id(g) == stay.cluster_id and _apart_by_loss(g, stay) is None), None
+        )
+        home = home or next((g for g in groups if _agree(g, stay) and any(_same_moment(s, stay) for s in g)), None)
+        home = home or next((g for g in groups if stay.cluster_id is None and _named_by_next(g, stay)), None)
+        home = home or (_nearest(groups, stay) if stay.cluster_id is None and stay.span.how == "first" else None)
+        if home is None:
+            groups.append([stay])
         else:
-            since, how = min(begins, key=lambda b: abs(b - process.begin)), "restarted"
-        new.spans.append((node, Span(since, 0, how, (term,))))
-        new.processes.extend(p for p in own if p.begin >= since or p is process)
-        old.processes = [p for p in old.processes if p.node != node or p.begin < since]
-        late = [(n, s) for n, s in old.spans if n == node and s.since > since]
-        new.spans.extend(late)
-        old.spans = [(n, s) for n, s in old.spans if (n, s) not in late]
+            home.append(stay)
+    return groups
 
 
-def _named_late(lives: Sequence[_Life]) -> list[_Life]:
-    """A cluster id is made when a broker starts: what began under living brokers is named by the next start of one of them, unless its
-    controller epochs show that the state was lost once more."""
-    found = list(lives)
-    for unnamed in [life for life in lives if life.cluster_id is None and life.spans]:
-        following = [(s.since, life) for n, since in _begun(unnamed) for life in found for m, s in life.spans if m == n and s.since > since]
-        after = min(following, key=lambda f: f[0], default=None)
-        if after is None or after[1].cluster_id is None or not _goes_on(unnamed, after[1]):
-            continue
-        life = after[1]
-        unnamed.cluster_id = life.cluster_id
-        unnamed.processes.extend(life.processes)
-        began = {node for node, _ in unnamed.spans}
-        unnamed.spans.extend((node, span) for node, span in life.spans if node not in began)
-        found.remove(life)
-    return found
+def _nearest(groups: Iterable[list[_Stay]], stay: _Stay) -> list[_Stay] | None:
+    """Of a node whose lines name no cluster: the one that others were in at the time."""
+    others = [g for g in groups if all(s.node != stay.node for s in g)]
+
+    def apart(group: Iterable[_Stay]) -> timedelta:
+        first, last = min(s.span.since for s in group), max(s.last for s in group)
+        return max(first - stay.last, stay.span.since - last, timedelta(0))
+
+    return min(others, key=apart, default=None)
 
 
-def _begun(life: _Life) -> list[tuple[int, datetime]]:
-    return [(node, span.since) for node, span in life.spans]
+def _agree(group: Iterable[_Stay], stay: _Stay) -> bool:
+    return None in (_id(group), stay.cluster_id) or _id(group) == stay.cluster_id
 
 
-def _goes_on(before: _Life, life: _Life) -> bool:
-    """The controllers of a life follow those of the one before it."""
-    since = before.first
-    reached = max((e.controller_epoch or 0 for p in before.processes for e in p.terms if e.at is not None and e.at >= since), default=0)
-    return all((e.controller_epoch or 0) > reached for p in life.processes for e in p.terms if _elected(e))
+def _same_moment(one: _Stay, other: _Stay) -> bool:
+    return one.node != other.node and any(abs(at - other.epochs[e]) <= SAME_ELECTION for e, at in one.epochs.items() if e in other.epochs)
+
+
+def _apart_by_loss(group: Iterable[_Stay], stay: _Stay) -> _Stay | None:
+    """The stay of the same node before, in a life of the same id that ended with a loss."""
+    fell = [s for s in group if s.node == stay.node and min(stay.epochs, default=1 << 31) <= s.reached and s.span.since < stay.span.since]
+    return fell[0] if fell else None
+
+
+def _named_by_next(group: Iterable[_Stay], stay: _Stay) -> bool:
+    """The node's next stay, whose controllers follow this one's."""
+    after = [s for s in group if s.node == stay.node and s.span.since > stay.span.since and s.span.how == "restarted"]
+    return bool(after) and stay.span.how == "under-way" and min(after[0].epochs, default=1 << 31) > stay.reached
+
+
+def _carried_over(groups: list[list[_Stay]]) -> list[list[_Stay]]:
+    """A loss shows on the node that was elected after it, and on those that heard of it; the others of the cluster went through it all
+    the same: with their starts nearest to it, or under way."""
+    for group in groups:
+        for stay in [s for s in group if s.span.how != "first" and s.span.evidence and s.span.evidence[0].controller_epoch is not None]:
+            old = next(
+                (g for g in groups if g is not group and any(s.node == stay.node and s.span.since < stay.span.since for s in g)), None
+            )
+            known = {s.node for s in group}
+            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.last]:
+                group.append(_moved(other, stay))
+    return groups
+
+
+def _moved(other: _Stay, stay: _Stay) -> _Stay:
+    begins = [p.begin for p in other.processes if p.begin > other.span.since]
+    if stay.span.how == "under-way" or not begins:
+        since, how = stay.span.since, "under-way"
+    else:
+        since, how = min(begins, key=lambda b: abs(b - stay.span.since)), "restarted"
+    gone = [p for p in other.processes if p.begin >= since]
+    other.processes = [p for p in other.processes if p.begin < since]
+    moved = {e: at for e, at in other.epochs.items() if at >= since}
+    other.epochs = {e: at for e, at in other.epochs.items() if at < since}
+    return _Stay(other.node, Span(since, 0, how, stay.span.evidence), stay.cluster_id, gone, moved)
