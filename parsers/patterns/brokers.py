@@ -9,6 +9,7 @@ new life begins with it; a controller is no broker.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import regex
 
@@ -22,6 +23,7 @@ _ZOOKEEPER = ("kafka.zookeeper.ZooKeeperClient",)
 _ZKCLIENT = ("org.I0Itec.zkclient.ZkClient",)
 _HEALTHCHECK = ("kafka.server.KafkaHealthcheck", "kafka.server.KafkaHealthcheck$SessionExpireListener")
 _ZK_NODES = ("kafka.zk.KafkaZkClient", "kafka.zk.KafkaZkClient$CheckedEphemeral", "kafka.utils.ZKCheckedEphemeral", "kafka.utils.ZkUtils")
+_MAX_SILENCE_MS = 366 * 24 * 3600 * 1000
 _CONTROLLER_SERVER = ("kafka.server.ControllerServer",)
 _SHARED = ("kafka.server.SharedServer",)
 _RAFT_SERVER = ("kafka.server.KafkaRaftServer",)
@@ -38,6 +40,18 @@ def _server_state(row: Row) -> Iterator[Row]:
 def _of_itself(row: Row) -> Iterator[Row]:
     """A broker writes its own registration, so it is the writer."""
     yield {**row, "node": row["broker"]}
+
+
+def _and_cluster(row: Row) -> Iterator[Row]:
+    """The broker's state, and the cluster it belongs to."""
+    yield row
+    yield {**row, "event": "config", "broker": None, "reason": None, "key": "cluster.id"}
+
+
+def _since_heard(row: Row) -> Iterator[Row]:
+    """The line stands at the end of the silence."""
+    if row["time"] is not None and row["duration_ms"] < _MAX_SILENCE_MS:
+        yield {**row, "time": row["time"] - timedelta(milliseconds=row["duration_ms"])}
 
 
 _SETTING = regex.compile(r"(?m)^\t(?P<key>[\w.-]+) = (?P<value>.*)$")
@@ -68,15 +82,20 @@ _LIFE: tuple[Pattern, ...] = (
     Pattern(
         name="broker-starting-zk",
         event="broker-starting",
-        literal="starting (kafka.server.KafkaServer",
-        regex=r"starting",
-        versions=("0.8.2", "3.9"),
+        literal="tarting (kafka.server.KafkaServer",
+        regex=r"[Ss]tarting",
+        versions=("0.8.0", "3.9"),
         loggers=_SERVER,
         samples=(
             Sample(
                 "[2026-11-21 02:25:12,827] INFO starting (kafka.server.KafkaServer)",
                 {"event": "broker-starting", "node": None},
                 "real: acks1-failover-1.1.1-zk",
+            ),
+            Sample(
+                "[2014-01-14 12:00:00,123] INFO [Kafka Server 1], Starting (kafka.server.KafkaServer)",
+                {"node": 1},
+                "source: 0.8.0 KafkaServer",
             ),
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Kafka Server 1], starting (kafka.server.KafkaServer)",
@@ -88,9 +107,9 @@ _LIFE: tuple[Pattern, ...] = (
     Pattern(
         name="broker-started-zk",
         event="broker-started",
-        literal="started (kafka.server.KafkaServer",
-        regex=r"started",
-        versions=("0.8.2", "3.9"),
+        literal="tarted (kafka.server.KafkaServer",
+        regex=r"[Ss]tarted",
+        versions=("0.8.0", "3.9"),
         loggers=_SERVER,
         samples=(
             Sample(
@@ -102,6 +121,11 @@ _LIFE: tuple[Pattern, ...] = (
                 "[2026-11-21 03:01:17,662] INFO [Kafka Server 3], started (kafka.server.KafkaServer)",
                 {"node": 3},
                 "real: unclean-election-0.10.2.2-zk",
+            ),
+            Sample(
+                "[2014-01-14 12:00:00,123] INFO [Kafka Server 1], Started (kafka.server.KafkaServer)",
+                {"node": 1},
+                "source: 0.8.0 KafkaServer",
             ),
         ),
     ),
@@ -176,11 +200,16 @@ _LIFE: tuple[Pattern, ...] = (
     Pattern(
         name="broker-stopping",
         event="broker-stopping",
-        literal="shutting down (kafka.server.",
-        regex=r"shutting down",
-        versions=("0.8.2", "4.3"),
+        literal="hutting down (kafka.server.",
+        regex=r"[Ss]hutting down",
+        versions=("0.8.0", "4.3"),
         loggers=_ANY_SERVER,
         samples=(
+            Sample(
+                "[2014-01-14 12:00:00,123] INFO [Kafka Server 1], Shutting down (kafka.server.KafkaServer)",
+                {"node": 1},
+                "source: 0.8.0 KafkaServer",
+            ),
             Sample(
                 "[2026-11-21 03:49:12,794] INFO [BrokerServer id=4] shutting down (kafka.server.BrokerServer)",
                 {"node": 4},
@@ -196,11 +225,16 @@ _LIFE: tuple[Pattern, ...] = (
     Pattern(
         name="broker-stopped",
         event="broker-stopped",
-        literal="shut down completed (kafka.server.",
-        regex=r"shut down completed",
-        versions=("0.8.2", "4.3"),
+        literal="hut down completed (kafka.server.",
+        regex=r"[Ss]hut down completed",
+        versions=("0.8.0", "4.3"),
         loggers=_ANY_SERVER,
         samples=(
+            Sample(
+                "[2014-01-14 12:00:00,123] INFO [Kafka Server 1], Shut down completed (kafka.server.KafkaServer)",
+                {"node": 1},
+                "source: 0.8.0 KafkaServer",
+            ),
             Sample(
                 "[2026-11-21 03:49:17,731] INFO [BrokerServer id=4] shut down completed (kafka.server.BrokerServer)",
                 {"node": 4},
@@ -416,10 +450,15 @@ _REGISTRATION: tuple[Pattern, ...] = (
         name="broker-registered-zk",
         event="broker-registered",
         literal=" at path ",
-        regex=r"Registered broker (?P<broker>\d+) at path \S+ with addresses: .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
-        versions=("0.8.2", "3.9"),
+        regex=r"Registered broker (?P<broker>\d+) at path \S+ with address(?:es:)? .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
+        versions=("0.8.0", "3.9"),
         explode=_of_itself,
         samples=(
+            Sample(
+                "[2014-01-14 12:00:00,123] INFO Registered broker 1 at path /brokers/ids/1 with address kafka-1:9092. (kafka.utils.ZkUtils$)",
+                {"node": 1, "broker": 1, "broker_epoch": None},
+                "source: 0.8.2 ZkUtils",
+            ),
             Sample(
                 "[2026-11-21 02:02:33,600] INFO Registered broker 4 at path /brokers/ids/4 with addresses: PLAINTEXT://127.0.0.1:44957,"
                 " czxid"
@@ -486,12 +525,19 @@ _REGISTRATION: tuple[Pattern, ...] = (
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
         fixed={"reason": "STARTING"},
+        explode=_and_cluster,
         samples=(
             Sample(
                 "[2026-11-21 02:02:57,628] INFO [BrokerLifecycleManager id=2] Incarnation 6-WKq5u5QuC32kg4UT9Tlw of broker 2 in cluster"
                 " qaLRQMKtRuO9tYchoRN7kA is now STARTING. (kafka.server.BrokerLifecycleManager)",
-                {"node": 2, "broker": 2, "value": "qaLRQMKtRuO9tYchoRN7kA", "reason": "STARTING"},
+                {"event": "broker-state", "node": 2, "broker": 2, "value": "qaLRQMKtRuO9tYchoRN7kA", "reason": "STARTING"},
                 "real: reassignment-3.9.1-kraft",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [BrokerLifecycleManager id=2] Incarnation 6-WKq5u5QuC32kg4UT9Tlw of broker 2 in cluster"
+                " qaLRQMKtRuO9tYchoRN7kA is now STARTING. (org.apache.kafka.server.BrokerLifecycleManager)",
+                {"event": "config", "node": 2, "broker": None, "key": "cluster.id", "value": "qaLRQMKtRuO9tYchoRN7kA", "reason": None},
+                "source: 4.3 BrokerLifecycleManager",
             ),
         ),
     ),
@@ -581,7 +627,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         name="broker-registration-refused",
         event="broker-state",
         literal="Unable to register ",
-        regex=r"Unable to register (?:the )?broker ?(?P<value>.*)",
+        regex=r"(?!.*INCONSISTENT_CLUSTER_ID)Unable to register (?:the )?broker ?(?P<value>.*)",
         versions=("2.8", "4.3"),
         loggers=_LIFECYCLE,
         fixed={"reason": "controller-unreachable"},
@@ -615,6 +661,32 @@ _REGISTRATION: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="zookeeper-unheard",
+        event="zookeeper-silent",
+        literal="Client session timed out, have not heard from server in ",
+        regex=r"Client session timed out, have not heard from server in (?P<duration_ms>\d+)ms for session ?id 0x[0-9a-f]+"
+        r"(?:, closing socket connection and attempting reconnect)?",
+        versions=("0.8.0", "3.9"),
+        loggers=("org.apache.zookeeper.ClientCnxn",),
+        explode=_since_heard,
+        samples=(
+            Sample(
+                "[2024-05-01 13:00:00,246] WARN Client session timed out, have not heard from server in 3600123ms for session id"
+                " 0x100012d3d9f0000 (org.apache.zookeeper.ClientCnxn)",
+                {"time": datetime(2024, 5, 1, 12, 0, 0, 123000), "duration_ms": 3600123},
+                "source: 3.5 ZooKeeper's ClientCnxn",
+            ),
+            Sample(
+                "[2024-05-01 12:00:04,002] INFO Client session timed out, have not heard from server in 4002ms for sessionid"
+                " 0x15a3b2c1d0e0001, closing socket connection and attempting reconnect (org.apache.zookeeper.ClientCnxn)",
+                {"time": datetime(2024, 5, 1, 12, 0, 0), "duration_ms": 4002},
+                "source: 0.10.2 ZooKeeper's ClientCnxn",
+            ),
+        ),
+        note="The client looks when two thirds of the session timeout are over: what is longer, the process itself stood still. Its clock"
+        " does not count the time a Linux machine or a Mac sleeps, so short ones may hide hours.",
+    ),
+    Pattern(
         name="broker-session-expired-zkclient",
         event="session-expired",
         literal="zookeeper state changed (Expired)",
@@ -629,6 +701,21 @@ _REGISTRATION: tuple[Pattern, ...] = (
             ),
         ),
         note="Until 0.10.2 on stdout only.",
+    ),
+    Pattern(
+        name="broker-session-expired-creating",
+        event="session-expired",
+        literal="Session has expired while ",
+        regex=r"Session has expired while (?:creating|reading znode) /.*",
+        versions=("0.9.0", "1.0"),
+        loggers=("kafka.utils.ZKCheckedEphemeral", "kafka.utils.ZkUtils"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR Session has expired while creating /brokers/ids/1 (kafka.utils.ZKCheckedEphemeral)",
+                {"event": "session-expired"},
+                "source: 0.10.2 ZkUtils",
+            ),
+        ),
     ),
     Pattern(
         name="broker-session-renewed",
@@ -729,6 +816,34 @@ _DEATHS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="process-fatal-unnamed",
+        event="fatal-error",
+        literal="(kafka.Kafka$)",
+        regex=r"",
+        versions=("0.8.0", "1.0"),
+        loggers=("kafka.Kafka$",),
+        fixed={"reason": "process"},
+        samples=(Sample("[2014-01-14 12:00:00,123] FATAL  (kafka.Kafka$)", {"reason": "process"}, "source: 1.0 Kafka"),),
+        note="Logging.fatal of an exception alone: the process ends over the one below.",
+    ),
+    Pattern(
+        name="process-start-given-up",
+        event="fatal-error",
+        literal=" while waiting for ",
+        regex=r"(?:Received a fatal error|Timed out) while waiting for (?P<value>.*)",
+        versions=("3.4", "4.3"),
+        loggers=(*_BROKER, *_CONTROLLER_SERVER, *_SHARED),
+        fixed={"reason": "process"},
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] ERROR [BrokerServer id=3] Received a fatal error while waiting for the controller to acknowledge"
+                " that we are caught up (kafka.server.BrokerServer)",
+                {"node": 3, "reason": "process", "value": "the controller to acknowledge that we are caught up"},
+                "source: 3.8 FutureUtils",
+            ),
+        ),
+    ),
+    Pattern(
         name="process-metadata-unread",
         event="fatal-error",
         literal="Encountered an exception when waiting to catch up with KRaft metadata log",
@@ -821,6 +936,8 @@ _DEATHS: tuple[Pattern, ...] = (
 )
 
 _IRRELEVANT: tuple[Statement, ...] = (
+    ("logger-registered", "preRegister called. Server=", "{}.*", ("0.8.0", "3.9"), ("state.change.logger",),
+     "preRegister called. Server=com.sun.jmx.mbeanserver.JmxMBeanServer@1b2c3d4e, name=log4j:logger=state.change.logger"),
     ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER,
      "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
     ("shutdown-slow", "Error during controlled shutdown, ", "{}.*", ("0.8.2", "3.9"), _SERVER,
@@ -902,8 +1019,6 @@ _IRRELEVANT: tuple[Statement, ...] = (
      " trying to delete and re-create it with the newest Zookeeper session"),
     ("znode-updated", "Updated broker ", "{}\\d+ at path .* with addresses: .*", ("1.1", "3.9"), _ZK_NODES,
      "Updated broker 1 at path /brokers/ids/1 with addresses: ArrayBuffer()"),
-    ("znode-epoch", "Successfully created /controller_epoch with initial epoch ", "{}\\d+", ("2.1", "3.9"), _ZK_NODES,
-     "Successfully created /controller_epoch with initial epoch 0"),
     ("znode-controller", "KRaft controller ", "(?:Successfully registered )?{}\\d+ (?:overwriting|creating|with) .*", ("3.4", "3.9"), _ZK_NODES,
      "Successfully registered KRaft controller 100 with ZK epoch 5"),
     ("znode-epoch-changed", "The ZK controller epoch changed ", "{}.*", ("3.4", "3.9"), _ZK_NODES,
@@ -920,7 +1035,7 @@ _IRRELEVANT: tuple[Statement, ...] = (
      " failure is: x"),
     ("fault-action", "Failed to run ", "{}(?:LoggingFaultHandler|terminating) action\\.", ("3.3", "4.3"), _FAULTS,
      "Failed to run LoggingFaultHandler action."),
-    ("connecting", "Connecting to zookeeper on ", "{}.*", ("0.8.2", "3.9"), _SERVER, "Connecting to zookeeper on 127.0.0.1:43779"),
+    ("connecting", "Connecting to ", "{}(?:zookeeper on |ZK: ).*", ("0.8.0", "3.9"), _SERVER, "Connecting to zookeeper on 127.0.0.1:43779"),
     ("commit-id", "Kafka commitId", "{} ?: .*", ("0.9.0", "4.3"), (), "Kafka commitId: 3146c6ff4a24cc24"),
 )  # fmt: skip
 """Lines about a broker's life that another line tells better."""

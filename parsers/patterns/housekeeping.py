@@ -19,7 +19,8 @@ _ISR = (
     "org.apache.kafka.server.partition.DefaultAlterPartitionManager",
 )
 _STORAGE = "org.apache.kafka.storage.internals.log"
-_LOG = tuple(f"{package}.{name}" for package in ("kafka.log", _STORAGE) for name in ("Log", "UnifiedLog", "LocalLog", "LogLoader"))
+_LOGS_OF_ALL_BUILDS = ("Log", "UnifiedLog", "MergedLog", "LocalLog", "LogLoader")
+_LOG = tuple(f"{package}.{name}" for package in ("kafka.log", _STORAGE) for name in _LOGS_OF_ALL_BUILDS)
 _PRODUCERS = ("kafka.log.ProducerStateManager", f"{_STORAGE}.ProducerStateManager")
 _LOG_MANAGER = ("kafka.log.LogManager", f"{_STORAGE}.LogManager")
 _FETCHERS = ("kafka.server.ReplicaFetcherThread", "kafka.server.ReplicaAlterLogDirsThread")

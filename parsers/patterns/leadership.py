@@ -6,7 +6,10 @@ spelling, and why a broker refused to become leader or follower. Not here: what 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample
+from parsers.schemas import Row
 
 STATE_CHANGE = ("state.change.logger",)
 TOPIC_ID = r"(?:Some\((?P<topic_id>[\w-]{22})\)|None|(?P<topic_id>[\w-]{22}))"
@@ -35,6 +38,14 @@ REGISTRATION = (
 )
 """org.apache.kafka.metadata.PartitionRegistration."""
 STATE = rf"(?:{_PARTITION_STATE}|{_STATE_INFO}|{LEADER_ISR}|{REGISTRATION})"
+
+
+def _and_mismatch(row: Row) -> Iterator[Row]:
+    """The refusal, and the two ids it is over: the cluster's and the log's."""
+    yield row
+    yield {**row, "event": "topic-id-mismatch", "value": row["topic_id"], "reason": row["_groups"]["_memory"]}
+
+
 _REQUEST = r"from controller (?P<controller>-?\d+) with correlation id \d+"
 _TRANSITION = r"from controller -?\d+ epoch -?\d+"
 
@@ -1010,16 +1021,35 @@ PATTERNS: tuple[Pattern, ...] = (
         name="topic-id-differs",
         event="become-refused",
         literal=" does not match the topic I",
-        regex=r"Topic I[Dd] in memory: .{1,60} does not match the topic I[Dd] for partition "
+        regex=r"Topic I[Dd] in memory: (?:Some\()?(?P<_memory>.{1,60}?)\)? does not match the topic I[Dd] for partition "
         rf"{TP} (?:received|provided in the request): (?:Some\()?(?P<topic_id>[\w-]{{22}})\)?\.",
         versions=("2.8", "4.1"),
         fixed={"reason": "topic-id"},
+        explode=_and_mismatch,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [Broker id=1] Topic ID in memory: 8PPfwVtMQ_y0AfH5M2MHcA does not "
                 "match the topic ID for partition orders-0 received: _n8nZ4sJR5emhIbMqnlmZA. (state.change.logger)",
-                fields={"node": 1, "topic": "orders", "partition": 0, "topic_id": "_n8nZ4sJR5emhIbMqnlmZA", "reason": "topic-id"},
+                fields={
+                    "event": "become-refused",
+                    "node": 1,
+                    "topic": "orders",
+                    "partition": 0,
+                    "topic_id": "_n8nZ4sJR5emhIbMqnlmZA",
+                    "reason": "topic-id",
+                },
                 origin="source: 3.5 ReplicaManager",
+            ),
+            Sample(
+                line="[2020-01-01 00:00:00,000] ERROR [Broker id=1] Topic Id in memory: Some(8PPfwVtMQ_y0AfH5M2MHcA) does not "
+                "match the topic Id for partition orders-0 provided in the request: _n8nZ4sJR5emhIbMqnlmZA. (state.change.logger)",
+                fields={
+                    "event": "topic-id-mismatch",
+                    "topic_id": "_n8nZ4sJR5emhIbMqnlmZA",
+                    "value": "_n8nZ4sJR5emhIbMqnlmZA",
+                    "reason": "8PPfwVtMQ_y0AfH5M2MHcA",
+                },
+                origin="source: 2.8 Partition",
             ),
         ),
         note="The topic was deleted and created again while this broker was away.",
@@ -1045,14 +1075,20 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="leader-and-isr-failed",
         event="become-refused",
-        literal="Error while processing LeaderAndIsr request ",
-        regex=r"Error while processing LeaderAndIsr request (?:with )?correlationId \d+ received from controller "
+        literal=" while processing LeaderAndIsr request ",
+        regex=r"Error(?: on broker (?P<node>\d+))? while processing LeaderAndIsr request (?:with )?correlationId \d+ received from controller "
         r"(?P<controller>-?\d+) epoch "
         rf"(?P<controller_epoch>-?\d+)(?: for partition {TP}| when trying to update topic IDs in the fetchers)?",
-        versions=("1.0", "4.1"),
+        versions=("0.8.0", "4.1"),
         loggers=STATE_CHANGE,
         fixed={"reason": "error"},
         samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] ERROR Error on broker 1 while processing LeaderAndIsr request "
+                "correlationId 3 received from controller 2 epoch 4 for partition [orders,0] (state.change.logger)",
+                fields={"node": 1, "controller": 2, "controller_epoch": 4, "topic": "orders", "partition": 0, "reason": "error"},
+                origin="source: 0.10.2 ReplicaManager",
+            ),
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [Broker id=1] Error while processing LeaderAndIsr request "
                 "correlationId 3 received from controller 2 epoch 4 for partition orders-0 (state.change.logger)",

@@ -20,7 +20,7 @@ _LOG = (
 _LOG_LOGGERS = tuple(
     f"{package}.{name}"
     for package in ("kafka.log", "org.apache.kafka.storage.internals.log")
-    for name in ("Log", "UnifiedLog", "LocalLog", "LogLoader")
+    for name in ("Log", "UnifiedLog", "MergedLog", "LocalLog", "LogLoader")
 )
 _REASONS = {
     "log truncation": "truncation",
@@ -51,10 +51,16 @@ PATTERNS: tuple[Pattern, ...] = (
         name="clean-shutdown-found",
         event="clean-start",
         literal="lean shutdown file",
-        regex=r"(?:Found clean shutdown file\. Skipping recovery for all logs in data directory: (?P<directory>.*)|"
+        regex=r"(?:Found clean shutdown file\. Skipping recovery for all logs in data directory(?:: (?P<directory>.*)| '(?P<directory>.*)')|"
         r"Skipping recovery (?:for all|of (?P<count>\d+)) logs (?:in|from) (?P<directory>.*) since clean shutdown file was found)",
-        versions=("0.8.2", "4.3"),
+        versions=("0.8.1", "4.3"),
         samples=(
+            Sample(
+                line="[2014-04-14 12:00:00,123] INFO Found clean shutdown file. Skipping recovery for all logs in data directory "
+                "'/data' (kafka.log.LogManager)",
+                fields={"directory": "/data"},
+                origin="source: 0.8.1 LogManager",
+            ),
             Sample(
                 line="[2026-11-21 02:01:03,186] INFO Skipping recovery for all logs in /var/lib/kafka/broker-1/data since "
                 "clean shutdown file was found (kafka.log.LogManager)",
@@ -74,7 +80,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 2.0 LogManager",
             ),
         ),
-        note="DEBUG until 2.5, so by default an old broker does not say it.",
+        note="DEBUG from 0.8.2 to 2.5, so by default such a broker does not say it.",
     ),
     Pattern(
         name="clean-shutdown-missing",
@@ -479,10 +485,22 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-created",
         event="log-created",
         literal="Created log for partition ",
-        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)? with "
-        rf"properties \{{.*\}}\.?",
-        versions=("0.8.2", "4.3"),
+        regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)?"
+        rf"(?: with properties \{{.*\}}\.?|\.)",
+        versions=("0.8.0", "4.3"),
         samples=(
+            Sample(
+                line="[2014-01-14 12:00:00,123] INFO [Log Manager on Broker 1] Created log for partition [orders,0] in /data. "
+                "(kafka.log.LogManager)",
+                fields={"node": 1, "topic": "orders", "partition": 0, "directory": "/data"},
+                origin="source: 0.8.0 LogManager",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Created log for partition a-b-0 in D:\\Kafka (old)\\data-1\\a-b-0 with properties "
+                "{min.insync.replicas=2} (kafka.log.LogManager)",
+                fields={"topic": "a-b", "partition": 0, "directory": "D:\\Kafka (old)\\data-1"},
+                origin="source: 2.8 LogManager",
+            ),
             Sample(
                 line="[2026-11-21 03:01:20,515] INFO Created log for partition [orders,0] in /var/lib/kafka/broker-1/data "
                 "with properties {compression.type -> producer, message.format.version -> 0.10.2-IV0, "
@@ -987,10 +1005,35 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="stray-log-of-other-topic",
+        event="topic-id-mismatch",
+        literal=": this partition now exists with topic ID ",
+        regex=rf"Found stray log dir {_LOG}: this partition now exists with topic ID (?P<value>[\w-]{{22}}) not (?P<reason>[\w-]{{22}})\.",
+        versions=("3.6", "3.9"),
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] INFO Found stray log dir Log(dir=/data/orders-0, topicId=_n8nZ4sJR5emhIbMqnlmZA, "
+                "topic=orders, partition=0, highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=300): this partition "
+                "now exists with topic ID 8PPfwVtMQ_y0AfH5M2MHcA not _n8nZ4sJR5emhIbMqnlmZA. (kafka.log.LogManager)",
+                fields={
+                    "directory": "/data",
+                    "topic": "orders",
+                    "partition": 0,
+                    "topic_id": "_n8nZ4sJR5emhIbMqnlmZA",
+                    "value": "8PPfwVtMQ_y0AfH5M2MHcA",
+                    "reason": "_n8nZ4sJR5emhIbMqnlmZA",
+                    "log_end_offset": 300,
+                },
+                origin="source: 3.9 LogManager",
+            ),
+        ),
+        note="The topic was deleted and created again while the broker was away; the log that is set aside is the old one's.",
+    ),
+    Pattern(
         name="stray-log-found",
         event="irrelevant",
         literal=" stray log",
-        regex=r"Found stray log dir .*|The topicId does not exist in .*, treat it as a stray log\.?|Loaded stray log: .*",
+        regex=r"Found stray log dir (?!.*: this partition now exists with topic ID ).*|The topicId does not exist in .*, treat it as a stray log\.?|Loaded stray log: .*",
         versions=("3.0", "4.3"),
         samples=(
             Sample(

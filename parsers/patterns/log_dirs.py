@@ -366,9 +366,9 @@ PATTERNS: tuple[Pattern, ...] = (
         name="disk-error-halting",
         event="fatal-error",
         literal="Halting ",
-        regex=r"Halting (?:due to unrecoverable I/O error while handling (?:produce request|DeleteRecordsRequest)"
-        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?): ?",
-        versions=("0.8.2", "0.11.0"),
+        regex=r"Halting (?:due to unrecoverable I/O error while (?:handling (?:produce request|DeleteRecordsRequest): ?|flushing logs: (?P<value>.*))"
+        r"|writes to (?:offset )?checkpoint file(?: \((?P<value>.*)\))? because the underlying file system is inaccessible ?: ?)",
+        versions=("0.8.0", "0.11.0"),
         fixed={"reason": "disk"},
         samples=(
             Sample(
@@ -377,6 +377,12 @@ PATTERNS: tuple[Pattern, ...] = (
                 " (kafka.server.ReplicaManager)",
                 {"node": 1, "reason": "disk"},
                 "source: 0.10.2 ReplicaManager",
+            ),
+            Sample(
+                "[2014-01-14 12:00:00,123] FATAL [Log Manager on Broker 1] Halting due to unrecoverable I/O error while flushing logs: No"
+                " space left on device (kafka.log.LogManager)",
+                {"node": 1, "value": "No space left on device", "reason": "disk"},
+                "source: 0.8.0 LogManager",
             ),
             Sample(
                 "[2024-05-01 12:00:00,123] FATAL Halting writes to checkpoint file (/data/k/replication-offset-checkpoint) because the"

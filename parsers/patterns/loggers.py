@@ -1,4 +1,4 @@
-"""The loggers whose lines tell of replication and of the processes behind it, by the names they had in Kafka 0.8.2 to 4.3.
+"""The loggers whose lines tell of replication and of the processes behind it, by the names they had in Kafka 0.8.0 to 4.3.
 
 Here: names only. Not here: their lines (the other modules of this package), or the count of lines nobody knows (catalogue).
 """
@@ -14,6 +14,7 @@ RELEVANT_LOGGERS = (
     "kafka.server.ReplicaFetcherManager",
     "kafka.server.ReplicaAlterLogDirsManager",
     "kafka.server.ReplicaManager",
+    "kafka.server.HighwaterMarkCheckpoint",
     "kafka.server.RemoteLeaderEndPoint",
     "kafka.server.ZkIsrManager",
     "kafka.server.DefaultAlterIsrManager",
@@ -24,6 +25,7 @@ RELEVANT_LOGGERS = (
     "kafka.log.Log",
     "kafka.log.Log$",
     "kafka.log.UnifiedLog",
+    "kafka.log.MergedLog",
     "kafka.log.UnifiedLog$",
     "kafka.log.LocalLog",
     "kafka.log.LocalLog$",
@@ -119,6 +121,6 @@ RELEVANT_LOGGERS = (
     "org.apache.kafka.storage.internals.log.LogCleanerManager",
     "org.apache.kafka.storage.internals.log.Cleaner",
 )
-"""Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.2 to 4.3)."""
+"""Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.0 to 4.3)."""
 TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""

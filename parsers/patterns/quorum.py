@@ -219,7 +219,7 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[RaftManager id=101] Failed to handle fetch from 1 at 5 due to NOT_LEADER_OR_FOLLOWER"),
     ("fetch-completion", "Caught unexpected error in fetch completion of request ", "{}.*", ("2.7", "4.3"), _RAFT,
      "[RaftManager id=101] Caught unexpected error in fetch completion of request FetchRequestData()"),
-    ("response-odd", " response: ", "Unexpected error .* in .*{}.*", ("2.7", "4.3"), _RAFT,
+    ("response-odd", " response: ", "Unexpected error (?!INCONSISTENT_CLUSTER_ID).* in .*{}.*", ("2.7", "4.3"), _RAFT,
      "[RaftManager id=101] Unexpected error UNKNOWN_SERVER_ERROR in FETCH response: InboundResponse()"),
     ("append-failed", "Failed to commit append at ", "{}.*", ("2.7", "2.7"), _RAFT,
      "[RaftManager id=101] Failed to commit append at OffsetAndEpoch(offset=5, epoch=1) due to org.apache.kafka.common.errors.X"),

@@ -325,10 +325,16 @@ PATTERNS: tuple[Pattern, ...] = (
         name="fetch-offset-reset-to-leader",
         event="fetch-offset-reset",
         literal="eset ",
-        regex=rf"(?:Replica (?P<node>\d+) for partition {TP} reset its fetch offset|Reset fetch offset for partition {TP}) from "
-        r"(?P<previous_offset>-?\d+) to current leader(?: (?P<broker>\d+))?'s (?P<reason>latest|start) offset (?P<offset>-?\d+)",
-        versions=("0.8.2", "4.3"),
+        regex=rf"(?:Replica (?P<node>\d+) for partition {TP} reset its fetch offset|Reset fetch offset for partition {TP})"
+        r"(?: from (?P<previous_offset>-?\d+))? to current leader(?: (?P<broker>\d+))?'s (?P<reason>latest|start) offset (?P<offset>-?\d+)",
+        versions=("0.8.0", "4.3"),
         samples=(
+            Sample(
+                line="[2014-01-14 12:00:00,123] WARN [ReplicaFetcherThread-0-2], Replica 3 for partition [orders,0] reset "
+                "its fetch offset to current leader 2's latest offset 267 (kafka.server.ReplicaFetcherThread)",
+                fields={"broker": 2, "node": 3, "topic": "orders", "partition": 0, "previous_offset": None, "offset": 267},
+                origin="source: 0.8.1 ReplicaFetcherThread",
+            ),
             Sample(
                 line="[2026-11-21 03:01:56,682] WARN [ReplicaFetcherThread-0-2], Replica 3 for partition orders-0 reset "
                 "its fetch offset from 298 to current leader 2's latest offset 267 "

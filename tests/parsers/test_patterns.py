@@ -12,7 +12,7 @@ from parsers.patterns.pattern import Pattern, Sample, check, column
 from parsers.schemas import EVENT_KINDS, EVENTS
 
 MINORS = (
-    *("0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1"),
+    *("0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1"),
     *(f"2.{minor}" for minor in range(9)),
     *(f"3.{minor}" for minor in range(10)),
     *(f"4.{minor}" for minor in range(4)),

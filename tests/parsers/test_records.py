@@ -20,7 +20,7 @@ from tests.shapes import bundle
 from tests.test_layouts_of_bundles import LAYOUTS, entries, exported
 
 NAME = "unclean-election-2.8.2-zk"
-FIRST = "[2026-11-21 01:53:03,279] INFO Started (kafka.server.KafkaServer)"
+FIRST = "[2026-11-21 01:53:03,279] INFO Working (kafka.server.KafkaServer)"
 SECOND = "[2026-11-21 01:53:04,000] ERROR Failed (kafka.log.Log)"
 TRACE = "java.io.IOException: No space left on device\n\tat java.base/sun.nio.ch.FileDispatcherImpl.write0(Native Method)"
 
@@ -151,9 +151,9 @@ def test_a_record_without_end_goes_on_in_further_rows() -> None:
 
 
 def test_a_long_line_goes_on_in_further_rows() -> None:
-    rows = read(FIRST.replace("Started", "x" * 200_000))
+    rows = read(FIRST.replace("Working", "x" * 200_000))
     assert [len(r["text"]) for r in rows] == [MAX_RECORD, MAX_RECORD, MAX_RECORD, len(rows[-1]["text"])]
-    assert "".join(r["text"] for r in rows) == FIRST.replace("Started", "x" * 200_000)
+    assert "".join(r["text"] for r in rows) == FIRST.replace("Working", "x" * 200_000)
     assert {(r["line"], r["level"]) for r in rows} == {(1, "INFO")}
 
 
