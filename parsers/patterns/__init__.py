@@ -11,6 +11,7 @@ from parsers.patterns import (
     controller,
     early,
     fetching,
+    forks,
     groups,
     housekeeping,
     identity,
@@ -46,4 +47,5 @@ PATTERNS: tuple[Pattern, ...] = (
     *housekeeping.PATTERNS,
     *settings.PATTERNS,
     *early.PATTERNS,
+    *forks.PATTERNS,
 )

@@ -1,0 +1,169 @@
+"""What builds of Kafka print that Apache's does not: LinkedIn's fork, and Confluent Server with its tiered logs.
+
+Here: their truncations, unclean elections and log starts. Not here: lines they share with Apache's Kafka, behind their own prefixes too
+(`[MergedLog partition=…, dir=…] `; the module of the component). Sources: LinkedIn's branches 2.0-li and 2.4-li and its pull requests 99
+(KAFKA-10751), 11, 52 and 534; Confluent's kafka.log.MergedLog as once published.
+"""
+
+from __future__ import annotations
+
+from parsers.patterns.pattern import TP, Pattern, Sample, Statement, recognised
+
+_LOG = ("kafka.log.Log", "kafka.log.UnifiedLog", "kafka.log.LocalLog")
+_MERGED = ("kafka.log.MergedLog",)
+_CONTROLLER = ("kafka.controller.KafkaController",)
+
+_EVENTS: tuple[Pattern, ...] = (
+    Pattern(
+        name="linkedin-truncated",
+        event="truncation",
+        literal=" from the log end offset ",
+        regex=r"Truncated to offset (?P<offset>(?P<log_end_offset>\d+)) from the log end offset (?P<previous_offset>\d+) with"
+        r" (?P<count>\d+) messages and (?P<bytes>\d+) bytes truncated",
+        versions=("2.4", "3.0"),
+        loggers=_LOG,
+        samples=(
+            # LinkedIn's 2.4-li, core/src/main/scala/kafka/log/Log.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [Log partition=orders-0, dir=/data] Truncated to offset 267 from the log end offset 298"
+                " with 31 messages and 4711 bytes truncated (kafka.log.Log)",
+                {
+                    "topic": "orders",
+                    "partition": 0,
+                    "directory": "/data",
+                    "offset": 267,
+                    "log_end_offset": 267,
+                    "previous_offset": 298,
+                    "count": 31,
+                    "bytes": 4711,
+                },
+                "source: 2.4 Log (LinkedIn)",
+            ),
+        ),
+        note="Made to tell how much an unclean election cost (KAFKA-10751). Follows Kafka's own line, which lacks the old end.",
+    ),
+    Pattern(
+        name="linkedin-leader-truncated",
+        event="truncation",
+        literal=" performed a truncation on topicPartition=",
+        regex=rf"Partition leader brokerId=(?P<node>(?P<leader>\d+)) performed a truncation on topicPartition={TP} during"
+        r" leaderEpoch=(?P<leader_epoch>-?\d+) with operation=(?P<reason>\w+) and targetOffset=(?P<offset>\d+)\."
+        r" The previousLogEndOffset=(?P<previous_offset>\d+) and the newLogEndOffset=(?P<log_end_offset>\d+), resulting in"
+        r" messagesRemoved=(?P<count>\d+)\.(?: .*)?",
+        versions=("3.0", "3.0"),
+        samples=(
+            # LinkedIn's pull request 534, core/src/main/scala/kafka/cluster/Partition.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [Partition orders-0 broker=2] Partition leader brokerId=2 performed a truncation on"
+                " topicPartition=orders-0 during leaderEpoch=7 with operation=truncateTo and targetOffset=267. The"
+                " previousLogEndOffset=298 and the newLogEndOffset=267, resulting in messagesRemoved=31. (kafka.cluster.Partition)",
+                {
+                    "node": 2,
+                    "leader": 2,
+                    "topic": "orders",
+                    "partition": 0,
+                    "leader_epoch": 7,
+                    "reason": "truncateTo",
+                    "offset": 267,
+                    "previous_offset": 298,
+                    "log_end_offset": 267,
+                    "count": 31,
+                },
+                "source: 3.0 Partition (LinkedIn)",
+            ),
+        ),
+        note="A leader truncates nothing in the protocol, so what it removes is lost unless another replica still has it.",
+    ),
+    Pattern(
+        name="linkedin-unclean-election",
+        event="unclean-election-said",
+        literal="Unclean leader election. Partition ",
+        regex=rf"Unclean leader election\. Partition {TP} has been assigned leader (?P<leader>-?\d+) from deposed leader"
+        r" (?P<previous_leader>-?\d+)\.",
+        versions=("2.0", "3.0"),
+        samples=(
+            # LinkedIn's 2.4-li, core/src/main/scala/kafka/controller/Election.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN Unclean leader election. Partition orders-0 has been assigned leader 3 from deposed leader"
+                " -1. (kafka.controller.Election$)",
+                {"topic": "orders", "partition": 0, "leader": 3, "previous_leader": -1},
+                "source: 2.4 Election (LinkedIn)",
+            ),
+            # LinkedIn's 2.0-li, core/src/main/scala/kafka/controller/PartitionStateMachine.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [PartitionStateMachine controllerId=1] Unclean leader election. Partition orders-0 has been"
+                " assigned leader 3 from deposed leader 2. (kafka.controller.PartitionStateMachine)",
+                {"node": 1, "topic": "orders", "partition": 0, "leader": 3, "previous_leader": 2},
+                "source: 2.0 PartitionStateMachine (LinkedIn)",
+            ),
+        ),
+        note="What Apache's controllers say no word about from 1.1 to the end of ZooKeeper.",
+    ),
+    Pattern(
+        name="confluent-log-start-moved",
+        event="log-start-move",
+        literal="Incrementing merged log start offset to ",
+        regex=r"Incrementing merged log start offset to (?P<offset>(?P<log_start_offset>\d+))",
+        versions=("2.4", "4.3"),
+        loggers=_MERGED,
+        samples=(
+            # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 350"
+                " (kafka.log.MergedLog)",
+                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 350, "log_start_offset": 350},
+                "source: 2.4 MergedLog (Confluent)",
+            ),
+        ),
+    ),
+    Pattern(
+        name="confluent-tier-restored",
+        event="truncation",
+        literal="restoring tier state for ",
+        regex=rf"restoring tier state for {TP} at proposed offset (?P<offset>(?P<log_end_offset>\d+))",
+        versions=("2.4", "4.3"),
+        loggers=_MERGED,
+        fixed={"reason": "start"},
+        samples=(
+            # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] restoring tier state for orders-0 at proposed"
+                " offset 350 (kafka.log.MergedLog)",
+                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 350, "log_end_offset": 350, "reason": "start"},
+                "source: 2.4 MergedLog (Confluent)",
+            ),
+        ),
+        note="The follower starts anew at the offset up to which its leader's records lie in the tier.",
+    ),
+)
+
+_LINKEDIN: tuple[Statement, ...] = (
+    ("redundancy", " and a redundancy factor of ", ".* has min\\.insync\\.replicas=\\d+{}.*", ("2.4", "3.0"), _CONTROLLER,
+     "[Controller id=1] orders-0 has min.insync.replicas=2 and a redundancy factor of 1. Removing broker 3 will leave 2 live replicas in"
+     " the ISR."),
+    ("shutdown-safety", "Controlled shutdown safety ", "{}.*", ("2.4", "3.0"), _CONTROLLER,
+     "[Controller id=1] Controlled shutdown safety has prevented broker 3 (broker epoch 7) from shutting down."),
+    ("rearranged", "Rearrange partition and replica assignment for topic ", "{}.*", ("2.0", "3.0"), _CONTROLLER,
+     "[Controller id=1] Rearrange partition and replica assignment for topic [orders]"),
+    ("deletion-flag", " TopicDeletionFlagChange event", "Process{}", ("2.0", "3.0"), _CONTROLLER,
+     "[Controller id=1] Process TopicDeletionFlagChange event"),
+    ("deletion-flag-set", "et isDeleteTopicEnabled flag to ", "(?:S|Res){}\\w+", ("2.0", "3.0"), (),
+     "[Controller id=1] Set isDeleteTopicEnabled flag to true"),
+    ("preferred-controller", "Resign when detecting preferred controllers.", "{}", ("2.4", "3.0"), _CONTROLLER,
+     "[Controller id=1] Resign when detecting preferred controllers."),
+)  # fmt: skip
+
+_CONFLUENT: tuple[Statement, ...] = (
+    ("loaded", "Completed load of log with ", "{}\\d+ segments containing .*", ("2.4", "4.3"), _MERGED,
+     "Completed load of log with 1 segments containing 1 local segments and 0 tiered segments, tier start offset 0, first untiered offset"
+     " 0, local start offset 0, log end offset 0"),
+    ("producers-restored", "empty producer state snapshot for ", "restoring (?:non-)?{}.*", ("2.4", "4.3"), _MERGED,
+     "[MergedLog partition=orders-0, dir=/data] restoring non-empty producer state snapshot for orders-0"),
+)  # fmt: skip
+"""The first stands before the prefix is known and names no partition."""
+
+PATTERNS: tuple[Pattern, ...] = (
+    *_EVENTS,
+    *recognised("linkedin", _CONTROLLER[0], _LINKEDIN),
+    *recognised("confluent", _MERGED[0], _CONFLUENT),
+)
