@@ -188,6 +188,7 @@ EVENT_KINDS: dict[str, str] = {
     "start-time": "a process, or a client within it, tells the time it took just before, from the same clock but in UTC: count, milliseconds since 1970",
     "clean-start": "a log directory's last stop was clean",
     "unclean-start": "a log directory's last stop was not clean, or it is new (count 0 or null)",
+    "log-directory-new": "a log directory held no meta.properties when a broker started: it was new, or had been emptied",
     "broker-registered": "a broker registered with the controller or in ZooKeeper",
     "broker-fenced": "the controller fenced `broker`",
     "broker-unfenced": "the controller unfenced `broker`",

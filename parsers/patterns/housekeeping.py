@@ -210,8 +210,6 @@ _LOGS: tuple[Statement, ...] = (
     ("broker-epoch-unread", "Unable to read the broker epoch in ", "{}.*", ("3.7", "4.3"), (), "Unable to read the broker epoch in /data."),
     ("broker-epochs-differ", "Found different broker epochs in ", "{}.*", ("3.7", "4.3"), _LOG_MANAGER,
      "Found different broker epochs in /data. Other=5 vs current=6."),
-    ("no-meta-properties", "No meta.properties file found in ", "{}.*", ("3.7", "4.3"), _LOG_MANAGER,
-     "No meta.properties file found in /data."),
     ("recovery-threads", "Resizing recovery thread pool size for each data dir ", "{}.*", ("1.1", "4.3"), _LOG_MANAGER,
      "Resizing recovery thread pool size for each data dir from 1 to 2"),
     ("future-replacing", "Attempting to replace current log ", "{}.*", ("2.3", "4.3"), _LOG_MANAGER,

@@ -57,6 +57,27 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="directory-unnamed",
+        event="log-directory-new",
+        literal="No meta.properties file ",
+        regex=rf"No meta\.properties file (?:under dir {WITHIN}meta\.properties|found in (?P<directory>.*)\.)",
+        versions=("0.9.0", "4.3"),
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN No meta.properties file under dir /data/k/meta.properties"
+                " (kafka.server.BrokerMetadataCheckpoint)",
+                {"directory": "/data/k"},
+                "source: 2.8 BrokerMetadataCheckpoint",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO No meta.properties file found in /data/k. (kafka.log.LogManager)",
+                {"directory": "/data/k"},
+                "source: 3.8 LogManager",
+            ),
+        ),
+        note="At a broker's first start; later, its disk was emptied or is another one.",
+    ),
+    Pattern(
         name="cluster-id-differs",
         event="cluster-id-mismatch",
         literal=" doesn't match stored clusterId ",
