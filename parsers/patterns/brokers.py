@@ -937,7 +937,7 @@ _DEATHS: tuple[Pattern, ...] = (
 
 _IRRELEVANT: tuple[Statement, ...] = (
     ("logger-registered", "preRegister called. Server=", "{}.*", ("0.8.0", "3.9"), ("state.change.logger",),
-     "preRegister called. Server=com.sun.jmx.mbeanserver.JmxMBeanServer@66d3c617, name=log4j:logger=state.change.logger"),
+     "preRegister called. Server=com.sun.jmx.mbeanserver.JmxMBeanServer@1b2c3d4e, name=log4j:logger=state.change.logger"),
     ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER,
      "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
     ("shutdown-slow", "Error during controlled shutdown, ", "{}.*", ("0.8.2", "3.9"), _SERVER,

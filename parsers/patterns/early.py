@@ -214,7 +214,7 @@ _EVENTS: tuple[Pattern, ...] = (
         fixed={"reason": "stale-leader-epoch"},
         samples=(
             Sample(
-                "[2014-04-14 12:00:00,123] WARN Broker 1 received invalid LeaderAndIsr request with correlation id 12 from controller 2"
+                "[2014-04-14 12:00:00,123] WARN Broker 1 received invalid LeaderAndIsr request with correlation id 9 from controller 2"
                 " epoch 4 with an older leader epoch 6 for partition [orders,0], current leader epoch is 7 (state.change.logger)",
                 {
                     "node": 1,
@@ -294,7 +294,7 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[Replica state machine on controller 1]: No state transitions triggered since no partitions are assigned to brokers 1"),
     ("state-unprinted", "received LeaderAndIsr request org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState@", "{}.*",
      ("0.9.0", "0.9.0"), _STATE_CHANGE,
-     "Broker 1 received LeaderAndIsr request org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState@79811967 correlation id 1"
+     "Broker 1 received LeaderAndIsr request org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState@1b2c3d4e correlation id 1"
      " from controller 2 epoch 6 for partition [orders,0]"),
     ("deletion-thread", "(kafka.controller.TopicDeletionManager$DeleteTopicsThread)", "(?:Starting|Shutting down|Stopped|Shutdown completed) ?",
      ("0.8.1", "0.10.2"), ("kafka.controller.TopicDeletionManager$DeleteTopicsThread",),

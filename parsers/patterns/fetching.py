@@ -24,7 +24,7 @@ _ADDED = regex.compile(
 )
 """One partition of an `Added fetcher` line: 0.8.2..2.0, 2.1..2.6, 2.7 and later, a Java record."""
 _REMOVED = regex.compile(rf"(?<![\w.-]){_TP}(?![\w.-])")
-_MANAGER = ("kafka.server.ReplicaFetcherManager",)
+_MANAGER = ("kafka.server.ReplicaFetcherManager", "kafka.server.AsyncReplicaFetcherManager")
 _EXCEPTION = r"(?:\n(?P<_exception>[\w.$]+).*)?"
 
 

@@ -1,6 +1,6 @@
 """What builds of Kafka print that Apache's does not: LinkedIn's fork, and Confluent Server with its tiered logs.
 
-Here: their truncations, unclean elections and log starts. Not here: lines they share with Apache's Kafka, behind their own prefixes too
+Here: their truncations, unclean elections, fetch errors and log starts. Not here: lines they share with Apache's Kafka, behind their own prefixes too
 (`[MergedLog partition=…, dir=…] `; the module of the component). Sources: LinkedIn's branches 2.0-li and 2.4-li and its pull requests 99
 (KAFKA-10751), 11, 52 and 534; Confluent's kafka.log.MergedLog as once published.
 """
@@ -100,19 +100,43 @@ _EVENTS: tuple[Pattern, ...] = (
         note="What Apache's controllers say no word about from 1.1 to the end of ZooKeeper.",
     ),
     Pattern(
+        name="linkedin-leader-without-partition",
+        event="fetch-error",
+        literal="Remote broker does not host the partition ",
+        regex=rf"Remote broker does not host the partition {TP}, which could indicate that the partition is being created or deleted\.",
+        versions=("2.4", "3.0"),
+        fixed={"reason": "UNKNOWN_TOPIC_OR_PARTITION"},
+        samples=(
+            # LinkedIn's 2.4-li, core/src/main/scala/kafka/server/AbstractFetcherThread.scala
+            Sample(
+                "[2024-05-01 12:00:00,123] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Remote broker does not host the"
+                " partition orders-0, which could indicate that the partition is being created or deleted."
+                " (kafka.server.AsyncReplicaFetcher)",
+                {"node": 1, "broker": 2, "topic": "orders", "partition": 0, "reason": "UNKNOWN_TOPIC_OR_PARTITION"},
+                "source: 2.4 AbstractFetcherThread (LinkedIn)",
+            ),
+        ),
+    ),
+    Pattern(
         name="confluent-log-start-moved",
         event="log-start-move",
         literal="Incrementing merged log start offset to ",
-        regex=r"Incrementing merged log start offset to (?P<offset>(?P<log_start_offset>\d+))",
+        regex=r"Incrementing merged log start offset to (?P<offset>(?P<log_start_offset>\d+))(?: due to (?P<reason>.*))?",
         versions=("2.4", "4.3"),
         loggers=_MERGED,
         samples=(
             # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
             Sample(
-                "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 470"
+                "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 350"
                 " (kafka.log.MergedLog)",
-                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 470, "log_start_offset": 470},
+                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 350, "log_start_offset": 350},
                 "source: 2.4 MergedLog (Confluent)",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 350 due"
+                " to segment deletion (kafka.log.MergedLog)",
+                {"topic": "orders", "partition": 0, "log_start_offset": 350, "reason": "segment deletion"},
+                "source: 3.4 MergedLog (Confluent)",
             ),
         ),
     ),
@@ -128,8 +152,8 @@ _EVENTS: tuple[Pattern, ...] = (
             # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] restoring tier state for orders-0 at proposed"
-                " offset 470 (kafka.log.MergedLog)",
-                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 470, "log_end_offset": 470, "reason": "start"},
+                " offset 350 (kafka.log.MergedLog)",
+                {"topic": "orders", "partition": 0, "directory": "/data", "offset": 350, "log_end_offset": 350, "reason": "start"},
                 "source: 2.4 MergedLog (Confluent)",
             ),
         ),
