@@ -153,7 +153,8 @@ _HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
 
 
 def _new_term(e: Event, process: _Process) -> bool:
-    return not any(t.controller_epoch == e.controller_epoch and (t.event == e.event or _elected(t)) for t in process.terms)
+    same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
+    return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
 
 
 def _elected(e: Event) -> bool:
