@@ -213,7 +213,8 @@ def _after_a_loss(node: int, process: _Process, number: int, term: Event, before
     assert term.at is not None
     kraft = "QuorumController" in (term.text or "")
     if number or (process.cluster_id is not None and not kraft):
-        return _Stay(node, Span(term.at, 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])])
+        since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
+        return _Stay(node, Span(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])])
     before.processes.remove(process)
     return _Stay(node, Span(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
 
@@ -222,17 +223,25 @@ def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
     """Stays in one cluster: those that name it and follow each other's epochs, and those that heard of one controller epoch at the same
     moment. What began under a living broker is named by that broker's next start."""
     groups: list[list[_Stay]] = []
+    loose: list[_Stay] = []
     for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
         home = next(
             (g for g in groups if stay.cluster_id is not None and _id(g) == stay.cluster_id and _apart_by_loss(g, stay) is None), None
         )
         home = home or next((g for g in groups if _agree(g, stay) and any(_same_moment(s, stay) for s in g)), None)
         home = home or next((g for g in groups if stay.cluster_id is None and _named_by_next(g, stay)), None)
-        home = home or (_nearest(groups, stay) if stay.cluster_id is None and stay.span.how == "first" else None)
-        if home is None:
-            groups.append([stay])
-        else:
+        if home is not None:
             home.append(stay)
+        elif stay.cluster_id is None and stay.span.how == "first":
+            loose.append(stay)
+        else:
+            groups.append([stay])
+    for stay in loose:
+        home = next((g for g in groups if any(_same_moment(s, stay) for s in g)), None) or _nearest(groups, stay)
+        if home is not None:
+            home.append(stay)
+        else:
+            groups.append([stay])
     return groups
 
 
@@ -240,9 +249,9 @@ def _nearest(groups: Iterable[list[_Stay]], stay: _Stay) -> list[_Stay] | None:
     """Of a node whose lines name no cluster: the one that others were in at the time."""
     others = [g for g in groups if all(s.node != stay.node for s in g)]
 
-    def apart(group: Iterable[_Stay]) -> timedelta:
+    def apart(group: Iterable[_Stay]) -> tuple[timedelta, timedelta]:
         first, last = min(s.span.since for s in group), max(s.last for s in group)
-        return max(first - stay.last, stay.span.since - last, timedelta(0))
+        return max(first - stay.last, stay.span.since - last, timedelta(0)), abs(first - stay.span.since)
 
     return min(others, key=apart, default=None)
 

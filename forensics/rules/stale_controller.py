@@ -32,16 +32,21 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
-    """A leader epoch decided by an older controller than the leader epoch before it: no clock is asked."""
+    """A leader epoch decided by an older controller than the leader epoch before it. A clock is asked only whether it can have been so: the
+    other way round the topic was made anew in between."""
     highest: Event | None = None
     told: set[int] = set()
     for event in sorted(_orders(timeline), key=lambda e: (e.leader_epoch or 0, -(e.controller_epoch or 0))):
         now = event.controller_epoch or 0
         if highest is None or now >= (highest.controller_epoch or 0):
             highest = event
-        elif event.leader_epoch != highest.leader_epoch and now not in told:
+        elif event.leader_epoch != highest.leader_epoch and now not in told and not _long_before(event, highest):
             told.add(now)
             yield _taken(timeline, highest, event)
+
+
+def _long_before(one: Event, other: Event) -> bool:
+    return one.at is not None and other.at is not None and other.at - one.at > AT_ONCE
 
 
 def _orders(timeline: PartitionTimeline) -> list[Event]:
