@@ -86,6 +86,14 @@ def _head(report: Report) -> Text:
     text = Text(" · ".join(clean(p) for p in parts))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
+    if cluster.ended:
+        others = len(cluster.ended)
+        named = f"cluster {cluster.id}" if cluster.id is not None else "the last cluster"
+        text.append(
+            f"\n{clean(named)} is what stands at the end; {others} other{'s' if others > 1 else ''} lived on these brokers before, "
+            f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
+            style="bold",
+        )
     return text
 
 
@@ -142,11 +150,14 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column("kind", no_wrap=True)
     table.add_column("when", no_wrap=True)
     table.add_column("what", overflow="fold")
+    several_days = len({f.start.date() for f in findings if f.start is not None}) > 1
     for level in reversed(LEVELS):
         rows = list(_lines([f for f in findings if f.severity == level]))
         for finding, words in rows[:LISTED]:
             certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
-            when = finding.start.strftime("%H:%M:%S") if finding.start else ""
+            if finding.cluster:
+                certainty += f" [{finding.cluster}]"
+            when = finding.start.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if finding.start else ""
             table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(words + certainty)))
         if len(rows) > LISTED:
             table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")

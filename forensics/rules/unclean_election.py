@@ -32,7 +32,7 @@ def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline, 
     )
     return Finding(
         kind="unclean-election",
-        severity="low" if silent else "high" if certain and not lost else "critical",
+        severity="low" if silent else "medium" if election.confidence == "possible" else "high" if certain and not lost else "critical",
         confidence=election.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
