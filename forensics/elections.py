@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
+from spark.continuity import gap
 from spark.events import Event
 from spark.states import LEADER_RECOVERY_LEVEL, State
 from spark.timeline import PartitionTimeline, Term
@@ -96,7 +97,7 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
         return Election(term, True, "certain", why, witnesses)
     if before is None or state is None or not before.isr:
         return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
-    missing = _missing(before, state)
+    missing = gap(before, state)
     if missing and len(state.isr) > 1:
         why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
         return Election(term, False, "probable", why, witnesses)
@@ -132,22 +133,6 @@ def _follows(state: State | None, before: State | None) -> bool:
     if state is None or before is None or state.partition_epoch is None or before.partition_epoch is None:
         return False
     return state.partition_epoch == before.partition_epoch + 1
-
-
-def _missing(before: State, state: State) -> str | None:
-    """What no witness told between two states: an ISR known from before says nothing of the one that counted. A controller raises the
-    leader epoch by one with each leader or ISR it writes, and every write raises the partition epoch by one."""
-    if before.known_epoch is not None and state.leader_epoch > before.leader_epoch + 1:
-        first, last = before.leader_epoch + 1, state.leader_epoch - 1
-        return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
-    if before.partition_epoch is None or state.partition_epoch is None:
-        return None
-    lacking = state.partition_epoch - before.partition_epoch - 1
-    return (
-        f"{lacking} change{'s' if lacking > 1 else ''} of the partition's state before it {'are' if lacking > 1 else 'is'} missing"
-        if lacking > 0
-        else None
-    )
 
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:

@@ -157,7 +157,7 @@ def shared(broker: int, until: datetime | None, partitions: Iterable[Mapping[str
     return sum(
         broker in (row["replicas"] or ())
         and len(row["replicas"]) > 1
-        and (until is None or row.get("since") is None or row["since"] < until)
+        and (until is None or row.get("told_from") is None or row["told_from"] < until)
         for row in partitions
     )
 

@@ -16,6 +16,7 @@ from forensics.folding import folded
 from forensics.inheritance import inherited
 from forensics.model import LEVELS, Evidence, Finding
 from forensics.rules import RULES
+from forensics.verdict import verdict
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
@@ -26,10 +27,12 @@ OF_METADATA = frozenset({"raft-truncation"})
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
-    for finding in found_in(timeline, cluster):
+    found = list(found_in(timeline, cluster))
+    for finding in found:
         yield {"cluster": cluster.number, "finding": finding.row(), "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
-        yield {"cluster": cluster.number, "finding": None, "partition_state": _state(timeline, cluster)}
+        state = {**_state(timeline, cluster), **asdict(verdict(timeline, cluster, found))}
+        yield {"cluster": cluster.number, "finding": None, "partition_state": state}
 
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -66,7 +69,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "log_end_offset": end,
         "high_watermark": hw,
         "low_watermark": timeline.low_watermark,
-        "since": timeline.states[0].at if timeline.states else None,
+        "told_from": timeline.states[0].at if timeline.states else None,
         "absences": rows(intervals(timeline, cluster)),
         "shorts": short_rows(short),
         "shorts_untold": max(len(short) - MAX_INTERVALS, 0),

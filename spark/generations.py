@@ -46,10 +46,10 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
     for e in file_order(stream):
         if e.event == "log-created":
             created = e
-        if e.leader_epoch is None or e.event not in ("leader-start", "follower-start", "partition-state"):
-            continue
-        starts = e.event != "partition-state" or (e.reason == "received" and created is not None)
-        if e.leader_epoch == 0 and reached and starts:
+        starts = e.event in ("leader-start", "follower-start")
+        if e.leader_epoch is None or not (starts or (e.event == "partition-state" and e.reason == "received")):
+            continue  # what its controller decides it has not taken up
+        if e.leader_epoch == 0 and reached and not e.log_end_offset and (starts or created is not None):
             found.append(created or e)
             reached = 0
         elif e.leader_epoch:

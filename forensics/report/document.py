@@ -14,6 +14,7 @@ from typing import Any
 
 from forensics import balance, durability
 from forensics.model import Finding, Place, brokers_named
+from forensics.report.headline import counts, loss_of, summary
 from forensics.report.version import version
 from forensics.rules import RULES
 from forensics.under_replication import MAX_LEADERS, Series, capped, series
@@ -119,10 +120,17 @@ class Report:
                         "log_end_offset",
                         "high_watermark",
                         "low_watermark",
+                        "verdict",
                     )
                 }
+                | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
                 for p in self.partitions
             ],
+            "verdict": {
+                "loss": loss_of(self.findings, self.partitions),
+                "summary": summary(self.findings, self.partitions),
+                "partitions": counts(self.partitions),
+            },
             "findings": [_finding(f, self.cluster) for f in self.findings],
         }
 

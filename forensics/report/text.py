@@ -16,9 +16,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.folding import places, some
+from forensics.folding import some
 from forensics.model import LEVELS, Evidence, Finding, brokers_named
 from forensics.report.document import Report
+from forensics.report.headline import EXCLUDED, FOUND, loss_of, partitions, summary
 from spark.cluster import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -53,7 +54,7 @@ def show(report: Report, console: Console) -> None:
 def _parts(report: Report) -> Iterator[RenderableType]:
     yield _head(report)
     yield Text()
-    yield verdict(report)
+    yield headline(report)
     yield Text()
     if report.findings:
         yield _table(report.findings)
@@ -80,7 +81,7 @@ def _head(report: Report) -> Text:
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
-        _partitions(len(report.partitions)),
+        partitions(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
     ]
     text = Text(" · ".join(clean(p) for p in parts))
@@ -117,31 +118,11 @@ def sized(size: int) -> str:
     return f"{value:.1f} TB"
 
 
-def verdict(report: Report) -> Text:
-    """One sentence on data loss; it never says that nothing was lost, only that nothing was found."""
-    losses = [f for f in report.findings if f.kind == "data-loss"]
-    sure = [f for f in losses if f.confidence != "possible"]
-    doubtful = {(p.topic, p.partition) for f in losses if f.confidence == "possible" for p in places(f)}
-    unclean = {(f.topic, f.partition) for f in report.findings if f.kind == "unclean-election" and f.confidence != "possible"}
-    text = Text()
-    if sure:
-        count = sum(r.length or 0 for f in sure for r in f.offsets)
-        committed = sum(r.length or 0 for f in sure if f.committed for r in f.offsets)
-        text.append(f"DATA WAS LOST: {count} offsets in {_partitions(len({(f.topic, f.partition) for f in sure}))}", style="bold red")
-        text.append(f", {committed} of them committed." if committed else ", none of them known to be committed.", style="bold red")
-    elif doubtful:
-        text.append(f"A loss cannot be excluded in {_partitions(len(doubtful))}; none is proven.", style="bold yellow")
-    else:
-        text.append("No data loss was found in what was collected.", style="bold green")
-    if unclean:
-        text.append(f" {len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.", style="bold")
-    if sure and doubtful:
-        text.append(f" In {_partitions(len(doubtful))} more a loss cannot be excluded.")
-    return text
-
-
-def _partitions(count: int) -> str:
-    return f"{count} partition{'s' if count != 1 else ''}"
+def headline(report: Report) -> Text:
+    loss = loss_of(report.findings, report.partitions)
+    return Text(
+        clean(summary(report.findings, report.partitions)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow")
+    )
 
 
 def _table(findings: Sequence[Finding]) -> Table:
@@ -185,7 +166,7 @@ def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
             brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
             cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
             about = f" ({brokers_named(brokers)}{cause})" if brokers else ""
-            yield first, f"{len(group)} times in {_partitions(len(names))}{about}: {some(names)}"
+            yield first, f"{len(group)} times in {partitions(len(names))}{about}: {some(names)}"
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
