@@ -178,7 +178,7 @@ def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | 
     return end, event, replica is not None and replica.ends_there and replica.log_end_offset == end
 
 
-def _later(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
+def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     """Terms that began after the removed records were written, in order."""
     terms = timeline.terms
     if removal.epoch is None:
@@ -216,7 +216,7 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
     before them it starts at a high watermark, and the whole log above the new leader's end is other than the new leader's."""
     found = []
     end = removal.end
-    later = _later(removal, timeline)
+    later = later_terms(removal, timeline)
     for known in later:
         term = _begun(known, removal, timeline)
         sure = term.exact or timeline.has_epochs or term is not known

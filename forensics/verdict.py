@@ -15,11 +15,12 @@ from datetime import datetime
 from itertools import pairwise
 
 from forensics.elections import elections
+from forensics.loss import later_terms, losses
 from forensics.model import Finding, brokers_named
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.continuity import gap
-from spark.replicas import EXACT, Disk
+from spark.replicas import EXACT, Observation
 from spark.states import State
 from spark.timeline import PartitionTimeline, Term
 
@@ -58,8 +59,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     if gone := [f for f in sure if f.committed is None]:
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
-        steps = open_ends[0].next_steps
-        return told(UNKNOWN, f"a loss cannot be excluded ({open_ends[0].cause}){'; ' + steps[0] if steps else ''}")
+        return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
     if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
         return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
     if reason := next(_unproven(timeline, cluster, known), None):
@@ -89,10 +89,24 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     for one, other in pairwise(known):
         if (missing := gap(one, other)) is not None:
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
+    yield from _of_rims(timeline, known)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
-    yield from _of_ends(timeline)
+    yield from _of_ends(timeline, cluster)
+    yield from _of_cuts(timeline, cluster)
     yield from _of_marks(timeline)
+
+
+def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[str]:
+    """Terms that begin or go on in the evidence, and what came before or after does not."""
+    first = timeline.terms[0] if timeline.terms else None
+    if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
+        begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
+        if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
+            yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
+    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
+    if heard > known[-1].leader_epoch:
+        yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
 
 
 def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
@@ -125,34 +139,53 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
             yield f"broker {election.term.leader} may have been elected uncleanly in leader epoch {election.term.epoch}"
 
 
-def _of_ends(timeline: PartitionTimeline) -> Iterator[str]:
-    """When another leader took over, or a process that had to recover its log led on, what the log before had beyond it is known."""
+def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
+    told = {loss.term.order for loss in losses(timeline, cluster)}
     for before, term in pairwise(timeline.terms):
-        if term.leader != before.leader and not _end_seen(before, term, timeline):
+        if term.leader == before.leader or term.order in told:
+            continue
+        end = _end_after(before, term, timeline)
+        if end is None:
             yield (
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
+        elif timeline.has_epochs and term.start_offset is not None and end > term.start_offset:
+            yield (
+                f"the log of broker {before.leader} ended at {end}, beyond the {term.start_offset} at which broker {term.leader} began to lead; what became "
+                "of the rest is not in evidence"
+            )
 
 
-def _end_seen(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
-    """The deposed leader's log end was told exactly after the next one began: as it followed, at its restart, or by its disk."""
-    replica, disk = timeline.replicas.get(before.leader), timeline.disks.get(before.leader)
+def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
+    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk."""
+    replica = timeline.replicas.get(before.leader)
     if replica is not None:
-        if any(f.epoch >= term.epoch and f.offset is not None for f in replica.follower_starts):
-            return True
-        later = [o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT]
-        if any(o.at is not None and term.at is not None and o.at >= term.at for o in later):
-            return True
-        if any(o.epoch is not None and o.epoch >= term.epoch for o in later):
-            return True
-    disks = [d for d in (disk, *timeline.aside.get(before.leader, ())) if d is not None and d.log_end_offset is not None]
-    return any((d.last_epoch or 0) <= before.epoch and _no_further(d, term) for d in disks)
+        followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
+        if followed is not None:
+            return followed
+        later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
+        if (first := next(later, None)) is not None:
+            return first.offset
+    disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
+    return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
 
 
-def _no_further(disk: Disk, term: Term) -> bool:
-    """What lies aside, to be deleted, is no removal that a loss is looked for in."""
-    return disk.state is None or (term.start_offset is not None and (disk.log_end_offset or 0) <= term.start_offset)
+def _after(observed: Observation, term: Term) -> bool:
+    by_clock = observed.at is not None and term.at is not None and observed.at >= term.at
+    return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
+
+
+def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """What a replica cut off is told as a loss, or was in the log of the leader it followed."""
+    told = {removal for loss in losses(timeline, cluster) for removal in loss.removals}
+    for replica in timeline.replicas.values():
+        for removal in replica.removals:
+            later = later_terms(removal, timeline)
+            had = all(t.exact and t.start_offset is not None and t.start_offset >= removal.end for t in later)
+            if removal not in told and later and not had and timeline.has_epochs:
+                yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 
 
 def _of_marks(timeline: PartitionTimeline) -> Iterator[str]:

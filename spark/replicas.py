@@ -137,7 +137,7 @@ never more: only a value above what is known tells something."""
 class _Walk:
     """State while one broker's events pass by."""
 
-    def __init__(self, broker: int) -> None:
+    def __init__(self, broker: int, *, tells_fetching: bool) -> None:
         self.replica = Replica(broker)
         self.broker = broker
         self.epoch: int | None = None
@@ -148,6 +148,8 @@ class _Walk:
         self.growing = False
         self.settled = False
         self.fetching = False
+        self.fetched = False
+        self.tells_fetching = tells_fetching
         self.end_event: Event | None = None
         self.plan: Event | None = None
         self.recovering: Event | None = None
@@ -203,17 +205,20 @@ class _Walk:
     # transitions
 
     def enter(self, epoch: int | None, role: str) -> None:
-        """The broker lives under a leader epoch now; what its log holds is of earlier ones until it appends again."""
+        """The broker lives under a leader epoch now; what its log holds is of earlier ones until it appends again. One that is stopped as
+        it hands over hears of the epoch, and again when it is back, and has fetched nothing in between."""
         if epoch is None:
             return
-        self.records_epoch = self.epoch
+        if epoch != self.epoch or self.fetched or self.role == "leader" or not self.tells_fetching:
+            self.records_epoch = self.epoch
+            self.fetched = False
         if self.epoch is None or epoch >= self.epoch:
             self.epoch = epoch
         self.role = role
 
     def follow_unannounced(self, epoch: int | None) -> None:
         """A later term than the last one known begins; None: nobody says which."""
-        self.records_epoch = self.epoch
+        self.records_epoch, self.fetched = self.epoch, False
         self.epoch, self.role = epoch, "follower"
 
     def settle_intent(self) -> None:
@@ -348,7 +353,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
         w.follow_unannounced(e.leader_epoch)
     if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
         w.end_exactly(e.offset, e)
-    w.fetching = True
+    w.fetching = w.fetched = True
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
@@ -479,7 +484,7 @@ _STEPS = {
 
 def history(broker: int, events: Sequence[Event]) -> Replica:
     """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
-    walk = _Walk(broker)
+    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events))
     for event in events:
         if step := _STEPS.get(event.event):
             step(walk, event)
