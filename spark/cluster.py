@@ -120,6 +120,8 @@ class Source:
     first: datetime | None
     last: datetime | None
     problem: str | None
+    layout: str | None = None
+    """Conversion patterns learned from its lines, one a line."""
 
 
 @dataclass(frozen=True, slots=True)

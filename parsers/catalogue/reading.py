@@ -15,6 +15,7 @@ from typing import Any
 import regex
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
+from parsers.catalogue.learning import begins_record
 from parsers.catalogue.literals import relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
@@ -64,9 +65,16 @@ class Reading:
         if self.problem:
             yield {**problem("read-error", self.problem, byte=self.offset), "source": self.source}
         if not known.known and (survey.hits or any(LOG_MARK.search(line.encode()) for line in known.shown)):
-            yield {**problem("unknown-layout", known.misfit(), line=1, byte=0), "source": self.source}
-        if survey.undated and survey.first is None:
-            text = f"the lines print no date: {survey.undated} events could not be placed in time"
+            yield {**problem("unknown-layout", survey.unread_told() + known.misfit(), line=1, byte=0), "source": self.source}
+        elif survey.unread:
+            yield {
+                **problem("unknown-layout", survey.unread_told() + f"such as {survey.unread_samples}", line=1, byte=0),
+                "source": self.source,
+            }
+        for trouble in known.troubles:
+            yield {**problem("no-date", trouble, line=1, byte=0), "source": self.source}
+        if survey.undated and survey.first is None and not known.troubles:
+            text = f"the lines print no date: {survey.undated} relevant ones could not be placed in time"
             yield {**problem("no-date", text, line=1, byte=0), "source": self.source}
         yield {"source": self.source, "event": "source", "pattern": "log", "collected": self.collected()}
 
@@ -78,6 +86,7 @@ class Reading:
             "modified": self.member.modified,
             "lines": self.line - 1 + self.unended,
             **self.survey.collected(),
+            "layout": "\n".join(self.layouts.learned) or None,
             "problem": self.problem,
         }
 
@@ -134,7 +143,11 @@ class Reading:
             if self._wraps(raw):
                 self.wrapped_at = begin
                 return
-            self._find_owner(data, begin)
+            if not self.layouts.known or begins_record(text):
+                self.survey.leave_unread(text)
+                self.owner, self.owner_at, self.told = None, -1, False
+            else:
+                self._find_owner(data, begin)
             if self.told:
                 return
             seen = Seen(text, text.strip(), None, begin, end, noise=noise)
@@ -142,6 +155,7 @@ class Reading:
             self.owner, self.owner_at, self.told = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
+            self.survey.undated += record.time is None and self._when(seen)[0] is None
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
             return
@@ -179,7 +193,6 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen)
-        self.survey.undated += time is None and self.owner is not None
         row: Row = {
             "source": self.source,
             "line": line,
