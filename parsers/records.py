@@ -165,12 +165,12 @@ class _Writer:
         if found is None and (self.failures >= MAX_FAILURES or not begins_record(text)):
             return None, None
         better = layout_of(b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD], self.given).layout
-        layout = better if better is not None and better.fits(text) else found
-        if layout is None:
+        chosen = better if better is not None and better.fits(text) else found
+        if chosen is None:
             self.failures += 1
             return None, None
-        self._use(layout)
-        return layout.read(text), layout
+        self._use(chosen)
+        return chosen.read(text), chosen
 
     def _use(self, layout: Layout) -> None:
         known = [layout, *(other for other in self.layouts if other is not layout)]

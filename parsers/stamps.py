@@ -38,6 +38,7 @@ _CLOCK = re.compile(
     r"(?P<hour>\d\d?)(?P<between>[:.-])\d\d(?P=between)\d\d|(?P<compact>\d{6}(?=[^\d]|\d{3}(?!\d)))",
 )
 _FRACTION = re.compile(r"(?P<mark>[.,:])(?P<digits>\d{1,9})(?!\d)")
+_FRACTION_BEHIND_DASHES = re.compile(r"(?P<mark>[.,:-])(?P<digits>\d{1,9})(?!\d)")
 _NOON = re.compile(r"(?P<before> ?)[AaPp][Mm]\b")
 _ZONE = re.compile(
     rf"(?P<before> ?)(?:(?P<number>[+-]\d\d(?P<colon>:?)\d\d)|(?P<letter>Z)|(?P<hours>[+-]\d\d)|(?P<name>{_NAMED_ZONE}))(?![\w:])"
@@ -113,7 +114,7 @@ def _clock(text: str, at: int) -> tuple[str, int] | None:
     if found["compact"]:
         digits = 3 if text[end : end + 3].isdigit() and len(text[end : end + 3]) == 3 else 0
         form, end = form + "S" * digits, end + digits
-    if (fraction := _FRACTION.match(text, end)) is not None:
+    if (fraction := (_FRACTION_BEHIND_DASHES if between == "-" else _FRACTION).match(text, end)) is not None:
         form, end = form + fraction["mark"] + "S" * len(fraction["digits"]), fraction.end()
         noon_at = end
     hour = "HH"

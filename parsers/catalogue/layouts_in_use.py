@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from parsers.catalogue.learning import HEAD, Learned, begins_record, layout_of, leaves_over
+from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
 from parsers.catalogue.literals import LITERALS, literals_of
 from parsers.catalogue.text import line_end, text_of
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
@@ -55,7 +55,7 @@ class LayoutsInUse:
         if found.layout is not None:
             self._take(found, found.layout)
         elif not self.shown:
-            lines = (text_of(line) for line in head[:HEAD].split(b"\n", 64)[:64])
+            lines = (text_of(line) for line in head.split(b"\n", 64)[:64])
             self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
 
     def new_chunk(self) -> None:

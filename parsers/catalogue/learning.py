@@ -35,6 +35,8 @@ CANDIDATES = 8
 _HITS = 120
 """Lines with words of Kafka's that are looked at."""
 _LINES = 400
+_FEW_HITS, _FEW_LINES = 20, 100
+"""Those a listed layout has to explain; few, for it mostly does."""
 _TEXT = 2048
 _FIELDS_WITHIN = 400
 """Characters of a line in which its fields stand."""
@@ -75,29 +77,31 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
     listed = sniff(head, given)
     if listed is not None and any(listed is one for one in given):
         return Learned(listed)
-    sample = _sample(head)
-    if listed is not None and _explains(listed, sample):
+    if listed is not None and _explains(listed, _sample(head, _FEW_LINES, _FEW_HITS)):
         return Learned(listed)
-    best, most = None, _worth(listed, sample) if listed is not None else None
-    lines = [*_located(sample.hits)]
-    for group in _groups((*lines, *_guessed(sample.lines))):
+    sample = _sample(head, _LINES, _HITS)
+    best: list[_Line] | None = None
+    most = _worth(listed, sample) if listed is not None else _Worth(0, 0, 0, 0, 0)
+    for group in _groups((*_located(sample.hits), *_guessed(sample.lines))):
         layout = _compiled(_pattern(group, _formats(group)[0]))
-        worth = _worth(layout, sample) if layout is not None else None
-        if worth is not None and (worth.known or worth.loggers or layout.bare) and worth.whole > 0 and (most is None or worth > most):
+        if layout is None:
+            continue
+        worth = _worth(layout, sample)
+        if (worth.known or worth.loggers) and worth.whole > 0 and worth > most:
             best, most = group, worth
             if worth.known == len(sample.hits) and worth.whole == worth.loggers == worth.levels:
                 break
     return _dated(best, data, written) if best is not None else Learned(listed)
 
 
-def _sample(head: bytes) -> _Sample:
-    """The lines, and those of them that hold words of Kafka's."""
-    raw = head.split(b"\n")
-    lines = [text_of(line)[:_TEXT] for line in (raw if len(raw) == 1 else raw[:-1] if len(head) == HEAD else raw)[:_LINES]]
+def _sample(head: bytes, most_lines: int, most_hits: int) -> _Sample:
+    """The first lines, and those of them that hold words of Kafka's."""
+    raw = head.split(b"\n", most_lines)
+    lines = [text_of(line)[:_TEXT] for line in (raw if len(raw) == 1 else raw[:-1] if len(head) == HEAD else raw)[:most_lines]]
     literals = anywhere()
-    hits = []
+    hits: list[Hit] = []
     for text in lines:
-        found = literals.find(text.encode()) if len(hits) < _HITS else ()
+        found = literals.find(text.encode()) if len(hits) < most_hits else ()
         if found:
             hits.append(Hit(text, literals.candidates(tuple(one[0] for one in found))))
     return _Sample(lines, hits)
@@ -213,7 +217,7 @@ def _groups(lines: Iterable[_Line]) -> list[list[_Line]]:
 
 def _skeleton(piece: _Piece) -> str:
     if piece.stamp is not None:
-        return "time" + regex.sub(r"dd|MM|yy+", "0", piece.stamp.formats[0])
+        return "time" + str(regex.sub(r"dd|MM|yy+", "0", piece.stamp.formats[0]))
     return piece.text if piece.what == "sign" else piece.text[0] if piece.what == "box" else piece.what
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
-from parsers.catalogue.layouts_in_use import HEAD
+from parsers.catalogue.learning import HEAD
 from parsers.catalogue.reading import Reading
 from parsers.catalogue.text import line_end
 from parsers.catalogue.unwrapped import Unwrapped

@@ -11,7 +11,8 @@ from datetime import datetime
 
 import regex
 
-from parsers.catalogue.layouts_in_use import HEAD, LayoutsInUse
+from parsers.catalogue.layouts_in_use import LayoutsInUse
+from parsers.catalogue.learning import HEAD
 from parsers.catalogue.text import first_noise, line_end, noise_in, text_of
 from parsers.layouts import LOG4J, Record
 from parsers.schemas import Row
