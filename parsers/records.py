@@ -164,8 +164,8 @@ class _Writer:
         found = fitting(text, self.given) if len(text) <= MAX_RECORD else None
         if found is None and (self.failures >= MAX_FAILURES or not begins_record(text)):
             return None, None
-        better = layout_of(b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD], self.given).layout
-        chosen = better if better is not None and better.fits(text) else found
+        head = b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD]
+        chosen = layout_of(head, self.given, line=text).layout or found
         if chosen is None:
             self.failures += 1
             return None, None

@@ -8,14 +8,15 @@ import tarfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
-from forensics.commands.inspect import command
+from forensics.commands.inspect import _parts, command
 from forensics.report.document import Report
 from tests import local
 
@@ -297,6 +298,24 @@ def test_verdicts_are_the_same_in_layouts_no_list_holds(name: str, layout: str, 
     report = local.report(table)
     assert pattern in {s.layout for s in report.cluster.sources}
     assert verdicts(report) == as_it_was(name)
+
+
+def test_inspect_shows_the_pattern_that_was_learned(tmp_path: Path) -> None:
+    write, pattern = UNLISTED["pipes"]
+    made = rewritten(NAMES[0], write, tmp_path / "made.tar")
+    report = local.report(local.events_of(made))
+    console = Console(width=200, file=StringIO(), highlight=False)
+    for part in _parts(report):
+        console.print(part)
+    assert isinstance(console.file, StringIO)
+    (shown,) = [line for line in console.file.getvalue().splitlines() if line.startswith("layout learned")]
+    count = sum(s.layout == pattern for s in report.cluster.sources)
+    assert count > 1
+    assert shown == f"layout learned: {pattern} ({count} files); --log-pattern takes it"
+    assert pattern in {source["layout"] for source in report.document()["evidence"]["sources"]}
+    again = local.report(local.events_of(made, log_patterns=[pattern]))
+    assert verdicts(again) == verdicts(report)
+    assert {s.layout for s in again.cluster.sources} == {None}
 
 
 EVERYWHERE = ("strimzi-log4j1", "all-in-brackets", "no-logger", "ecs", "docker-cut", "journal-export")

@@ -20,7 +20,7 @@ MAX_LAYOUTS = 8
 MAX_TURNS = 16
 """Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
 MAX_FAILURES = 4
-"""Times within a chunk that nothing is learnt from a line in no known layout, from which on no more is tried."""
+"""Lines of a chunk in no known layout from which on only every so often something is to be learnt from one."""
 _SHOWN_LINES, _SHOWN = 3, 200
 
 
@@ -41,8 +41,8 @@ class LayoutsInUse:
         """First lines, while no layout is known."""
         self.learned: list[str] = []
         """Conversion patterns of the layouts that no list holds."""
-        self.troubles: list[str] = []
-        """What these do not tell."""
+        self.troubles: list[tuple[str, str]] = []
+        """What these do not tell: reasons and texts of problems."""
         self.written: datetime | None = None
         """When about the last line of the chunk was written, if that is known."""
         self._turns = self._failures = 0
@@ -80,18 +80,20 @@ class LayoutsInUse:
 
     def _another(self, listed: Layout | None, text: str, data: bytes, at: int) -> Layout | None:
         """The layout a file changes to with this line, which fits a listed one or none."""
-        if self._turns >= MAX_TURNS or (listed is None and self._failures >= MAX_FAILURES):
+        if self._turns >= MAX_TURNS or (listed is None and not self._tries()):
             return listed
-        better = layout_of(data[at:], self.given, self.written)
-        if better.layout is not None and better.layout.fits(text) and better.layout not in self.known:
-            self._take(better, better.layout)
-        elif listed is not None:
-            self._use(listed)
-        else:
-            self._failures += 1
+        better = layout_of(data[at:], self.given, self.written, text)
+        clean = better.trouble is None or better.trouble[0] == "no-date"
+        if better.layout is None or not clean or better.layout in self.known:
             return None
+        self._take(better, better.layout)
         self._turns += 1
-        return next(one for one in (better.layout, listed) if one is not None and one.fits(text))
+        return better.layout
+
+    def _tries(self) -> bool:
+        """Whether to learn from a line that is in no layout: seldom, where that led to nothing before."""
+        self._failures += 1
+        return self._failures <= MAX_FAILURES or self._failures & (self._failures - 1) == 0
 
     def record_at(self, data: bytes, at: int) -> Record | None:
         """The record that begins at this place, in a layout in use."""

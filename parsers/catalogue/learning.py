@@ -22,7 +22,7 @@ import regex
 from parsers.catalogue.literals import anywhere, relevant
 from parsers.catalogue.matching import apply
 from parsers.catalogue.text import text_of
-from parsers.layouts import LEVELS, LOG4J, Layout, Record, abbreviates, component_before, prefix, sniff
+from parsers.layouts import LEVELS, LOG4J, Layout, Record, abbreviates, component_before, fitting, prefix, sniff
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern
@@ -32,6 +32,12 @@ HEAD = 64 << 10
 """Bytes of a chunk that are looked at to learn what they are."""
 TRIALS = 20_000
 CANDIDATES = 8
+_CHANGED = 3
+"""Records from which it is believed that a file changes to a layout no list holds: a single line may just be damaged."""
+_VARYING = 3
+"""Texts of any length in a pattern, which an expression may try to end anywhere."""
+_GUESSES = 3
+"""Lines from which a layout is learned though no message in them is known."""
 _HITS = 120
 """Lines with words of Kafka's that are looked at."""
 _LINES = 400
@@ -52,8 +58,8 @@ class Learned(NamedTuple):
     layout: Layout | None
     pattern: str | None = None
     """The conversion pattern, where none of the listed layouts was good enough."""
-    trouble: str | None = None
-    """What it does not tell."""
+    trouble: tuple[str, str] | None = None
+    """What it does not tell: reason and text of a problem."""
 
 
 class Hit(NamedTuple):
@@ -68,13 +74,16 @@ class _Sample(NamedTuple):
     hits: Sequence[Hit]
 
 
-def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | None = None) -> Learned:
+def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | None = None, line: str | None = None) -> Learned:
     """The layout a chunk's first lines are in: one of `given` or of the listed ones if these explain the lines, else one learned.
 
-    `written`: when about the chunk's last line was written, if that is known; it may tell the day from the month.
+    `written`: when about the chunk's last line was written, if that is known; it may tell the day from the month. `line`: one that
+    has to be a record in this layout.
     """
     head = data[:HEAD]
     listed = sniff(head, given)
+    if line is not None and (listed is None or not listed.fits(line)):
+        listed = fitting(line, given)
     if listed is not None and any(listed is one for one in given):
         return Learned(listed)
     if listed is not None and _explains(listed, _sample(head, _FEW_LINES, _FEW_HITS)):
@@ -82,16 +91,18 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
     sample = _sample(head, _LINES, _HITS)
     best: list[_Line] | None = None
     most = _worth(listed, sample) if listed is not None else _Worth(0, 0, 0, 0, 0)
-    for group in _groups((*_located(sample.hits), *_guessed(sample.lines))):
-        layout = _compiled(_pattern(group, _formats(group)[0]))
-        if layout is None:
+    guessed = [group for group in _groups(_guessed(sample.lines)) if len(group) >= _GUESSES]
+    for group in (*_groups(_located(sample.hits)), *guessed):
+        pattern = _pattern(group, _formats(group)[0])
+        layout = _compiled(pattern) if pattern.count("%t") <= _VARYING else None
+        if layout is None or (line is not None and not layout.fits(line)):
             continue
         worth = _worth(layout, sample)
-        if (worth.known or worth.loggers) and worth.whole > 0 and worth > most:
+        if (worth.known or worth.loggers) and worth.whole >= (_CHANGED if line is not None else 1) and worth > most:
             best, most = group, worth
             if worth.known == len(sample.hits) and worth.whole == worth.loggers == worth.levels:
                 break
-    return _dated(best, data, written) if best is not None else Learned(listed)
+    return _dated(best, data, written) if best is not None else Learned(listed, trouble=_remainders(listed, sample))
 
 
 def _sample(head: bytes, most_lines: int, most_hits: int) -> _Sample:
@@ -133,12 +144,28 @@ _LEFTOVER = regex.compile(rf"\s*(?:[-|:;,>=~#*/\\]+(?:\s|$)|[|\t\]>}}]|[\[(<{{|]
 _PRINTED_LOGGER = regex.compile(r"(?:kafka|org\.apache\.kafka|state\.change)\.[\w$]+(?:\.[\w$]+)*")
 
 
+_FIRST_NAME = regex.compile(r"[\[({<] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>]")
+_LAST_NAME = regex.compile(r"[\[({<|\t] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>|\t]?(?:[\s\[({<|]+[\w.:/()-]+[\])}>]?)?\s*$")
+
+
+_THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
+_LAST_BOX = regex.compile(r"[\[({<|] ?([^\[\](){}<>|\s]+(?:\([\w.:-]*\)[\w.:-]*)?) ?[\])}>]\s*$")
+
+
 def leaves_over(record: Record, layout: Layout) -> bool:
     """Whether the message still carries what is plainly not its own."""
     message = record.message
     if _LEFTOVER.match(message) is not None or (layout.bare and record.logger is not None):
         return True
-    return record.logger is None and any(_PRINTED_LOGGER.search(part) for part in (message[:80], message[-_TAIL:]))
+    if record.logger is not None:
+        return False
+    names = (_FIRST_NAME.match(message), _LAST_NAME.search(message, max(0, len(message) - _TAIL))) if layout.bare else ()
+    if any(name is not None and relevant(name[1]) is not None for name in names):
+        return True
+    box = _LAST_BOX.search(message, max(0, len(message) - _TAIL)) if layout.bare else None
+    if box is not None and _THREAD.fullmatch(box[1]) is not None:
+        return True
+    return any(_PRINTED_LOGGER.search(part) for part in (message[:80], message[-_TAIL:]))
 
 
 def _explains(layout: Layout, sample: _Sample) -> bool:
@@ -162,6 +189,16 @@ def _begins(line: str) -> bool:
 def begins_record(text: str) -> bool:
     """Whether a line looks as if a record began with it, in whatever layout: a time stands near its beginning."""
     return text[:1] not in ("", " ", "\t") and next(stamps(text, 0, 120), None) is not None
+
+
+def _remainders(layout: Layout | None, sample: _Sample) -> tuple[str, str] | None:
+    """What to say of a layout that leaves most messages with something that is not theirs; none better was found."""
+    read = [(line, record) for line in sample.lines if layout is not None and (record := layout.read(line)) is not None]
+    left = [line for line, record in read if layout is not None and leaves_over(record, layout)]
+    if layout is None or not sample.hits or 2 * len(left) <= len(read):
+        return None
+    text = f"a layout no list holds: of {len(read)} lines read as {layout.name!r} the messages of {len(left)} are not clean, such as {left[0][:_TAIL]!r}"
+    return "unknown-layout", text
 
 
 class _Worth(NamedTuple):
@@ -407,7 +444,7 @@ def _dated(group: Sequence[_Line], data: bytes, written: datetime | None) -> Lea
         return Learned(decided[0], decided[0].name)
     names = " or ".join(repr(layout.name) for layout in decided)
     text = f"the day and the month of its dates cannot be told apart, so they are not read; --log-pattern says which: {names}"
-    return Learned(replace(decided[0], when=_no_time), None, text)
+    return Learned(replace(decided[0], when=_no_time), None, ("no-date", text))
 
 
 def _no_time(text: str) -> tuple[datetime | None, bool]:
@@ -448,7 +485,7 @@ def _rendered(columns: Sequence[Sequence[_Piece]], form: str) -> Iterator[str]:
         elif what == "message":
             yield "%message" if glued else "%m"
         elif what == "space":
-            yield _literal(_padding(columns, at))
+            yield _literal(_separator(columns, at))
         elif what == "box":
             yield f"{_literal(texts[0][0])}%t{_literal(texts[0][-1])}"
         elif what == "word":
@@ -463,8 +500,29 @@ def _level(columns: Sequence[Sequence[_Piece]], at: int, glued: bool) -> str:
     longest = max(map(len, texts))
     if any(text.upper() not in whole for text in texts) and all(text.upper() in {level[:longest] for level in whole} for text in texts):
         return f"%.-{longest}{name}" if all(map(str.isupper, texts)) else f"%{name}{{length={longest},lowerCase=true}}"
-    pad = "-5" if _blanks(columns, at + 1) else "5" if _padding(columns, at - 1) != _shortest(columns, at - 1) else ""
+    pad = {"left": "5", "right": "-5", "": ""}[_padded(columns, at)]
     return f"%{pad}{name}" + ("" if all(map(str.isupper, texts)) else "{lowerCase=true}")
+
+
+def _padded(columns: Sequence[Sequence[_Piece]], at: int) -> str:
+    """On which side of a level blanks fill it up to five characters, as far as they show."""
+    before, after = _blanks(columns, at - 1), _blanks(columns, at + 1)
+    if before and at == 1:
+        return "left"
+    if len({len(piece.text) for piece in columns[at]}) > 1:
+        before, after = (blanks if len(set(blanks)) > 1 else [] for blanks in (before, after))
+    if before and (
+        len(set(before)) > 1 or (len(before[0]) > 1 and len(max(after, default="", key=len)) < 2) or _fills(columns, at, -1, "[({<")
+    ):
+        return "left"
+    return "right" if after else ""
+
+
+def _fills(columns: Sequence[Sequence[_Piece]], at: int, side: int, signs: str) -> bool:
+    """Whether all that stands between a level and one of these signs is its padding."""
+    sign = columns[at + 2 * side][0] if 0 <= at + 2 * side < len(columns) else None
+    whole = all(len(level.text) + len(blank.text) == 5 for level, blank in zip(columns[at], columns[at + side], strict=True))
+    return sign is not None and sign.what == "sign" and sign.text in signs and whole
 
 
 def _blanks(columns: Sequence[Sequence[_Piece]], at: int) -> list[str]:
@@ -476,20 +534,14 @@ def _shortest(columns: Sequence[Sequence[_Piece]], at: int) -> str:
     return min(_blanks(columns, at), key=len, default="")
 
 
-def _padding(columns: Sequence[Sequence[_Piece]], at: int) -> str:
-    """What of the blanks in a column is not the padding of a level beside it."""
-    kinds = [columns[i][0] if 0 <= i < len(columns) else _Piece("", "") for i in (at - 1, at, at + 1)]
-    for level, other, signs, side in ((kinds[0], kinds[2], "])}>|:,;", at - 1), (kinds[2], kinds[0], "[({<", at + 1)):
-        if level.what == "level" and len(level.text) > 1:
-            filled = all(len(a.text) + len(b.text) == 5 for a, b in zip(columns[side], columns[at], strict=True))
-            several = len(_shortest(columns, at)) > 1 or len(set(_blanks(columns, at))) > 1
-            if other.what == "sign" and other.text in signs and filled:
-                return ""
-            return _shortest(columns, at)[:1] if several else _shortest(columns, at)
-    return _shortest(columns, at)
-
-
-_THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
+def _separator(columns: Sequence[Sequence[_Piece]], at: int) -> str:
+    """The blanks of a column, less the padding of a level beside it."""
+    text = min(_blanks(columns, at), key=len)
+    for level, side, padded, signs in ((at - 1, 1, "right", "])}>|:,;"), (at + 1, -1, "left", "[({<")):
+        column = columns[level] if 0 <= level < len(columns) else None
+        if column is not None and column[0].what == "level" and len(column[0].text) > 1 and _padded(columns, level) == padded:
+            return "" if at == 0 or _fills(columns, level, side, signs) else text[:1]
+    return text
 
 
 def _varying(texts: Sequence[str], glued: bool) -> str:

@@ -45,6 +45,7 @@ class Reading:
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
         self.known = 0  # up to here in the chunk `owner` is known
         self.told = False  # a pattern of several lines has told all of `owner`
+        self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
     def chunk(self, data: bytes) -> Iterator[Row]:
@@ -71,9 +72,9 @@ class Reading:
                 **problem("unknown-layout", survey.unread_told() + f"such as {survey.unread_samples}", line=1, byte=0),
                 "source": self.source,
             }
-        for trouble in known.troubles:
-            yield {**problem("no-date", trouble, line=1, byte=0), "source": self.source}
-        if survey.undated and survey.first is None and not known.troubles:
+        for reason, text in known.troubles:
+            yield {**problem(reason, text, line=1, byte=0), "source": self.source}
+        if survey.undated and survey.first is None and "no-date" not in dict(known.troubles):
             text = f"the lines print no date: {survey.undated} relevant ones could not be placed in time"
             yield {**problem("no-date", text, line=1, byte=0), "source": self.source}
         yield {"source": self.source, "event": "source", "pattern": "log", "collected": self.collected()}
@@ -139,11 +140,13 @@ class Reading:
         record = self.layouts.read(text, data, begin)
         if self.layouts.literals is not literals:
             return
+        self.unread = False
         if record is None:
             if self._wraps(raw):
                 self.wrapped_at = begin
                 return
             if not self.layouts.known or begins_record(text):
+                self.unread = True
                 self.survey.leave_unread(text)
                 self.owner, self.owner_at, self.told = None, -1, False
             else:
@@ -185,7 +188,7 @@ class Reading:
                 if found is not None:
                     yield from self._events(pattern, found, context, seen)
                     return
-        if self.layouts.literals.names_logger(ids):
+        if self.layouts.literals.names_logger(ids) and not self.unread:
             self._count_unrecognised(seen)
 
     def _events(self, pattern: Pattern, found: regex.Match[str], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:

@@ -153,7 +153,7 @@ class Unwrapper:
         yield from self._deeper(Peeled(text), Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
 
     def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
-        found = self._once(peeled.text) if depth < MAX_DEPTH and not peeled.final else None
+        found = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
         if found is None:
             yield line._replace(text=peeled.text, host=peeled.host, utc=peeled.utc, writer=_joined(self._section, peeled.writer))
             return
@@ -161,6 +161,7 @@ class Unwrapper:
             inner.writer = inner.writer or peeled.writer
             inner.host = inner.host or peeled.host
             inner.utc = inner.utc or peeled.utc
+            inner.form = inner.form or peeled.form
             if inner.stream:
                 yield from self._whole(inner, line, depth)
             else:
@@ -178,7 +179,7 @@ class Unwrapper:
             return
         yield from self._deeper(peeled, line, depth + 1)
 
-    def _once(self, text: bytes) -> Sequence[Peeled] | None:
+    def _once(self, text: bytes, within: str = "") -> Sequence[Peeled] | None:
         """The line without its outermost wrapper; None if there is none."""
         first = text[:1]
         if first == b"{":
@@ -186,8 +187,9 @@ class Unwrapper:
         if first == b"[":
             return pod(text) or (of_json(text) if ARRAY.match(text) else None)
         for name, peel, sure in FORMS.get(first, ()):
-            peeled = peel(text)
+            peeled = peel(text) if name != within else None
             if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):
+                peeled.form = "" if sure else name
                 return (peeled,)
         return None
 
