@@ -62,7 +62,7 @@ class Learned(NamedTuple):
     """What it does not tell: reason and text of a problem."""
 
 
-class Hit(NamedTuple):
+class _Hit(NamedTuple):
     """A line that holds words of Kafka's."""
 
     text: str
@@ -71,7 +71,7 @@ class Hit(NamedTuple):
 
 class _Sample(NamedTuple):
     lines: Sequence[str]
-    hits: Sequence[Hit]
+    hits: Sequence[_Hit]
 
 
 def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | None = None, line: str | None = None) -> Learned:
@@ -110,18 +110,18 @@ def _sample(head: bytes, most_lines: int, most_hits: int) -> _Sample:
     raw = head.split(b"\n", most_lines)
     lines = [text_of(line)[:_TEXT] for line in (raw if len(raw) == 1 else raw[:-1] if len(head) == HEAD else raw)[:most_lines]]
     literals = anywhere()
-    hits: list[Hit] = []
+    hits: list[_Hit] = []
     for text in lines:
         found = literals.find(text.encode()) if len(hits) < most_hits else ()
         if found:
-            hits.append(Hit(text, literals.candidates(tuple(one[0] for one in found))))
+            hits.append(_Hit(text, literals.candidates(tuple(one[0] for one in found))))
     return _Sample(lines, hits)
 
 
 # how well a layout explains lines
 
 
-def _known(layout: Layout, hits: Iterable[Hit]) -> int:
+def _known(layout: Layout, hits: Iterable[_Hit]) -> int:
     """Lines whose message a pattern of the catalogue claims."""
     count = 0
     for hit in hits:
@@ -142,14 +142,12 @@ def _claims(pattern: Pattern, record: Record, layout: Layout) -> bool:
 _LEFTOVER = regex.compile(rf"\s*(?:[-|:;,>=~#*/\\]+(?:\s|$)|[|\t\]>}}]|[\[(<{{|]?(?:{LEVELS})\b|\S{{1,80}} (?:\S{{1,80}} )?[-|] |\w+=)")
 """How a message begins from which a field or a separator was not taken off."""
 _PRINTED_LOGGER = regex.compile(r"(?:kafka|org\.apache\.kafka|state\.change)\.[\w$]+(?:\.[\w$]+)*")
-
-
 _FIRST_NAME = regex.compile(r"[\[({<] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>]")
 _LAST_NAME = regex.compile(r"[\[({<|\t] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>|\t]?(?:[\s\[({<|]+[\w.:/()-]+[\])}>]?)?\s*$")
-
-
-_THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
 _LAST_BOX = regex.compile(r"[\[({<|] ?([^\[\](){}<>|\s]+(?:\([\w.:-]*\)[\w.:-]*)?) ?[\])}>]\s*$")
+"""What may be a logger in front of a message or behind it, and a thread behind it."""
+_THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
+"""How Kafka's threads are called."""
 
 
 def leaves_over(record: Record, layout: Layout) -> bool:
@@ -258,7 +256,7 @@ def _skeleton(piece: _Piece) -> str:
     return piece.text if piece.what == "sign" else piece.text[0] if piece.what == "box" else piece.what
 
 
-def _located(hits: Iterable[Hit]) -> Iterator[_Line]:
+def _located(hits: Iterable[_Hit]) -> Iterator[_Line]:
     """What stands around messages that are known."""
     trials = 0
     for hit in hits:
@@ -279,7 +277,7 @@ _BRACKETED = regex.compile(r"\[[^\[\]]+\][:,]? ?\Z")
 """What may be a thread of the layout or the beginning of a message."""
 
 
-def _places(hit: Hit) -> tuple[list[tuple[Pattern, int, int]], int]:
+def _places(hit: _Hit) -> tuple[list[tuple[Pattern, int, int]], int]:
     """Where in a line a known message stands, if it can only begin there, and how many places were tried. What goes on to the
     line's end may also end before its logger."""
     text, tried = hit.text, 0
