@@ -12,7 +12,7 @@ holds. Kafka's own is written out; the others are SHAPES, compiled only when a f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -24,7 +24,10 @@ from parsers.patterns.pattern import TOPIC, column
 STATE_CHANGE = "state.change.logger"
 LEVELS = "TRACE|DEBUG|INFO|WARN|ERROR|FATAL"
 _LEVEL_OF = {
-    form(level[:length]): level for level in LEVELS.split("|") for length in (5, 4, 3) for form in (str.upper, str.lower, str.capitalize)
+    form(level[:length]): level
+    for level in LEVELS.split("|")
+    for length in range(5, 0, -1)
+    for form in (str.upper, str.lower, str.capitalize)
 }
 """Levels as log4j 2 may print them: in small letters, cut."""
 _SNIFFED_LINES = 200
@@ -77,6 +80,8 @@ class Layout:
     """Names no logger, as far as is known: a record without one may be anybody's."""
     when: Callable[[str], tuple[datetime | None, bool]] | None = None
     """Reads the group time where `instant` does not."""
+    levels: Mapping[str, str] = field(default_factory=dict)
+    """What the group level stands for where the levels of log4j are cut in front."""
 
     def begins(self, data: bytes, at: int) -> bool:
         """Whether a record begins at the line that starts at byte `at`."""
@@ -89,7 +94,7 @@ class Layout:
             return None
         time, level, message, logger = found.group("time", "level", "message", "logger")
         at, utc = (self.when or instant)(time) if time else (None, False)
-        return Record(at, _LEVEL_OF.get(level, ""), message, logger, utc)
+        return Record(at, (self.levels or _LEVEL_OF).get(level, ""), message, logger, utc)
 
     def fits(self, text: str) -> bool:
         """Whether the line is a whole record of this layout, with all that stands behind the message."""
@@ -193,7 +198,12 @@ _NAMED = ("time", "level", "logger", "message")
 _DOTTED = r"[\w$]+(?:\.[\w$]+)+"
 
 
-def build(name: str, parts: Sequence[Part], when: Callable[[str], tuple[datetime | None, bool]] | None = None) -> Layout:
+def build(
+    name: str,
+    parts: Sequence[Part],
+    when: Callable[[str], tuple[datetime | None, bool]] | None = None,
+    levels: Mapping[str, str] | None = None,
+) -> Layout:
     """A layout from its parts, one of them the message. Raises ValueError where neither time nor level stands before it."""
     whats = [part.what for part in parts]
     at = whats.index("message")
@@ -215,6 +225,7 @@ def build(name: str, parts: Sequence[Part], when: Callable[[str], tuple[datetime
         logged=(" (", ")") if bare else _around(parts, whats.index("logger")),
         bare=bare,
         when=when,
+        levels=levels or {},
     )
 
 
@@ -294,6 +305,10 @@ _TEXT = regex.compile(
 )
 _STATE_CHANGE_TEXT = regex.compile(
     r"Broker (?P<node>\d+) (?=[a-z])|Controller (?P<controller>(?P<node>\d+)) epoch (?P<controller_epoch>\d+) (?=[a-z])"
+)
+_NAMES_COMPONENT = regex.compile(
+    rf"(?:\[(?P<component>[^\[\]\n]{{1,400}})\][:,]? ?|Partition \[{TOPIC},\d+\] on broker \d+: |Cleaner \d+: "
+    r"|Broker \d+ |Controller \d+ epoch \d+ )\Z"
 )
 _EMPTY: Mapping[str, Any] = {}
 _MAX_BRACKETS = 4
@@ -439,6 +454,14 @@ def _second(message: str) -> tuple[Mapping[str, Any], str]:
     """A thread's name may stand before the component's."""
     context, rest = prefix(message, None)
     return (context, rest) if context else (_EMPTY, message)
+
+
+def component_before(text: str, at: int) -> int:
+    """Where a message begins whose rest begins at `at`: the component's name before it, if there is one, is its own."""
+    found = _NAMES_COMPONENT.search(text, 0, at)
+    if found is None or (found["component"] is not None and _COMPONENT.fullmatch(found["component"]) is None):
+        return at
+    return int(found.start())
 
 
 @lru_cache(maxsize=1 << 16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -65,9 +65,18 @@ _CONVERTERS: Mapping[str, Sequence[str]] = {
     "maybe": ("notEmpty", "varsNotEmpty", "variablesNotEmpty"),
 }
 _KINDS = {name: kind for kind, names in _CONVERTERS.items() for name in names}
-_CONVERTER = re.compile(r"%(?P<left>-)?0?(?P<least>\d{1,3})?(?:\.-?(?P<most>\d{1,4}))?(?P<name>[A-Za-z]+)")
+_CONVERTER = re.compile(r"%(?P<left>-)?0?(?P<least>\d{1,3})?(?:\.(?P<behind>-)?(?P<most>\d{1,4}))?(?P<name>[A-Za-z]+)")
 _NUMBER, _WORD, _ANY = r"-?[\d?]*", r"\S*?", r"[^\n]{0,1000}?"
 _LOGGER, _THREAD = r"[^()\[\]\s,;|:]*[^()\[\]\s,;|:.]", r"[^\n]{0,300}?"
+
+
+@dataclass
+class _Printed:
+    """What a pattern's fields print that an expression alone does not tell."""
+
+    dates: list[_Date] = field(default_factory=list)
+    levels: dict[str, str] = field(default_factory=dict)
+    """Levels by what is left of them where they are cut in front."""
 
 
 @lru_cache(maxsize=64)
@@ -75,12 +84,12 @@ def compiled(pattern: str) -> Layout:
     """The layout of the lines a conversion pattern prints. Raises ValueError, one line that names the converter at fault."""
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"a log pattern of more than {MAX_PATTERN} characters")
-    dates: list[_Date] = []
-    parts = _merged(_record(list(_parts(pattern, dates))))
+    printed = _Printed()
+    parts = _merged(_record(list(_parts(pattern, printed))))
     if not any(part.what == "message" for part in parts):
         raise ValueError(f"{pattern!r}: there is no %m, so it prints no messages")
     try:
-        return build(pattern, parts, dates[0].read if dates else None)
+        return build(pattern, parts, printed.dates[0].read if printed.dates else None, printed.levels)
     except ValueError as error:
         raise ValueError(f"{pattern!r}: {error}") from None
 
@@ -112,15 +121,15 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-def _parts(pattern: str, dates: list[_Date], depth: int = 0) -> Iterator[Part]:
+def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
     if depth > MAX_DEPTH:
         raise ValueError("a log pattern with too many braces in braces")
     at = 0
     while at < len(pattern):
         if pattern[at] != "%" or pattern[at : at + 2] == "%%":
-            text = pattern[at]
+            text = _ESCAPES.get(pattern[at : at + 2], pattern[at])
             yield Part("", escaped(text), text)
-            at += 2 if text == "%" else 1
+            at += 2 if pattern[at : at + 2] in _ESCAPES else 1
             continue
         found = _CONVERTER.match(pattern, at)
         name = _longest(found["name"]) if found is not None else ""
@@ -128,7 +137,14 @@ def _parts(pattern: str, dates: list[_Date], depth: int = 0) -> Iterator[Part]:
             raise ValueError(f"{pattern[at : at + 12]!r}: no converter of log4j's that is known here")
         at = found.start("name") + len(name)
         options, at = _options(pattern, at, name)
-        yield from _padded(found, name, list(_converted(name, options, dates, depth)))
+        if _KINDS[name] == "level" and found["most"] is not None:
+            yield from _padded(found, name, [_cut(found, printed)])
+        else:
+            yield from _padded(found, name, list(_converted(name, options, printed, depth)))
+
+
+_ESCAPES = {"%%": "%", "\\t": "\t", "\\\\": "\\"}
+"""Texts that stand for another, as log4j and the properties file it is read from have them."""
 
 
 def _longest(letters: str) -> str:
@@ -158,18 +174,28 @@ def _padded(found: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
     return [*parts, blanks] if found["left"] else [blanks, *parts]
 
 
-def _converted(name: str, options: Sequence[str], dates: list[_Date], depth: int) -> Iterator[Part]:
+def _cut(found: re.Match[str], printed: _Printed) -> Part:
+    """A level of so many characters: `%.-1p` prints I for INFO, `%.1p` its last, O."""
+    most = int(found["most"])
+    if not most:
+        raise ValueError(f"{found[0]!r} prints no level")
+    if not found["behind"]:
+        printed.levels.update({level[-most:]: level for level in LEVELS.split("|")})
+    return Part("level", "|".join(level[:most] if found["behind"] else level[-most:] for level in LEVELS.split("|")))
+
+
+def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int) -> Iterator[Part]:
     kind = _KINDS[name]
     if kind == "never":
         raise ValueError(f"%{name}: what it prints cannot be told from the pattern")
     if kind == "time":
         date = _date(options)
-        dates.append(date)
+        printed.dates.append(date)
         yield Part("time", date.expression)
     elif kind in ("within", "maybe"):
         if not options:
             raise ValueError(f"%{name}: nothing in braces")
-        inner = list(_parts(options[0], dates, depth + 1))
+        inner = list(_parts(options[0], printed, depth + 1))
         if kind == "maybe":
             if any(part.what in _AGAIN for part in inner):
                 raise ValueError(f"%{name}: time, level, logger and message cannot be left out at times")
@@ -198,15 +224,16 @@ def _field(name: str, kind: str, options: Sequence[str]) -> Part:
 
 def _levels(name: str, option: str) -> str:
     """`%p{lowerCase=true}` and `%p{length=…}` are read; levels by other names are not."""
+    length, either = 5, ""
     for setting in option.split(","):
         key, _, value = (word.strip() for word in setting.partition("="))
-        if key == "length":
-            if not value.isdigit() or int(value) < 3:
-                raise ValueError(f"%{name}{{{option}}}: so short a level is no level")
-            return "|".join(dict.fromkeys(level[: int(value)] for level in LEVELS.split("|")))
-        if key != "lowerCase":
+        if key == "length" and value.isdigit() and int(value):
+            length = int(value)
+        elif key == "lowerCase":
+            either = "i"
+        else:
             raise ValueError(f"%{name}{{{option}}}: levels by other names are not read")
-    return f"(?i:{LEVELS})"
+    return f"(?{either}:{'|'.join(dict.fromkeys(level[:length] for level in LEVELS.split('|')))})"
 
 
 # dates
@@ -277,8 +304,9 @@ class _Date:
 
     def _instant(self, fields: Mapping[str, str]) -> tuple[datetime | None, bool]:
         if (epoch := fields.get("epoch")) is not None:
-            seconds, fraction = divmod(int(epoch), 1000) if len(epoch) > 11 else (int(epoch), 0)
-            return datetime(1970, 1, 1) + timedelta(seconds=seconds, milliseconds=fraction), True
+            seconds, millis = divmod(int(epoch), 1000) if len(epoch) > 11 else (int(epoch), 0)
+            micros = int(fields.get("fraction", "0")[:6].ljust(6, "0")) if len(epoch) <= 11 else 0
+            return datetime(1970, 1, 1) + timedelta(seconds=seconds, milliseconds=millis, microseconds=micros), True
         if not {"year", "month", "day"} <= set(fields):
             return None, False
         at = _wall(fields)
@@ -311,7 +339,7 @@ def _date(options: Sequence[str]) -> _Date:
     name = options[0].strip() if options else ""
     zone = _zone(options[1].strip()) if len(options) > 1 and options[1].strip() else None
     if name in ("UNIX", "UNIX_MILLIS"):
-        return _Date(r"\d{9,14}", re.compile(r"(?P<epoch>\d{9,14})"), None)
+        return _Date(r"\d{9,14}(?:\.\d{1,9})?", re.compile(r"(?P<epoch>\d{9,14})(?:\.(?P<fraction>\d{1,9}))?"), None)
     pieces = list(_pieces(_DATES.get(name, name), name))
     seen: set[str] = set()
     grouped = []

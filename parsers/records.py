@@ -18,9 +18,10 @@ from typing import BinaryIO, cast
 
 import pyarrow as pa
 
-from parsers.catalogue.layouts_in_use import MAX_LAYOUTS
+from parsers.catalogue.layouts_in_use import MAX_FAILURES, MAX_LAYOUTS
+from parsers.catalogue.learning import begins_record, layout_of
 from parsers.catalogue.log_file import read_log
-from parsers.layouts import Layout, Record, fitting, sniff
+from parsers.layouts import Layout, Record, fitting
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
 from parsers.schemas import Member, Row
 from parsers.sniff import log_kind
@@ -109,6 +110,7 @@ class _Writer:
         self.parts: list[str] = []  # lines of `open`
         self.length = 0
         self.layout: Layout | None = None  # that of `open`
+        self.failures = 0  # lines from which no layout was learned, of those taken last
         self.number = 0
         self.time: datetime | None = None
         self.clock: str | None = None
@@ -120,7 +122,7 @@ class _Writer:
 
     def learn(self, head: bytes) -> None:
         """Looks at lines for the layout they are in."""
-        found = sniff(head, self.given)
+        found = layout_of(head, self.given).layout
         if found is not None:
             self._use(found)
 
@@ -130,6 +132,7 @@ class _Writer:
     def take(self, *, last: bool) -> list[Row]:
         """Records that are complete with the lines so far."""
         lines, self.waiting, self.size = self.waiting, [], 0
+        self.failures = 0
         if not self.layouts and lines:
             self.learn(b"\n".join(line.text for line in lines[:_SNIFFED_LINES])[:_HEAD])
         for at, line in enumerate(lines):
@@ -159,12 +162,15 @@ class _Writer:
             if record is not None:
                 return record, layout
         found = fitting(text, self.given) if len(text) <= MAX_RECORD else None
-        if found is None:
+        if found is None and (self.failures >= MAX_FAILURES or not begins_record(text)):
             return None, None
-        better = sniff(b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD], self.given)
-        layout = better if better is not None and better.fits(text) else found
-        self._use(layout)
-        return layout.read(text), layout
+        head = b"\n".join(line.text for line in lines[at : at + _SNIFFED_LINES])[:_HEAD]
+        chosen = layout_of(head, self.given, line=text).layout or found
+        if chosen is None:
+            self.failures += 1
+            return None, None
+        self._use(chosen)
+        return chosen.read(text), chosen
 
     def _use(self, layout: Layout) -> None:
         known = [layout, *(other for other in self.layouts if other is not layout)]

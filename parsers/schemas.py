@@ -43,6 +43,7 @@ BATCH = pa.struct(
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
 """Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
 # `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).
+# `layout`: conversion patterns that were learned from the file, one a line.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -58,6 +59,7 @@ COLLECTED = pa.struct(
         ("nodes", pa.list_(pa.int32())),
         ("clock", pa.string()),
         ("wall_minus_utc_ms", pa.int64()),
+        ("layout", pa.string()),
         ("problem", pa.string()),
     ]
 )

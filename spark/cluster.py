@@ -126,6 +126,9 @@ class Source:
     shared: tuple[int, ...] = ()
     """Those who write to it together."""
 
+    layout: str | None = None
+    """Conversion patterns learned from its lines, one a line."""
+
     @property
     def nodes(self) -> tuple[int, ...]:
         """Who wrote it."""

@@ -202,6 +202,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 first=c.get("first"),
                 last=c.get("last"),
                 problem=c.get("problem"),
+                layout=c.get("layout"),
             )
         )
     return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice

@@ -8,14 +8,15 @@ import tarfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
-from forensics.commands.inspect import command
+from forensics.commands.inspect import _parts, command
 from forensics.report.document import Report
 from tests import local
 
@@ -73,6 +74,8 @@ def laid_out(form: str, date: str = "{date} {clock},{millis}") -> Callable[[Entr
             form.format(
                 time=entry.stamp(date),
                 level=entry.level,
+                low=entry.level.lower(),
+                letter=entry.level[0],
                 message=entry.message,
                 logger=entry.logger,
                 short=entry.logger.rpartition(".")[2],
@@ -249,6 +252,72 @@ def as_it_was(name: str, without: frozenset[str] = frozenset()) -> frozenset[Ver
     return frozenset(verdicts(local.report(local.events_of(BUNDLES / f"{name}.tar.gz")), without))
 
 
+def dated(form: str, date: str) -> Callable[[Entry, int], str]:
+    """Records with a date that is not put together of Kafka's own; `%f` is milliseconds."""
+    return lambda entry, number: laid_out(form, entry.utc.strftime(date.replace("%f", "{millis}")))(entry, number)
+
+
+UNLISTED: dict[str, tuple[Callable[[Entry, int], str], str]] = {
+    "pipes": (laid_out("{time}|{level}|{thread}|{logger}|{message}"), "%d{ISO8601}|%p|%t|%c|%m%n"),
+    "pipes-padded": (laid_out("{time} | {level:5} | {thread} | {short} | {message}"), "%d{ISO8601} | %-5p | %t | %c | %m%n"),
+    "level-first": (laid_out("{level:5} [{thread}] {time} {logger}: {message}"), "%-5p [%t] %d{ISO8601} %c: %m%n"),
+    "one-letter": (laid_out("{letter} {time} {short} {message}"), "%.-1p %d{ISO8601} %c %m%n"),
+    "one-letter-in-brackets": (laid_out("[{time}][{letter}][{initials}] {message}"), "[%d{ISO8601}][%.-1p][%c] %m%n"),
+    "dash": (laid_out("{time} {level} - {message}"), "%d{ISO8601} %-5p - %m%n"),
+    "thread-and-dash": (laid_out("[{time}] {level:5} {thread} {short} - {message}"), "[%d{ISO8601}] %-5p %t %c - %m%n"),
+    "epoch-millis": (
+        lambda e, n: laid_out("{time} {level} {logger} {message}", str(micros(e) // 1000))(e, n),
+        "%d{UNIX_MILLIS} %-5p %c %m%n",
+    ),
+    "day-first": (
+        dated("{time} {level} {thread} ({logger}) {message}", "%d/%m/%Y %H:%M:%S.%f"),
+        "%d{dd/MM/yyyy HH:mm:ss.SSS} %-5p %t (%c) %m%n",
+    ),
+    "month-by-name": (dated("{time} [{level}] {initials} | {message}", "%d %b %Y %H:%M:%S,%f"), "%d{DATE} [%p] %c | %m%n"),
+    "logger-in-braces-first": (laid_out("{{{logger}}} {time} {level} {message}"), "{%c} %d{ISO8601} %-5p %m%n"),
+    "tabs": (laid_out("{time}\t{level}\t{thread}\t{logger}\t{message}"), "%d{ISO8601}\\t%-5p\\t%t\\t%c\\t%m%n"),
+    "logfmt": (
+        laid_out('ts={time} level={low} logger={logger} msg="{message}"', "{date}T{clock}.{millis}Z"),
+        "ts=%d{yyyy-MM-dd'T'HH:mm:ss.SSSX} level=%-5p{lowerCase=true} logger=%c msg=\"%m\"%n",
+    ),
+    "host-and-program": (
+        laid_out("kafka-7.example.org kafka[{level}] {time} {message} <{logger}>"),
+        "kafka-7.example.org kafka[%p] %d{ISO8601} %m <%c>%n",
+    ),
+    "logger-behind": (laid_out("{time} {low} {message} | {logger} | {thread}"), "%d{ISO8601} %-5p{lowerCase=true} %m | %c | %t%n"),
+}
+"""Layouts in no list, and the pattern that is learned of them."""
+LEARNED = [(NAMES[turn % len(NAMES)], layout) for turn, layout in enumerate(UNLISTED)]
+
+
+@pytest.mark.parametrize(("name", "layout"), LEARNED)
+def test_verdicts_are_the_same_in_layouts_no_list_holds(name: str, layout: str, tmp_path: Path) -> None:
+    write, pattern = UNLISTED[layout]
+    table = local.events_of(rewritten(name, write, tmp_path / "made.tar"))
+    assert [row["text"] for row in table.to_pylist() if row["event"] == "problem"] == []
+    report = local.report(table)
+    assert pattern in {s.layout for s in report.cluster.sources}
+    assert verdicts(report) == as_it_was(name)
+
+
+def test_inspect_shows_the_pattern_that_was_learned(tmp_path: Path) -> None:
+    write, pattern = UNLISTED["pipes"]
+    made = rewritten(NAMES[0], write, tmp_path / "made.tar")
+    report = local.report(local.events_of(made))
+    console = Console(width=200, file=StringIO(), highlight=False)
+    for part in _parts(report):
+        console.print(part)
+    assert isinstance(console.file, StringIO)
+    (shown,) = [line for line in console.file.getvalue().splitlines() if line.startswith("layout learned")]
+    count = sum(s.layout == pattern for s in report.cluster.sources)
+    assert count > 1
+    assert shown == f"layout learned: {pattern} ({count} files); --log-pattern takes it"
+    assert pattern in {source["layout"] for source in report.document()["evidence"]["sources"]}
+    again = local.report(local.events_of(made, log_patterns=[pattern]))
+    assert verdicts(again) == verdicts(report)
+    assert {s.layout for s in again.cluster.sources} == {None}
+
+
 EVERYWHERE = ("strimzi-log4j1", "all-in-brackets", "no-logger", "ecs", "docker-cut", "journal-export")
 """Layouts tried on every bundle, one of each family; the others take turns, for time's sake."""
 TRIED = [(name, layout) for turn, layout in enumerate(LAYOUTS) for name in (NAMES if layout in EVERYWHERE else (NAMES[turn % 3],))]
@@ -362,16 +431,16 @@ def test_logs_in_utc_beside_logs_in_local_time(tmp_path: Path) -> None:
 
 
 def test_pattern_of_the_user(tmp_path: Path) -> None:
-    name, pattern = NAMES[0], "%d{dd.MM.yyyy HH-mm-ss-SSS} <%t> %c{2} %p >> %m%n"
+    name, pattern = NAMES[0], "%d{dd.MM.yyyy HH'h'mm'm'ss.SSS} <%t> %c{2} %p >> %m%n"
 
     def write(entry: Entry, number: int) -> str:
         two = ".".join(entry.logger.split(".")[-2:])
-        return f"{entry.utc:%d.%m.%Y %H-%M-%S}-{entry.millis} <main> {two or 'x'} {entry.level} >> {entry.message}{entry.trace}\n"
+        return f"{entry.utc:%d.%m.%Y %Hh%Mm%S}.{entry.millis} <main> {two or 'x'} {entry.level} >> {entry.message}{entry.trace}\n"
 
     made = rewritten(name, write, tmp_path / "made.tar")
     assert verdicts(local.report(local.events_of(made, log_patterns=[pattern]))) == as_it_was(name)
     told = [row["reason"] for row in local.events_of(made).to_pylist() if row["event"] == "problem"]
-    assert set(told) == {"unknown-layout"}
+    assert set(told) == {"no-date"}
 
 
 def test_pattern_that_cannot_be_compiled_is_refused_before_anything_is_read() -> None:

@@ -6,7 +6,7 @@ Here: the inventory. Not here: verdicts (analyze).
 from __future__ import annotations
 
 import json as jsonlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from datetime import date
 from typing import TYPE_CHECKING
@@ -108,6 +108,9 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             f"{max(lasts):{moment}}" if lasts else "",
         )
     yield kinds
+    learned = Counter(pattern for source in cluster.sources for pattern in (source.layout or "").splitlines())
+    for pattern, count in learned.most_common():
+        yield Text(clean(f"\nlayout learned: {pattern} ({count} file{'s' if count > 1 else ''}); --log-pattern takes it"))
     for source in cluster.sources:
         if source.unrecognised:
             yield Text(clean(f"\n{source.path}: {source.unrecognised} relevant lines not recognised, as"))

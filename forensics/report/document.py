@@ -90,6 +90,7 @@ class Report:
                         "unrecognised": s.unrecognised,
                         "first": timestamp(s.first),
                         "last": timestamp(s.last),
+                        "layout": s.layout,
                         "problem": s.problem,
                     }
                     for s in self.cluster.sources

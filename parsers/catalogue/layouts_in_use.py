@@ -6,19 +6,21 @@ Here: which of them a line's record is in, and where records begin. Not here: th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
+from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
 from parsers.catalogue.literals import LITERALS, literals_of
 from parsers.catalogue.text import line_end, text_of
-from parsers.layouts import LOG4J, Layout, Record, fitting, misfit, sniff
+from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
 
-HEAD = 64 << 10
-"""Bytes of a chunk that are looked at to learn what they are."""
 MAX_RECORD = 64 << 10
 """Bytes of a record of several lines that a multi-line pattern gets to see."""
 MAX_LAYOUTS = 8
 """Layouts one file may change between."""
 MAX_TURNS = 16
 """Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
+MAX_FAILURES = 4
+"""Lines of a chunk in no known layout from which on only every so often something is to be learnt from one."""
 _SHOWN_LINES, _SHOWN = 3, 200
 
 
@@ -37,40 +39,61 @@ class LayoutsInUse:
         """Whether a record begins in these bytes at this place."""
         self.shown: list[str] = []
         """First lines, while no layout is known."""
-        self._turns = 0
+        self.learned: list[str] = []
+        """Conversion patterns of the layouts that no list holds."""
+        self.troubles: list[tuple[str, str]] = []
+        """What these do not tell: reasons and texts of problems."""
+        self.written: datetime | None = None
+        """When about the last line of the chunk was written, if that is known."""
+        self._turns = self._failures = 0
 
     def learn(self, head: bytes) -> None:
         """Looks at lines for the layout they are in, unless one is known."""
         if self.known:
             return
-        found = sniff(head[:HEAD], self.given)
-        if found is not None:
-            self._use(found)
+        found = layout_of(head, self.given, self.written)
+        if found.layout is not None:
+            self._take(found, found.layout)
         elif not self.shown:
-            lines = (text_of(line) for line in head[:HEAD].split(b"\n", 64)[:64])
+            lines = (text_of(line) for line in head.split(b"\n", 64)[:64])
             self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
 
     def new_chunk(self) -> None:
         """From here on it may change MAX_TURNS times again."""
-        self._turns = 0
+        self._turns = self._failures = 0
 
     def read(self, text: str, data: bytes, at: int) -> Record | None:
         """The record that begins with this line, in a layout in use or in another one the file changes to."""
         for layout in self.known:
             record = layout.read(text)
             if record is not None:
-                self.latest = layout
-                return record
+                doubtful = record.logger is None and not layout.bare and leaves_over(record, layout)
+                self.latest = (self._another(None, text, data, at) if doubtful else None) or layout
+                return record if self.latest is layout else self.latest.read(text)
         found = fitting(text, self.given)
+        if found is not None or begins_record(text):
+            found = self._another(found, text, data, at)
         if found is None:
             return None
-        if self._turns < MAX_TURNS:
-            self._turns += 1
-            better = sniff(data[at : at + HEAD], self.given)
-            found = better if better is not None and better.fits(text) else found
-            self._use(found)
         self.latest = found
         return found.read(text)
+
+    def _another(self, listed: Layout | None, text: str, data: bytes, at: int) -> Layout | None:
+        """The layout a file changes to with this line, which fits a listed one or none."""
+        if self._turns >= MAX_TURNS or (listed is None and not self._tries()):
+            return listed
+        better = layout_of(data[at:], self.given, self.written, text)
+        clean = better.trouble is None or better.trouble[0] == "no-date"
+        if better.layout is None or not clean or better.layout in self.known:
+            return None
+        self._take(better, better.layout)
+        self._turns += 1
+        return better.layout
+
+    def _tries(self) -> bool:
+        """Whether to learn from a line that is in no layout: seldom, where that led to nothing before."""
+        self._failures += 1
+        return self._failures <= MAX_FAILURES or self._failures & (self._failures - 1) == 0
 
     def record_at(self, data: bytes, at: int) -> Record | None:
         """The record that begins at this place, in a layout in use."""
@@ -94,7 +117,20 @@ class LayoutsInUse:
 
     def misfit(self) -> str:
         """Why the first lines are in no known layout, and what they are."""
-        return f"no known layout: {misfit(self.shown, self.given)}; the file begins {self.shown}"
+        return f"no known layout, and none that could be learned: {misfit(self.shown, self.given)}; the file begins {self.shown}"
+
+    def take_over(self, other: LayoutsInUse) -> None:
+        """Makes what is known of a part of the file known of this one."""
+        self.known = self.known or other.known
+        self.learned += [pattern for pattern in other.learned if pattern not in self.learned]
+        self.troubles += [trouble for trouble in other.troubles if trouble not in self.troubles]
+
+    def _take(self, found: Learned, layout: Layout) -> None:
+        self._use(layout)
+        if found.pattern is not None and found.pattern not in self.learned:
+            self.learned.append(found.pattern)
+        if found.trouble is not None and found.trouble not in self.troubles:
+            self.troubles.append(found.trouble)
 
     def _use(self, layout: Layout) -> None:
         known = [layout, *(other for other in self.known if other is not layout)]

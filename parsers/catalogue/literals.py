@@ -101,6 +101,11 @@ def literals_of(layouts: Iterable[Layout]) -> Literals:
 LITERALS = literals_of(())
 
 
+def anywhere() -> Literals:
+    """What is searched for in lines of a layout nobody knows yet."""
+    return _made(frozenset((_FULL,)), False)
+
+
 @lru_cache(maxsize=1 << 12)
 def relevant(logger: str) -> str | None:
     """The first logger that matters which may have been printed so."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
-from parsers.catalogue.layouts_in_use import HEAD
+from parsers.catalogue.learning import HEAD
 from parsers.catalogue.reading import Reading
 from parsers.catalogue.text import line_end
 from parsers.catalogue.unwrapped import Unwrapped
@@ -65,9 +65,11 @@ class LogFile(Reading):
         yield from self.end()
 
     def _plain(self, stream: BinaryIO) -> Iterator[Row]:
+        self.layouts.written = self.member.modified if len(self.pending) < CHUNK else None
         self.layouts.learn(self.pending)
         for data in self._chunks(stream):
             begin = self.offset
+            self.layouts.written = None if self.pending else self.member.modified
             yield from self.chunk(data)
             if self.wrapped_at >= 0:
                 yield from self._unwrapped(data[self.wrapped_at :] + self.pending, stream)
@@ -111,7 +113,7 @@ class LogFile(Reading):
 
     def _take_over(self, own: Unwrapped) -> None:
         """What was unwrapped and names no writer is this file's."""
-        self.layouts.known = self.layouts.known or own.layouts.known
+        self.layouts.take_over(own.layouts)
         self.layouts.shown = self.layouts.shown or (own.layouts.shown if own.survey.hits or not self.writers.named else [])
         self.survey.take_over(own.survey)
 

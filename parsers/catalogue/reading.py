@@ -15,6 +15,7 @@ from typing import Any
 import regex
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
+from parsers.catalogue.learning import begins_record
 from parsers.catalogue.literals import relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
@@ -48,6 +49,7 @@ class Reading:
         self.known = 0  # up to here in the chunk `owner` is known
         self.told = False  # a pattern of several lines has told all of `owner`
         self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
+        self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
     def chunk(self, data: bytes) -> Iterator[Row]:
@@ -68,9 +70,16 @@ class Reading:
         if self.problem:
             yield {**problem("read-error", self.problem, byte=self.offset), "source": self.source}
         if not known.known and (survey.hits or any(LOG_MARK.search(line.encode()) for line in known.shown)):
-            yield {**problem("unknown-layout", known.misfit(), line=1, byte=0), "source": self.source}
-        if survey.undated and survey.first is None:
-            text = f"the lines print no date: {survey.undated} events could not be placed in time"
+            yield {**problem("unknown-layout", survey.unread_told() + known.misfit(), line=1, byte=0), "source": self.source}
+        elif survey.unread:
+            yield {
+                **problem("unknown-layout", survey.unread_told() + f"such as {survey.unread_samples}", line=1, byte=0),
+                "source": self.source,
+            }
+        for reason, text in known.troubles:
+            yield {**problem(reason, text, line=1, byte=0), "source": self.source}
+        if survey.undated and survey.first is None and "no-date" not in dict(known.troubles):
+            text = f"the lines print no date: {survey.undated} relevant ones could not be placed in time"
             yield {**problem("no-date", text, line=1, byte=0), "source": self.source}
         yield {"source": self.source, "event": "source", "pattern": "log", "collected": self.collected()}
 
@@ -82,6 +91,7 @@ class Reading:
             "modified": self.member.modified,
             "lines": self.line - 1 + self.unended,
             **self.survey.collected(),
+            "layout": "\n".join(self.layouts.learned) or None,
             "problem": self.problem,
         }
 
@@ -134,11 +144,17 @@ class Reading:
         record = self.layouts.read(text, data, begin)
         if self.layouts.literals is not literals:
             return
+        self.unread = False
         if record is None:
             if self._wraps(raw):
                 self.wrapped_at = begin
                 return
-            self._find_owner(data, begin)
+            if not self.layouts.known or begins_record(text):
+                self.unread = True
+                self.survey.leave_unread(text)
+                self.owner, self.owner_at, self.told = None, -1, False
+            else:
+                self._find_owner(data, begin)
             if self.told:
                 return
             seen = Seen(text, text.strip(), None, begin, end, noise=noise)
@@ -146,6 +162,7 @@ class Reading:
             self.owner, self.owner_at, self.told = record, begin, False
             bare = self.layouts.latest.bare and record.logger is None
             seen = Seen(text, record.message, record.logger, begin, end, bare=bare, noise=noise)
+            self.survey.undated += record.time is None and self._when(seen)[0] is None
         self.known = end
         if len(text) > LONG_MESSAGE and self.slow:
             return
@@ -176,7 +193,7 @@ class Reading:
                 if found is not None:
                     yield from self._events(pattern, found, context, seen)
                     return
-        if self.layouts.literals.names_logger(ids):
+        if self.layouts.literals.names_logger(ids) and not self.unread:
             self._count_unrecognised(seen)
 
     def _events(self, pattern: Pattern, found: regex.Match[str], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
@@ -184,7 +201,6 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen)
-        self.survey.undated += time is None and self.owner is not None
         row: Row = {
             "source": self.source,
             "line": line,

@@ -11,13 +11,15 @@ from datetime import datetime
 
 import regex
 
-from parsers.catalogue.layouts_in_use import HEAD, LayoutsInUse
+from parsers.catalogue.layouts_in_use import LayoutsInUse
+from parsers.catalogue.learning import HEAD
 from parsers.catalogue.text import first_noise, line_end, noise_in, text_of
 from parsers.layouts import LOG4J, Record
 from parsers.schemas import Row
 
 MAX_SAMPLES = 5
 _LAST_LINES = 10_000
+_SHOWN = 200
 _NODE_NAMED = (
     r"\[(?:[\w, =]*?(?:\b(?:id|nodeId|brokerId|replicaId|controllerId|broker)=| on [Bb]roker )|"
     r"(?:GroupCoordinator|Kafka Server) |KafkaApi-)(\d{1,9})[\], ]"
@@ -42,7 +44,10 @@ class Survey:
         self.hits = 0
         """Lines that hold a literal."""
         self.undated = 0
-        """Events of records that print no date."""
+        """Of these, records that print no date."""
+        self.unread = 0
+        """Of these, lines that begin a record in no layout that is known."""
+        self.unread_samples: list[str] = []
         self.tail: Record | None = None
         """Last record of the chunks so far, which may go on in the next."""
 
@@ -64,6 +69,16 @@ class Survey:
                 return
             if at == 0:
                 return
+
+    def leave_unread(self, text: str) -> None:
+        """Counts a line in no known layout."""
+        self.unread += 1
+        if len(self.unread_samples) < MAX_SAMPLES:
+            self.unread_samples.append(text[:_SHOWN])
+
+    def unread_told(self) -> str:
+        """How many lines these are, in words."""
+        return f"{self.unread} relevant lines begin records that could not be read: " if self.unread else ""
 
     def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
         if all(layout is LOG4J for layout in layouts.known):
@@ -87,6 +102,8 @@ class Survey:
         """Makes what is known of a part of the source known of this one."""
         self.hits += other.hits
         self.undated += other.undated
+        self.unread += other.unread
+        self.unread_samples = (self.unread_samples + other.unread_samples)[:MAX_SAMPLES]
         self.noise += other.noise
         self.noise_at = other.noise_at if self.noise_at is None else self.noise_at
         self.unrecognised += other.unrecognised
@@ -98,8 +115,8 @@ class Survey:
     def collected(self) -> Row:
         """Fields of schemas.COLLECTED."""
         return {
-            "unrecognised": self.unrecognised,
-            "samples": self.samples,
+            "unrecognised": self.unrecognised + self.unread,
+            "samples": (self.samples + self.unread_samples)[:MAX_SAMPLES],
             "first": self.first,
             "last": self.last,
             "clock": "utc" if self.utc else "line",

@@ -49,6 +49,7 @@ class Unwrapped(Reading):
             return
         data = b"\n".join([line.text for line in self.lines]) + b"\n"
         self.starts = list(accumulate((len(line.text) + 1 for line in self.lines), initial=0))
+        self.layouts.written = time_of(self.lines[-1])
         self.layouts.learn(data)
         done = len(self.lines) if last else bisect_right(self.starts, self.layouts.cut(data)) - 1 or len(self.lines)
         self._compare(self.lines[:done])

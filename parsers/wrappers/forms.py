@@ -14,12 +14,13 @@ from parsers.wrappers.peeled import Peeled, epoch
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 _NAME = rb"[^\s:\[\]]+"
 _FROM = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)(" + _NAME + rb") (?:[^\s:\[]+)(?:\[\d+\])?: ?(.*)"
+_NO_LEVEL = rb"(?!(?i:trace|debug|info|warn|error|fatal|[tdiwef]) *[ |])"
 _PRIORITY = rb"(?:<\d{1,3}>)?"
 
 _CRI = re.compile(rb"(" + _ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
 _STAMPED = re.compile(rb"(" + _ISO + rb") (.*)", re.DOTALL)
-_COMPOSE = re.compile(rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
+_COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
 _STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) [a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
 _SHORT = re.compile(_PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _FROM, re.DOTALL)
 _SHORT_ISO = re.compile(_PRIORITY + rb"(" + _ISO + rb") " + _FROM, re.DOTALL)

@@ -26,6 +26,8 @@ class Peeled:
     """The runtime cut the line; the rest comes in the stream's next."""
     final: bool = False
     """A rendered record: nothing is in it."""
+    form: str = ""
+    """The name of a wrapper that is text anybody may print; it does not stand in itself."""
 
 
 _UNITS = ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3))

@@ -11,11 +11,13 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
+from parsers.catalogue.learning import layout_of
 from parsers.layouts import Layout, fitting, instant
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.forms import FORMS, pod
@@ -25,6 +27,8 @@ from parsers.wrappers.peeled import RAW, Peeled
 MAX_FIELD = 1 << 30
 """Bytes of a field of the journal; it holds less."""
 MAX_DEPTH = 5
+MAX_NEW_WRITERS = 9
+"""Writers in a file's first lines up to which words before a `|` may be their names, where nothing else tells."""
 MAX_PENDING = 256
 """Writers whose cut lines are kept until their ends come."""
 _SNIFFED_LINES = 200
@@ -72,8 +76,9 @@ def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
     unwrapper = Unwrapper(given)
     unwrapper.prepare(head)
     outer = Outer(io.BytesIO(), head)
-    lines = islice(unwrapper.lines(outer), _SNIFFED_LINES)
-    return any(fitting(line.text[:RAW].decode("utf-8", "replace"), given) is not None for line in lines)
+    lines = [line.text[:RAW] for line in islice(unwrapper.lines(outer), _SNIFFED_LINES)]
+    listed = any(fitting(line.decode("utf-8", "replace"), given) is not None for line in lines)
+    return listed or layout_of(b"\n".join(lines)).layout is not None
 
 
 class Unwrapper:
@@ -90,7 +95,26 @@ class Unwrapper:
     def prepare(self, head: bytes) -> bool:
         """Learns from a file's first lines; whether any of them is wrapped."""
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
-        return sum(self.wraps(line) for line in lines) > 0
+        return sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
+
+    def _learns(self, lines: Sequence[bytes]) -> bool:
+        """Whether nearly all lines are in one wrapper that is text anybody may print, around records in a layout no list holds."""
+        whole = [line.rstrip(b"\r") for line in lines if line.strip()]
+        found: dict[str, list[Peeled]] = defaultdict(list)
+        for line in whole:
+            for name, peel, sure in FORMS.get(line[:1], ()):
+                if not sure and (peeled := peel(line)) is not None and _MAY_WRITE.fullmatch(peeled.writer):
+                    found[name].append(peeled)
+                    break
+        for name, peels in found.items():
+            if 10 * len(peels) < 9 * len(whole) or len({peeled.writer for peeled in peels}) > MAX_NEW_WRITERS:
+                continue
+            learned = layout_of(b"\n".join(peeled.text for peeled in peels)).layout
+            records = [learned.read(peeled.text.decode("utf-8", "replace")) for peeled in peels] if learned is not None else []
+            if 2 * sum(record is not None and record.time is not None for record in records) >= len(peels):
+                self._believed.add(name)
+                return True
+        return False
 
     def wraps(self, text: bytes, depth: int = 0) -> bool:
         """Whether something is around this line."""
@@ -129,7 +153,7 @@ class Unwrapper:
         yield from self._deeper(Peeled(text), Line(b"", number, byte, raw[:RAW], self._section, "", None), 0)
 
     def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
-        found = self._once(peeled.text) if depth < MAX_DEPTH and not peeled.final else None
+        found = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
         if found is None:
             yield line._replace(text=peeled.text, host=peeled.host, utc=peeled.utc, writer=_joined(self._section, peeled.writer))
             return
@@ -137,6 +161,7 @@ class Unwrapper:
             inner.writer = inner.writer or peeled.writer
             inner.host = inner.host or peeled.host
             inner.utc = inner.utc or peeled.utc
+            inner.form = inner.form or peeled.form
             if inner.stream:
                 yield from self._whole(inner, line, depth)
             else:
@@ -154,7 +179,7 @@ class Unwrapper:
             return
         yield from self._deeper(peeled, line, depth + 1)
 
-    def _once(self, text: bytes) -> Sequence[Peeled] | None:
+    def _once(self, text: bytes, within: str = "") -> Sequence[Peeled] | None:
         """The line without its outermost wrapper; None if there is none."""
         first = text[:1]
         if first == b"{":
@@ -162,8 +187,9 @@ class Unwrapper:
         if first == b"[":
             return pod(text) or (of_json(text) if ARRAY.match(text) else None)
         for name, peel, sure in FORMS.get(first, ()):
-            peeled = peel(text)
+            peeled = peel(text) if name != within else None
             if peeled is not None and (sure or name in self._believed or self._believe(name, peeled)):
+                peeled.form = "" if sure else name
                 return (peeled,)
         return None
 
@@ -219,6 +245,10 @@ def _joined(section: str, writer: str) -> str:
     return f"{section}#{writer}" if section and writer else section or writer
 
 
+_MAY_WRITE = re.compile(
+    r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
+)
+"""A writer's name that is no level, no thread and no time; '' where the wrapper names none."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")

@@ -1,0 +1,148 @@
+"""Times as programs print them, and the conversion patterns that print such ones.
+
+Here: where in a line a time stands and which forms of %d it may be; day and month may be either way round. Not here: which
+of these forms a file is in (parsers.catalogue.learning), or how a form is read (parsers.log_pattern).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+_LONG_MONTH = r"(?:January|February|March|April|June|July|August|September|October|November|December)"
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_LONG_DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
+_NAMED_ZONE = r"(?:UTC|GMT|WES?T|CES?T|EES?T|MSK|[ECMP][SD]T|IST|JST|KST|BST|AES?T|SGT|HKT)"
+
+_DATES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
+    (re.compile(expression), formats)
+    for expression, formats in (
+        (r"\d{4}([-/.])\d\d\1\d\d", ("yyyy{}MM{}dd",)),
+        (r"\d{8}(?=(?:T|[ _-])?\d\d:?\d\d:?\d\d)()", ("yyyyMMdd",)),
+        (r"\d\d?([-/.])\d\d?\1\d{4}", ("dd{}MM{}yyyy", "MM{}dd{}yyyy")),
+        (r"\d\d([-/.])\d\d\1\d\d", ("yy{}MM{}dd", "dd{}MM{}yy", "MM{}dd{}yy")),
+        (rf"\d\d?([-/ .]){_LONG_MONTH}\1\d{{4}}", ("dd{}MMMM{}yyyy",)),
+        (rf"\d\d?([-/ .]){_MONTH}\1\d{{4}}", ("dd{}MMM{}yyyy",)),
+        (rf"\d\d?([-/ .]){_MONTH}\1\d\d", ("dd{}MMM{}yy",)),
+        (rf"{_LONG_MONTH} \d\d?(,?) \d{{4}}", ("MMMM dd{} yyyy",)),
+        (rf"{_MONTH} \d\d?(,?) \d{{4}}", ("MMM dd{} yyyy",)),
+        (rf"{_MONTH} \d\d?()(?= \d\d:\d\d:\d\d \S+ \d{{4}}\b)", ("MMM dd",)),
+        (rf"{_MONTH} \d\d?()(?= )", ("MMM dd",)),
+    )
+)
+_WEEKDAY = re.compile(rf"(?:{_LONG_DAY}|({_DAY}))(?P<after>\.?,? )")
+_JOINT = re.compile(r",? {1,2}|T|[:_-]")
+_CLOCK = re.compile(
+    r"(?P<hour>\d\d?)(?P<between>[:.-])\d\d(?P=between)\d\d|(?P<compact>\d{6}(?=[^\d]|\d{3}(?!\d)))",
+)
+_FRACTION = re.compile(r"(?P<mark>[.,:])(?P<digits>\d{1,9})(?!\d)")
+_FRACTION_BEHIND_DASHES = re.compile(r"(?P<mark>[.,:-])(?P<digits>\d{1,9})(?!\d)")
+_NOON = re.compile(r"(?P<before> ?)[AaPp][Mm]\b")
+_ZONE = re.compile(
+    rf"(?P<before> ?)(?:(?P<number>[+-]\d\d(?P<colon>:?)\d\d)|(?P<letter>Z)|(?P<hours>[+-]\d\d)|(?P<name>{_NAMED_ZONE}))(?![\w:])"
+)
+_LATE_YEAR = re.compile(r" \d{4}(?!\d)")
+_EPOCH = re.compile(r"(?:9[5-9]\d{7}|[1-3]\d{9})(?:(?P<millis>\d{3})|(?P<mark>\.)\d{1,9})?(?!\d)")
+"""Of the years 2000 to 2096, so that no offset is taken for one by its length alone."""
+_MAY_BEGIN = re.compile(r"(?<![\w.:/+-])(?=[\dA-Z])|(?<=[^\d]T)(?=\d\d:)|(?<=[=-])(?=\d{2})")
+_ENDS = re.compile(r"(?![\w:])")
+
+
+class Stamp(NamedTuple):
+    """A time in a line."""
+
+    begin: int
+    end: int
+    formats: tuple[str, ...]
+    """What may stand in the braces of %d: several where digits do not tell what is the day and what the month."""
+    dated: bool
+
+
+def stamps(text: str, begin: int = 0, end: int | None = None) -> Iterator[Stamp]:
+    """The times in a text, from left to right."""
+    at, end = begin, len(text) if end is None else end
+    while (place := _MAY_BEGIN.search(text, at, end)) is not None:
+        found = _stamp(text, place.start())
+        if found is not None and found.end <= end:
+            yield found
+            at = found.end
+        else:
+            at = place.start() + 1
+
+
+def _stamp(text: str, begin: int) -> Stamp | None:
+    weekday = _WEEKDAY.match(text, begin)
+    start = weekday.end() if weekday is not None else begin
+    before = ("EEE" if weekday[1] else "EEEE") + _quoted(weekday["after"]) if weekday is not None else ""
+    for expression, formats in _DATES:
+        date = expression.match(text, start)
+        joint = _JOINT.match(text, date.end()) if date is not None else None
+        if date is None:
+            continue
+        clock = _clock(text, joint.end() if joint is not None else date.end())
+        if clock is None:
+            continue
+        between = _quoted(joint[0]) if joint is not None else ""
+        after, end = clock
+        year = "" if "yy" in formats[0] else (" yyyy" if _LATE_YEAR.match(text, end) else "")
+        end += 5 if year else 0
+        whole = [before + form.replace("{}", date[1]) + between + after + year for form in formats]
+        if _ENDS.match(text, end):
+            return Stamp(begin, end, tuple(map(_named, whole)), "yy" in whole[0])
+    if weekday is not None:
+        return None
+    epoch = _EPOCH.match(text, begin)
+    if epoch is not None and _ENDS.match(text, epoch.end()):
+        return Stamp(begin, epoch.end(), ("UNIX_MILLIS" if epoch["millis"] else "UNIX",), True)
+    clock = _clock(text, begin)
+    if clock is not None and "mm" in clock[0] and _ENDS.match(text, clock[1]) and text[begin + 2 : begin + 3] == ":":
+        return Stamp(begin, clock[1], (_named(clock[0]),), False)
+    return None
+
+
+def _clock(text: str, at: int) -> tuple[str, int] | None:
+    """The form of the time of day that stands at this place, and where it ends."""
+    found = _CLOCK.match(text, at)
+    if found is None:
+        return None
+    end = found.end()
+    between = found["between"] or ""
+    noon_at = end
+    form = f"{{}}{between}mm{between}ss"
+    if found["compact"]:
+        digits = 3 if text[end : end + 3].isdigit() and len(text[end : end + 3]) == 3 else 0
+        form, end = form + "S" * digits, end + digits
+    if (fraction := (_FRACTION_BEHIND_DASHES if between == "-" else _FRACTION).match(text, end)) is not None:
+        form, end = form + fraction["mark"] + "S" * len(fraction["digits"]), fraction.end()
+        noon_at = end
+    hour = "HH"
+    if (noon := _NOON.match(text, noon_at)) is not None:
+        hour, form, end = "hh", f"{form}{noon['before']}a", noon.end()
+    if (zone := _ZONE.match(text, end)) is not None:
+        form, end = form + zone["before"] + _zone(zone), zone.end()
+    return form.format(hour), end
+
+
+def _zone(found: re.Match[str]) -> str:
+    if found["number"]:
+        return "XXX" if found["colon"] else "Z"
+    return "z" if found["name"] else "X"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("T", "'T'")
+
+
+_NAMES = {
+    "yyyy-MM-dd HH:mm:ss,SSS": "ISO8601",
+    "HH:mm:ss,SSS": "ABSOLUTE",
+    "dd MMM yyyy HH:mm:ss,SSS": "DATE",
+    "yyyyMMddHHmmssSSS": "COMPACT",
+}
+
+
+def _named(form: str) -> str:
+    """log4j's own name of a form, where it has one."""
+    return _NAMES.get(form, form)
