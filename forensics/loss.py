@@ -568,6 +568,8 @@ def _by_commitment(
 def _cause(term: Term, election: Election | None, removals: Sequence[Removal], committed: bool | None, timeline: PartitionTimeline) -> str:
     if election is not None and election.unclean:
         return "unclean-election"
+    if term.epoch == 0 and not term.restart and timeline.created():
+        return "inherited-log"  # before its first term the partition had no records: what was cut is of another of that name
     own = [r for r in timeline.replicas[term.leader].removals if _up_to(r.epoch, term)] if term.leader in timeline.replicas else []
     at_start = [r for r in own if r.start == term.start_offset]
     if any(r.cause == "empty" for r in at_start) or _emptied(term, timeline):

@@ -209,6 +209,7 @@ EVENT_KINDS: dict[str, str] = {
     "fatal-error": "the process or a thread of it ended on an error",
     # controllers
     "controller-elected": "`controller` became the active controller at controller_epoch",
+    "controller-thread": "a ZooKeeper broker's controller thread began, once in the life of its process",
     "controller-resigned": "a controller stopped being active",
     "quorum-role": "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known",
     "controller-refused": "a request from an old controller was ignored",

@@ -40,6 +40,7 @@ CLUSTER_EVENTS = frozenset(
         "fatal-error",
         "controller-elected",
         "controller-resigned",
+        "controller-thread",
         "controller-refused",
         "balance-checked",
         "truncation-refused",
@@ -78,11 +79,17 @@ class Incarnation:
     end: Event | None = None
     """The event that closed it: the end of an orderly stop, or the start that follows a crash."""
     outcome: str = "running"
-    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop)."""
+    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop), 'failed' (it gave up while it started)."""
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
     evidence: list[Event] = field(default_factory=list)
+
+    @property
+    def cluster(self) -> int | None:
+        """The cluster it was of, where a line of it tells."""
+        told = self.begin if self.begin is not None else self.last_seen
+        return told.cluster if told is not None else None
 
     @property
     def begin_at(self) -> datetime | None:
@@ -152,12 +159,16 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A node's life in a cluster begins."""
+    """A node's stay in a cluster begins."""
 
     node: int
     at: datetime
     how: str
     """As spark.incarnations.Span has it."""
+    before: int | None
+    """Number of the cluster it was in before."""
+    again: bool
+    """It had been in this cluster before that."""
     evidence: tuple[Event, ...]
 
 
@@ -176,6 +187,8 @@ class Cluster:
     """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
     ended: tuple[Cluster, ...] = ()
     """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
+    whole: tuple[Cluster, ...] = field(default=(), repr=False)
+    """All clusters of the collection, where there are several."""
     events: list[Event] = field(default_factory=list)
     """Events of no single partition, in time order."""
     settings: Settings = field(default_factory=Settings)
@@ -252,18 +265,20 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             if current is None:
                 current = Incarnation(node, begin=None)
                 found.append(current)
-            phase = "up" if kind != "broker-state" else phase
+            phase = phase if kind == "broker-state" or phase == "given up" else "up"
             if kind == "broker-stopping":
                 current.stopping = current.stopping or event
                 current.evidence.append(event)
             elif kind == "broker-stopped":
-                current.outcome, current.end = "stopped", event
+                current.outcome, current.end = "failed" if phase == "given up" else "stopped", event
                 current.evidence.append(event)
             elif kind == "controlled-shutdown":
                 current.controlled = event if event.reason != "retry" else current.controlled or event
                 current.evidence.append(event)
         elif kind in ("clean-start", "unclean-start") and current is not None:
             _settle_by_marker(found, current, event)
+        elif kind == "fatal-error" and phase in ("starting", "announced"):
+            phase = "given up"
         if current is not None and current.outcome == "running" and _spoken(event):
             current.last_seen = event
     return found

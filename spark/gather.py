@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark.clocks import Clock, estimate
-from spark.cluster import Beginning, Cluster, Node, Source, lives, recreated_topics
+from spark.cluster import Beginning, Cluster, Incarnation, Node, Source, lives, recreated_topics
 from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
@@ -475,28 +475,50 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
         s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
         s.path = identifier.shown(s.path)
+    lived = _lived(events)
+    at_any_time = {identifier.shown(s.path) for s in sources if s.kind == "server-properties"} if identifier.clusters.last else set()
     lives: list[Cluster] = []
     for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
-        _fill(cluster, [e for e in events if e.cluster == number], clocks, ordered)
+        _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
         cluster.begun = _begun(cluster, clocks, identifier.clusters)
         cluster.ended = tuple(lives)
         lives.append(cluster)
+    for cluster in lives:
+        cluster.whole = tuple(lives)
     return lives[-1], identifier
 
 
 def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:
-    """When each node's life in the cluster began, UTC."""
+    """When each node's stays in the cluster began, UTC."""
     found = []
     for node, spans in clusters.spans.items():
-        for span in spans:
+        for number, span in enumerate(spans if node is not None else ()):
             if node is not None and span.cluster == cluster.number + clusters.last:
-                offset = clocks.get(node, Clock()).offset_ms
-                found.append(Beginning(node, span.since - timedelta(milliseconds=offset), span.how, span.evidence))
+                seen = next((e.at for e in span.evidence if e.at is not None), span.since)
+                at = (seen if span.how == "under-way" else span.since) - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+                before = spans[number - 1].cluster - clusters.last if number else None
+                again = any(s.cluster == span.cluster for s in spans[:number])
+                found.append(Beginning(node, at, span.how, before, again, span.evidence))
     return tuple(sorted(found, key=lambda b: (b.at, b.node)))
 
 
-def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clock], ordered: Mapping[int, list[str]]) -> None:
+def _lived(events: Iterable[Event]) -> dict[int, list[Incarnation]]:
+    """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
+    streams: dict[int, list[Event]] = defaultdict(list)
+    for e in sorted(events, key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0)):
+        if e.writer is not None:
+            streams[e.writer].append(e)
+    return {node: lives(node, _without_twins(own)) for node, own in streams.items()}
+
+
+def _fill(
+    cluster: Cluster,
+    events: list[Event],
+    clocks: Mapping[int | None, Clock],
+    ordered: Mapping[int, list[str]],
+    lived: Mapping[int, Sequence[Incarnation]],
+) -> None:
     streams: dict[int, list[Event]] = defaultdict(list)
     for e in sorted(events, key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0)):
         cluster.events.append(e)
@@ -509,7 +531,7 @@ def _fill(cluster: Cluster, events: list[Event], clocks: Mapping[int | None, Clo
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
-        known.lives = lives(node, own)
+        known.lives = [life for life in lived.get(node, ()) if life.cluster in (cluster.number, None)]
         known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))

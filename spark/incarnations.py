@@ -18,8 +18,11 @@ from datetime import datetime, timedelta
 from spark.events import Event
 
 CLUSTER_ID = "cluster.id"
-TELLING = frozenset({"broker-starting", "controller-starting", "broker-state", "config", "controller-elected", "cluster-id-mismatch"})
+STARTS = frozenset({"broker-starting", "controller-starting", "controller-thread"})
+TELLING = STARTS | {"broker-state", "config", "controller-elected", "cluster-id-mismatch"}
 """Kinds of events that are looked at here; partition states, too, for the controller epochs they are of."""
+STARTING = timedelta(minutes=5)
+"""A start with many logs to recover goes on for long, but the lines that tell of it stand at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)
 """One election is told by several lines, in several files."""
 
@@ -71,6 +74,14 @@ class _Process:
     named_by: Event | None = None
     terms: list[Event] = field(default_factory=list)
     """First words of controllers of one epoch each: that one was elected, or orders of it."""
+    marks: set[tuple[str, str | None]] = field(default_factory=set)
+    """Statements of its start: a KRaft broker prints several, each once."""
+
+    def still_starts(self, e: Event) -> bool:
+        """The line is one more of the same start."""
+        named = self.cluster_id is not None and e.event != "controller-thread"  # which begins after the id was printed
+        fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
+        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
 
 
 @dataclass(eq=False)
@@ -133,12 +144,15 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
         processes: list[_Process] = []
         for e in sorted(own, key=lambda e: (e.at, e.source, e.line)):
             assert e.at is not None
-            starts = e.event in ("broker-starting", "controller-starting") or (e.event == "broker-state" and e.reason == "STARTING")
+            starts = e.event in STARTS or (e.event == "broker-state" and e.reason == "STARTING")
             names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
             now = processes[-1] if processes else None
-            if starts or now is None or (names and now.cluster_id not in (None, e.value)):
+            again = starts and now is not None and now.still_starts(e)
+            if (starts and not again) or now is None or (names and now.cluster_id not in (None, e.value)):
                 now = _Process(e.at)
                 processes.append(now)
+            if starts:
+                now.marks.add((e.event, e.pattern))
             if names and now.cluster_id is None:
                 now.cluster_id, now.named_by = e.value, e
             elif e.event == "cluster-id-mismatch" and e.key is None:
@@ -261,7 +275,9 @@ def _agree(group: Iterable[_Stay], stay: _Stay) -> bool:
 
 
 def _same_moment(one: _Stay, other: _Stay) -> bool:
-    return one.node != other.node and any(abs(at - other.epochs[e]) <= SAME_ELECTION for e, at in one.epochs.items() if e in other.epochs)
+    """Or of one and its successor: a node that is told of the next epoch right after."""
+    near = ((at, other.epochs[n]) for e, at in one.epochs.items() for n in (e - 1, e, e + 1) if n in other.epochs)
+    return one.node != other.node and any(abs(here - there) <= SAME_ELECTION for here, there in near)
 
 
 def _apart_by_loss(group: Iterable[_Stay], stay: _Stay) -> _Stay | None:

@@ -64,7 +64,7 @@ def test_min_isr_of_one_cost_what_the_last_replica_lost(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_finding_for_each_setting_and_value(name: str) -> None:
-    causes = [f.cause for f in of(bundle(name), "risky-setting")]
+    causes = [(f.cluster, f.cause) for f in of(bundle(name), "risky-setting")]
     assert len(causes) == len(set(causes))
 
 

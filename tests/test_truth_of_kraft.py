@@ -100,6 +100,8 @@ def test_only_a_frozen_broker_is_fenced_alive(name: str) -> None:
 @pytest.mark.parametrize("name", TOLD)
 def test_a_restarted_replica_was_restarted_within_it(name: str) -> None:
     for f in said(name, "restarted-replica"):
+        if f.cluster:
+            continue  # back in another cluster
         assert f.end is not None
         begun = [at for at, broker in done(name, "start") if broker in f.brokers and at <= f.end]
         assert len(begun) > 1, "the first start is no restart"

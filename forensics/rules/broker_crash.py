@@ -18,10 +18,15 @@ NOTICED = timedelta(seconds=60)
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
         for life in node.lives:
-            if life.outcome == "crashed":
+            if life.outcome == "crashed" and not _left(life, node):
                 yield _finding(node, life, cluster, partitions, certain=True)
         if (end := _never_back(node, cluster)) is not None:
             yield _finding(node, node.lives[-1], cluster, partitions, certain=False, noticed=end)
+
+
+def _left(life: Incarnation, node: Node) -> bool:
+    """A node that is only a controller prints nothing when it is stopped: what comes next in another cluster tells no crash."""
+    return not node.broker and life.end is not None and life.end.cluster != life.cluster
 
 
 def _never_back(node: Node, cluster: Cluster) -> Event | None:

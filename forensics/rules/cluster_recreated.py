@@ -6,12 +6,16 @@ cluster (spark.incarnations), or what was lost of the old logs (data_loss).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from forensics.model import Evidence, Finding, Rule, brokers_named, moment, quote
 from spark.cluster import Beginning, Cluster
 
+THROUGH_IT = timedelta(minutes=5)
+"""Between the end of a session and the first election in the empty store."""
 NAMED = 4
 """Partitions that are named where many are meant."""
 
@@ -20,7 +24,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     came = [b for b in cluster.begun if b.how != "first"]
     if not cluster.ended or not came:
         return
-    before = cluster.ended[-1]
+    before = _before(cluster, came)
     cause, how = _how(cluster, before, came)
     kept = [p for p in partitions if p["inherited"]]
     brokers = tuple(sorted({b.node for b in came}))
@@ -32,7 +36,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
         start=came[0].at,
         end=came[-1].at,
         cause=cause,
-        summary=f"{brokers_named(brokers)} became another cluster: {_named(cluster)}, after {_named(before)}"
+        summary=f"{brokers_named(brokers)} {'came back to the' if came[0].again else 'became another'} cluster: {_named(cluster)}, after {_named(before)}"
         + (f"; logs of the old one still lay on {_disks(kept)}" if kept else ""),
         explanation=(
             f"From {moment(came[0].at)} on {brokers_named(brokers)} {'are' if len(brokers) > 1 else 'is'} of another cluster, {_named(cluster)}; before, "
@@ -44,14 +48,30 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     )
 
 
+def _before(cluster: Cluster, came: Sequence[Beginning]) -> Cluster:
+    """Where most of them were before."""
+    numbers = Counter(b.before for b in came)
+    number = max(numbers, key=lambda n: (numbers[n], n or 0))
+    return next((c for c in cluster.whole if c.number == number), cluster.ended[-1])
+
+
 def _named(cluster: Cluster) -> str:
     return cluster.id if cluster.id is not None else "one whose id is not in evidence"
 
 
 def _how(cluster: Cluster, before: Cluster, came: Sequence[Beginning]) -> tuple[str, str]:
-    if any(b.how == "under-way" for b in came):
+    under_way = [b for b in came if b.how == "under-way"]
+    if under_way:
         store = "The metadata quorum" if cluster.mode == "kraft" else "ZooKeeper"
-        return "state-lost", f"{store} lost its state while brokers were living: controllers count their epochs from the beginning again."
+        if _expired(before, cluster, under_way):
+            return (
+                "state-lost",
+                f"{store} lost its state while brokers were living: their sessions had expired, and controllers count from the beginning again.",
+            )
+        return (
+            "unknown",
+            f"Controllers count their epochs from the beginning again; no start of the brokers is in evidence at that time, so how {store} lost its state is not known.",
+        )
     now, then = ({c.settings.value("zookeeper.connect", broker=b.node) for b in came} for c in (cluster, before))
     if None not in now | then and not now & then:
         return "pointed-elsewhere", f"They were started with another zookeeper.connect: {', '.join(map(str, sorted(now, key=str)))}."
@@ -61,6 +81,12 @@ def _how(cluster: Cluster, before: Cluster, came: Sequence[Beginning]) -> tuple[
         "state-wiped",
         "They found no state of the old cluster in ZooKeeper when they were started: its data was wiped, or another was put in its place.",
     )
+
+
+def _expired(before: Cluster, cluster: Cluster, came: Sequence[Beginning]) -> bool:
+    """Sessions that expired right before are the word of processes that lived through it."""
+    told = [e for c in (before, cluster) for e in c.of("session-expired") if e.at is not None]
+    return any(e.writer == b.node and timedelta(0) <= b.at - e.at <= THROUGH_IT for b in came for e in told if e.at is not None)
 
 
 def _disks(kept: Sequence[Mapping[str, Any]]) -> str:

@@ -17,6 +17,8 @@ _BECAUSE = {
     "hw-truncation": "had cut its log to its high watermark and led before it had fetched again, as happens before leader epochs "
     "(0.11): the first case of KIP-101",
     "empty-replica": "had come back with an empty log",
+    "inherited-log": "was its first leader. They were records of another partition of this name, of a cluster or a topic before, in a log that was still "
+    "on the disk and was taken for this one's",
     "corruption": "had cut its log at damaged records",
     "unknown": "did not have them; the evidence does not show why",
 }
@@ -98,6 +100,7 @@ def _cause_words(loss: Loss, term: Term) -> str:
         "hw-truncation": f"broker {term.leader} had truncated to its high watermark",
         "empty-replica": f"broker {term.leader} came back empty",
         "corruption": f"damaged log of broker {term.leader}",
+        "inherited-log": "of the partition of this name before, cut as this one began",
     }.get(loss.cause, f"missing on broker {term.leader}, epoch {term.epoch}")
 
 

@@ -21,7 +21,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     if timeline.topic not in (GROUPS, TRANSACTIONS):
         return
     for loss in losses(timeline, cluster):
-        if loss.excuse is None and loss.committed is not False:  # both are written with acks=all
+        if loss.excuse is None and loss.committed is not False and loss.cause != "inherited-log":  # both are written with acks=all
             groups = _groups(timeline)
             yield Finding(
                 kind="offset-commit-loss",

@@ -139,6 +139,7 @@ def _assignment(row: Row) -> Iterator[Row]:
 
 _STATE_CHANGE = ("state.change.logger",)
 _CONTROLLER = ("kafka.controller.KafkaController",)
+_EVENTS = ("kafka.controller.ControllerEventManager$ControllerEventThread",)
 _FROM_TO = r"from (?P<_old>\w+) to (?P<_new>\w+)"
 _LEADER_AND_ISR = r"(?P<_state>\{[^}]*\}|\w*\(.*\))"
 _LIST = r"(?:\w+\()?(?P<replicas>\[?-?\d+(?:, ?-?\d+)*\]?)?\)?"
@@ -1131,6 +1132,29 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="controller-thread",
+        event="controller-thread",
+        literal="kafka.controller.ControllerEventManager$ControllerEventThread",
+        regex=r"Starting ?",
+        versions=("0.11.0", "3.9"),
+        loggers=_EVENTS,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [ControllerEventThread controllerId=3] Starting"
+                " (kafka.controller.ControllerEventManager$ControllerEventThread)",
+                {"node": 3},
+                "source: 2.8 ControllerEventManager",
+            ),
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [controller-event-thread]: Starting "
+                " (kafka.controller.ControllerEventManager$ControllerEventThread)",
+                {"node": None},
+                "source: 1.0 ControllerEventManager",
+            ),
+        ),
+        note="KafkaController#startup alone starts it: an election or a new session does not print it again.",
+    ),
+    Pattern(
         name="controller-resigned",
         event="controller-resigned",
         literal="Resigned (kafka.controller.KafkaController",
@@ -1341,7 +1365,6 @@ _REPLICA_MACHINE = ("kafka.controller.ReplicaStateMachine", "kafka.controller.Zk
 _MACHINES = _PARTITION_MACHINE + _REPLICA_MACHINE
 _DELETION = ("kafka.controller.TopicDeletionManager", "kafka.controller.TopicDeletionManager$DeleteTopicsThread")
 _SEND = ("kafka.controller.RequestSendThread",)
-_EVENTS = ("kafka.controller.ControllerEventManager$ControllerEventThread",)
 _CHANNEL = ("kafka.controller.ControllerChannelManager", "kafka.controller.ControllerBrokerRequestBatch")
 
 _IRRELEVANT: tuple[Statement, ...] = (
@@ -1428,8 +1451,8 @@ _IRRELEVANT: tuple[Statement, ...] = (
      ("0.8.2", "3.9"), _SEND,
      "[Controller-3-to-broker-3-send-thread], Starting "),
     ("event-thread", "kafka.controller.ControllerEventManager$ControllerEventThread",
-     "(?:Starting|Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?", ("0.11.0", "3.9"), _EVENTS,
-     "[ControllerEventThread controllerId=3] Starting"),
+     "(?:Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?", ("0.11.0", "3.9"), _EVENTS,
+     "[ControllerEventThread controllerId=3] Stopped"),
     ("machine-started", " state machine with initial state -> ", "Started (?:partition|replica){}.*", ("0.8.2", "3.9"), _MACHINES,
      "[ReplicaStateMachine controllerId=1] Started replica state machine with initial state -> Map()"),
     ("machine-stopped", " state machine", "Stopped (?:partition|replica){}", ("0.8.2", "3.9"), _MACHINES,
