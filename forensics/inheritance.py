@@ -14,12 +14,17 @@ from spark.timeline import PartitionTimeline
 
 
 def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]:
-    """By broker, the load of a log with records that it found before this cluster had the partition."""
+    """By broker that came from another cluster, the load of a log with records before it had led or followed here."""
     came = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
     created = min((s.at for s in timeline.states if s.at is not None), default=None)
     found: dict[int, Event] = {}
     for broker, replica in timeline.replicas.items():
-        load = next((x for x in replica.loads if x.at is not None and broker in came and x.at >= came[broker]), None)
-        if load is not None and load.at is not None and load.offset and (created is None or load.at < created):
+        since = came.get(broker)
+        if since is None or (created is not None and created < since):
+            continue  # what the log held when the partition was made is not in evidence
+        load = next((x for x in replica.loads if x.at is not None and x.at >= since), None)
+        starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
+        begun = min((at for at in starts if at is not None), default=None)
+        if load is not None and load.at is not None and load.offset and (begun is None or load.at < begun):
             found[broker] = load.event
     return found

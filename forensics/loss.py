@@ -25,6 +25,7 @@ from forensics.before_epochs import (
     told_high_watermark,
 )
 from forensics.elections import Election, elections
+from forensics.inheritance import inherited
 from forensics.model import Range
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
@@ -275,7 +276,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     settled = longest.removal.settled and not _outlived(term, removals, timeline)
     found = []
     for part, committed, hw in _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster):
-        cause = _cause(term, election, removals, committed, timeline)
+        cause = _cause(term, election, removals, committed, timeline, cluster)
         handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.unclean is False
         excuse = _excuse(part, term, timeline, cluster) if handed_on else None
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
@@ -565,11 +566,21 @@ def _by_commitment(
     return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
 
 
-def _cause(term: Term, election: Election | None, removals: Sequence[Removal], committed: bool | None, timeline: PartitionTimeline) -> str:
+def _cause(
+    term: Term,
+    election: Election | None,
+    removals: Sequence[Removal],
+    committed: bool | None,
+    timeline: PartitionTimeline,
+    cluster: Cluster,
+) -> str:
     if election is not None and election.unclean:
         return "unclean-election"
     if term.epoch == 0 and not term.restart and timeline.created():
         return "inherited-log"  # before its first term the partition had no records: what was cut is of another of that name
+    brought = inherited(timeline, cluster)
+    if any(r.broker in brought and r.end == brought[r.broker].log_end_offset for r in removals):
+        return "inherited-log"
     own = [r for r in timeline.replicas[term.leader].removals if _up_to(r.epoch, term)] if term.leader in timeline.replicas else []
     at_start = [r for r in own if r.start == term.start_offset]
     if any(r.cause == "empty" for r in at_start) or _emptied(term, timeline):

@@ -62,7 +62,16 @@ def _cut(sure: Sequence[Finding]) -> list[str]:
 
 
 def _offsets(findings: Sequence[Finding]) -> str:
-    count = sum(r.length or 0 for f in findings for r in f.offsets)
+    """Records that several replicas had brought from the partition of this name before are counted once."""
+    count = sum(r.length or 0 for f in findings for r in f.offsets if f.cause != "inherited-log")
+    brought = {
+        (f.topic, f.partition, o)
+        for f in findings
+        if f.cause == "inherited-log"
+        for r in f.offsets
+        for o in range(r.start, r.end or r.start)
+    }
+    count += len(brought)
     return f"{count} offset{'s' if count != 1 else ''}"
 
 

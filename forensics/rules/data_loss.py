@@ -17,8 +17,8 @@ _BECAUSE = {
     "hw-truncation": "had cut its log to its high watermark and led before it had fetched again, as happens before leader epochs "
     "(0.11): the first case of KIP-101",
     "empty-replica": "had come back with an empty log",
-    "inherited-log": "was its first leader. They were records of another partition of this name, of a cluster or a topic before, in a log that was still "
-    "on the disk and was taken for this one's",
+    "inherited-log": "did not have them. They were records of another partition of this name, of a cluster or a topic before, in a log that was still on "
+    "the disk and was taken for this one's",
     "corruption": "had cut its log at damaged records",
     "unknown": "did not have them; the evidence does not show why",
 }
