@@ -482,6 +482,8 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster.begun = _begun(cluster, clocks, identifier.clusters)
         cluster.ended = tuple(lives)
         lives.append(cluster)
+    for number, cluster in enumerate(lives, 1):
+        cluster.later = tuple(lives[number:])
     return lives[-1], identifier
 
 
