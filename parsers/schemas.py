@@ -205,6 +205,7 @@ EVENT_KINDS: dict[str, str] = {
     "topic-id-mismatch": "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's",
     "log-dir-offline": "a log directory failed",
     "log-dir-error": "an I/O error that takes its log directory offline",
+    "log-file-refused": "the exception below such an error: value is the file of the log directory, where it is named; reason is 'in-use' (Windows renames and deletes no file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'",
     "log-dir-partitions": "a partition is offline because its log directory is",
     "fatal-error": "the process or a thread of it ended on an error",
     # controllers

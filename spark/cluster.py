@@ -37,6 +37,7 @@ CLUSTER_EVENTS = frozenset(
         "session-expired",
         "brokers-changed",
         "log-dir-offline",
+        "log-file-refused",
         "fatal-error",
         "controller-elected",
         "controller-resigned",
@@ -79,7 +80,9 @@ class Incarnation:
     end: Event | None = None
     """The event that closed it: the end of an orderly stop, or the start that follows a crash."""
     outcome: str = "running"
-    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop), 'failed' (it gave up while it started)."""
+    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop, or it halted), 'failed' (it gave up while it started)."""
+    halted: Event | None = None
+    """Its own last word before it halted over its disks, with no shutdown; `end` is the start that follows, if there is one."""
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
@@ -187,8 +190,8 @@ class Cluster:
     """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
     ended: tuple[Cluster, ...] = ()
     """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
-    whole: tuple[Cluster, ...] = field(default=(), repr=False)
-    """All clusters of the collection, where there are several."""
+    whole: tuple[Cluster, ...] = field(default=(), repr=False, compare=False)
+    """All clusters of the collection, oldest first; empty where this one was made alone."""
     events: list[Event] = field(default_factory=list)
     """Events of no single partition, in time order."""
     settings: Settings = field(default_factory=Settings)
@@ -208,9 +211,21 @@ class Cluster:
         return [e for e in self.events if e.event in kinds]
 
     @property
+    def later(self) -> tuple[Cluster, ...]:
+        """Those that lived on these brokers after it, oldest first."""
+        return tuple(c for c in self.whole if c.number > self.number)
+
+    @property
     def lives(self) -> tuple[Cluster, ...]:
         """All clusters of the collection, the one that stands last."""
         return (*self.ended, self)
+
+    def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
+        """The node's first event of these kinds after `at`, in whatever cluster it is then."""
+        if at is None:
+            return None
+        told = (e for c in (self, *self.later) for e in c.of(*kinds))
+        return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
 
     @cached_property
     def until(self) -> datetime | None:
@@ -228,6 +243,14 @@ class Cluster:
         `at` is None."""
         value = self.settings.value(key, topic=topic, broker=node, at=at)
         return value if value is not None else default
+
+    def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
+        """The node's log directories; empty where no evidence tells them. log.dirs counts before log.dir."""
+        for key in ("log.dirs", "log.dir") if node in self.settings.brokers() else ():
+            value = self.settings.value(key, broker=node, at=at)
+            if value and value != "null":
+                return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
+        return ()
 
     def min_isr(self, topic: str, at: datetime | None = None) -> int:
         """Effective min.insync.replicas, Kafka's default 1."""
@@ -256,7 +279,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
         elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
             # a process of both roles starts its controller before its broker: what stands between is the new life's
             phase = "starting" if kind == "broker-starting" else "announced"
-            if current is not None and current.outcome == "running" and _alive(current):
+            if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
                 current.outcome, current.end = "crashed", event
                 current.evidence.append(event)
             current = Incarnation(node, begin=event, evidence=[event])
@@ -275,6 +298,12 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             elif kind == "controlled-shutdown":
                 current.controlled = event if event.reason != "retry" else current.controlled or event
                 current.evidence.append(event)
+        elif kind == "fatal-error" and event.reason in _HALTING:
+            if current is None:
+                current = Incarnation(node, begin=None)
+                found.append(current)
+            current.outcome, current.end, current.halted, current.last_seen = "crashed", event, event, event
+            current.evidence.append(event)
         elif kind in ("clean-start", "unclean-start") and current is not None:
             _settle_by_marker(found, current, event)
         elif kind == "fatal-error" and phase in ("starting", "announced"):
@@ -283,6 +312,9 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             current.last_seen = event
     return found
 
+
+_HALTING = frozenset({"log-dir", "disk"})
+"""Kafka calls Runtime.halt over them: no shutdown hook runs, nothing more is printed."""
 
 _OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
 

@@ -118,15 +118,20 @@ def _finding(
     noticed: Event | None = None,
 ) -> Finding:
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
-    end = life.end_at if certain else None
+    end = life.end_at if certain and life.end is not life.halted else None
     touched = _touched(node.id, last, end, partitions)
     headless = _headless(node.id, last, end, partitions)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
     count = len({*touched, *headless})
     back = (
         f"It was started again at {moment(end)} with no shutdown in its log before that."
-        if certain
+        if end is not None
         else f"It printed nothing more, and {'the controller saw it go at ' + moment(noticed.at) if noticed is not None else 'it did not come back'}."
+    )
+    why = (
+        "It halted because of its log directories, which skips the shutdown."
+        if life.halted is not None
+        else "Killed, out of memory, or the machine went down: Kafka prints nothing then."
     )
     marker = " Its log directories carried no marker of a clean shutdown." if unclean else ""
     return Finding(
@@ -136,19 +141,21 @@ def _finding(
         brokers=(node.id,),
         start=last,
         end=end,
-        summary=f"broker {node.id} ended without a shutdown"
+        summary=f"broker {node.id} {'halted over its log directories' if life.halted is not None else 'ended without a shutdown'}"
         + (f", back at {moment(end)}" if end else "")
         + (f"; {count} partition{'s' if count > 1 else ''} touched" if count else ""),
         explanation=(
-            f"Broker {node.id} lived at {moment(last)}, by the last line about its process. {back}{_missed(node.id, last, end, cluster)}{marker} Killed, out of memory, or the machine went down: Kafka prints nothing then."
+            f"Broker {node.id} lived at {moment(last)}, by the last line about its process. {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
             + (f" It dropped out of the ISR of {_some(touched)}." if touched else "")
             + (f" It left {_some(headless)} without a leader." if headless else "")
         ),
-        next_steps=(
+        next_steps=("See what its log directories refused (log-dir-failure).",)
+        if life.halted is not None
+        else (
             "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
             "hs_err_pid*.log in its working directory tells of a JVM crash.",
         ),
-        evidence=quote(life.end if certain else noticed, unclean, life.last_seen, life.begin),
+        evidence=quote(life.halted, life.end if certain else noticed, unclean, life.last_seen, life.begin),
     )
 
 

@@ -19,7 +19,20 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     named = {node for (_, node), own in refused.items() if any(e.key is None for e in own)}
     for (event, node), own in sorted(refused.items()):
         if any(e.key is None for e in own) or not named:
-            yield _finding(event, node, own, cluster)
+            for told in _by_ids(own):
+                yield _finding(event, node, told, cluster)
+
+
+def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
+    """Refusals over other ids are other mistakes; a line that names none is of those before it."""
+    groups: dict[tuple[str | None, str | None], list[Event]] = {}
+    last: tuple[str | None, str | None] = (None, None)
+    for e in own:
+        last = (e.value, e.reason) if e.value or e.reason else last
+        groups.setdefault(last, []).append(e)
+    unnamed = groups.pop((None, None), []) if len(groups) > 1 else []
+    for number, group in enumerate(groups.values()):
+        yield [*unnamed, *group] if number == 0 else group
 
 
 def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
@@ -28,7 +41,7 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
     what = "another cluster's" if event == "cluster-id-mismatch" else "another broker's"
     elsewhere = first.key is not None
     who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
-    back = _back(node, last, cluster) if not elsewhere else None
+    back = cluster.next_of(node, last.at, "broker-started") if not elsewhere else None
     ids = f" (it was to join {told.value}; its disk is of {told.reason})" if told is not None else ""
     return Finding(
         kind="cluster-id-mismatch",
@@ -51,10 +64,6 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
         ),
         evidence=quote(own[:2], last, back),
     )
-
-
-def _back(node: int, refused: Event, cluster: Cluster) -> Event | None:
-    return next((e for e in cluster.of("broker-started") if e.writer == node and e.at and refused.at and e.at > refused.at), None)
 
 
 RULE = Rule(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
+from forensics.windows import SLACK
 from spark.cluster import Cluster
+from spark.events import Event
 from spark.replicas import Removal
 from spark.timeline import PartitionTimeline, Term
 
@@ -36,9 +39,19 @@ _REMOVED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A broker was started on other log directories: its log is new, and the old one lies where it was."""
+
+    broker: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    evidence: tuple[Event, ...]
+
+
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
-        yield _told(loss, timeline)
+        yield _told(loss, timeline, tuple(_moved(loss, timeline, cluster)))
         if loss.earlier is not None:
             yield _perhaps(loss, loss.earlier, timeline)
     for alone in deposed(timeline, cluster):
@@ -52,7 +65,33 @@ def _led_before(term: Term, timeline: PartitionTimeline) -> Term | None:
     return earlier[-1] if earlier else None
 
 
-def _told(loss: Loss, timeline: PartitionTimeline) -> Finding:
+def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
+    for removal in loss.removals:
+        if removal.cause != "empty" or removal.at is None:
+            continue
+        before = (cluster.settings.change(key, broker=removal.broker, at=removal.at) for key in ("log.dirs", "log.dir"))
+        told = tuple(c.event for c in before if c is not None and c.event is not None and c.value != "null")[:1]
+        new = cluster.log_dirs(removal.broker, removal.at)
+        held = [
+            e for e in timeline.of("log-load", "log-created") if e.writer == removal.broker and e.directory and e.at and e.at < removal.at
+        ]
+        old = (held[-1].directory or "",) if held else _before_its_start(removal, cluster)
+        if new and old and not {d.rstrip("/\\") for d in old} & {d.rstrip("/\\") for d in new}:
+            yield _Moved(removal.broker, old, new, (*held[-1:], *told))
+
+
+def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
+    """The log directories of the process before the one that found its log empty."""
+    node = cluster.nodes.get(removal.broker)
+    begun = [life.begin_at for life in node.lives if life.begin_at is not None] if node is not None and removal.at is not None else []
+    start = max((b for b in begun if removal.at is not None and b <= removal.at), default=None)
+    first = next(iter(cluster.settings.history("log.dirs", broker=removal.broker)), None)
+    if start is None or first is None or first.at >= start - SLACK:
+        return ()
+    return cluster.log_dirs(removal.broker, start - SLACK)
+
+
+def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
     term = loss.term
     before = _led_before(term, timeline)
     count = loss.range.length
@@ -70,10 +109,24 @@ def _told(loss: Loss, timeline: PartitionTimeline) -> Finding:
         offsets=(loss.range,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: offsets {loss.range} {_lost_words(loss)} ({_cause_words(loss, term)})",
-        explanation=_explain(loss, before, count, timeline),
-        next_steps=tuple(_next_steps(loss, timeline)),
-        evidence=quote(*loss.evidence),
+        summary=f"{timeline.name}: offsets {loss.range} {_lost_words(loss)} ({_cause_words(loss, term)}{', on other log directories' if moved else ''})",
+        explanation=_explain(loss, before, count, timeline) + "".join(map(_moved_words, moved)),
+        next_steps=(*(_copy_words(m, timeline) for m in moved), *_next_steps(loss, timeline)),
+        evidence=quote(*(m.evidence for m in moved), *loss.evidence),
+    )
+
+
+def _moved_words(moved: _Moved) -> str:
+    return (
+        f" Broker {moved.broker} had been started on other log directories ({', '.join(moved.new)} and no longer {', '.join(moved.old)}): that deletes nothing, "
+        f"so unless somebody removed it, the log it had still lies in {', '.join(moved.old)}."
+    )
+
+
+def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
+    return (
+        f"Copy the directory of {timeline.name} in {', '.join(moved.old)} of broker {moved.broker} first: what it holds can be read from there "
+        "(kafka-dump-log) and sent again. Do not set log.dirs back without it: records that were written since would be left behind in turn."
     )
 
 

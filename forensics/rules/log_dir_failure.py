@@ -1,53 +1,194 @@
-"""log-dir-failure: a log directory went offline."""
+"""log-dir-failure: a log directory went offline, why the system refused it, and whether the broker went on without it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 
+ONE_FAILURE = timedelta(seconds=60)
+"""Within it the exception, both managers' lines, the controller's and the halt are told."""
+DISK = ("full", "read-only", "io")
+
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    groups: dict[tuple[int | None, str | None], list[Event]] = {}
+    groups: dict[int | None, list[Event]] = defaultdict(list)
     for event in cluster.of("log-dir-offline"):
-        broker = event.broker if event.broker is not None else event.writer
-        groups.setdefault((broker, event.directory), []).append(event)
-    for (broker, directory), events in sorted(groups.items(), key=lambda g: (str(g[0][0]), str(g[0][1]))):
-        own = [e for e in events if e.writer == broker]
-        if not own and any(k[0] == broker and k[1] != directory for k in groups):
-            continue
-        yield _finding(broker, directory, own or events)
+        groups[event.broker if event.broker is not None else event.writer].append(event)
+    for broker, events in sorted(groups.items(), key=lambda g: str(g[0])):
+        halts = [e.at for e in cluster.of("fatal-error") if e.writer == broker and e.reason == "log-dir" and e.at is not None]
+        for failure in _failures(broker, events, halts):
+            own = [e for e in failure if e.writer == broker]
+            told: dict[str | None, list[Event]] = defaultdict(list)
+            for event in own or failure:
+                told[event.directory].append(event)
+            for directory, lines in sorted(told.items(), key=lambda g: str(g[0])):
+                yield _finding(_Failure(broker, directory, lines, cluster))
 
 
-def _finding(broker: int | None, directory: str | None, events: list[Event]) -> Finding:
-    first = events[0]
-    where = directory or "a log directory"
+def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datetime]) -> Iterator[list[Event]]:
+    """Lines of one failure each: a directory may fail again, months later or seconds after it halted the broker."""
+    current: list[Event] = []
+    for event in events:
+        first = current[0].at if current else None
+        if first is not None and event.at is not None:
+            again = event.writer == broker and any(first <= halt <= event.at for halt in halts)
+            if again or event.at - first > ONE_FAILURE:
+                yield current
+                current = []
+        current.append(event)
+    if current:
+        yield current
+
+
+@dataclass
+class _Failure:
+    broker: int | None
+    directory: str | None
+    lines: Sequence[Event]
+    cluster: Cluster
+
+    @property
+    def at(self) -> datetime | None:
+        return self.lines[0].at
+
+    def near(self, kind: str) -> list[Event]:
+        if self.at is None:
+            return []
+        told = (e for e in self.cluster.of(kind) if e.writer == self.broker and e.at is not None)
+        return [e for e in told if e.at is not None and abs(e.at - self.at) <= ONE_FAILURE]
+
+    def refused(self) -> Event | None:
+        """The exception behind it: the last before it that is about this directory."""
+        told = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
+        before = [e for e in told if e.at is not None and self.at is not None and e.at <= self.at]
+        return before[-1] if before else next(iter(told), None)
+
+    def halted(self) -> Event | None:
+        told = (e for e in self.near("fatal-error") if e.reason == "log-dir")
+        return next((e for e in told if e.at is not None and self.at is not None and e.at >= self.at), None)
+
+    @cached_property
+    def set(self) -> tuple[str, ...]:
+        """The broker's log directories by its settings; empty where they are not in evidence."""
+        return self.cluster.log_dirs(self.broker, self.at) if self.broker is not None else ()
+
+
+def _finding(failure: _Failure) -> Finding:
+    broker, at = failure.broker, failure.at
+    where = failure.directory or "a log directory"
+    refused, halted = failure.refused(), failure.halted()
+    cause = refused.reason if refused is not None else None
+    alone = halted is not None or len(failure.set) == 1
+    back = failure.cluster.next_of(broker, at, "broker-started") if alone and broker is not None else None
     return Finding(
         kind="log-dir-failure",
         severity="high",
         confidence="certain",
         brokers=(broker,) if broker is not None else (),
-        start=first.at,
-        summary=f"broker {broker}: log directory {where} went offline",
-        explanation=(
-            f"At {moment(first.at)} broker {broker} took {where} offline after an I/O error. Its replicas there stopped at once; the broker goes on "
-            "with its other directories (KIP-112). The replicas come back only with a restart on a working disk; on an empty disk they are copied anew."
-        ),
-        next_steps=(
-            "Look at the disk: full, read-only, or failing (dmesg).",
-            "Before the disk is replaced, make sure that every partition on it has another in-sync replica: copy what has none.",
-        ),
-        evidence=quote(events),
+        start=at,
+        end=back.at if back is not None else None,
+        cause=cause,
+        summary=f"broker {broker}: log directory {where} "
+        + ("was removed under the running broker" if cause == "missing" else "went offline")
+        + (", and the broker halted" if alone else ""),
+        explanation=f"At {moment(at)} broker {broker} took {where} offline{_why(refused)}. {_went_on(failure, halted, back)} {_records(cause, alone)}",
+        next_steps=_next_steps(cause),
+        evidence=quote(refused, failure.lines, halted, back),
+    )
+
+
+def _why(refused: Event | None) -> str:
+    if refused is None:
+        return " after an I/O error"
+    file = refused.value or "a file in it"
+    return {
+        "in-use": f": Windows refused {_change(refused.value)}, because a file there is mapped or open (KAFKA-1194, KAFKA-9458)",
+        "missing": f": {file} was not there. The directory, or what was in it, had been removed under the running broker",
+        "full": ": its disk was full",
+        "read-only": ": its file system had become read-only",
+        "io": ": its disk gave an input/output error",
+        "handles": f": the process could not open {file}, it had too many files open",
+        "denied": f": the process was denied access to {file}",
+    }[refused.reason or ""]
+
+
+def _change(value: str | None) -> str:
+    old, _, new = (value or "").partition(" -> ")
+    for suffix, change in (
+        ("-delete", "to rename the directory of a replica whose topic was deleted"),
+        (".deleted", "to rename a segment that was to be deleted"),
+        (".swap", "to put a compacted segment in its place"),
+        ("-checkpoint", "to replace a checkpoint file"),
+    ):
+        if new.endswith(suffix):
+            return f"{change} ({old})"
+    return f"a change of {value}" if value else "a change of a file"
+
+
+def _went_on(failure: _Failure, halted: Event | None, back: Event | None) -> str:
+    if halted is None and len(failure.set) != 1:
+        goes_on = (
+            "the broker goes on with its other directories"
+            if failure.set
+            else "with other directories a broker goes on, with none it halts"
+        )
+        return f"Its replicas there stopped at once; {goes_on} (KIP-112)."
+    ended = f"No other was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
+    return f"{ended}; it was up again at {moment(back.at)}." if back is not None else f"{ended}. No later start of it is in evidence."
+
+
+def _records(cause: str | None, alone: bool) -> str:
+    if cause == "missing":
+        return (
+            "All records in the removed files are gone with them: they live on only where another broker has a copy, and a partition with no other "
+            "replica has lost all it held. The broker makes an empty directory at its next start."
+        )
+    if cause in ("in-use", "handles", "denied"):
+        return "The disk need not be damaged: what was written is still there" + (
+            ", except what the operating system had not yet flushed if the machine went down too." if alone else "."
+        )
+    return "The replicas come back only with a restart on a working disk; on an empty disk they are copied anew."
+
+
+def _next_steps(cause: str | None) -> tuple[str, ...]:
+    if cause == "in-use":
+        return (
+            "It comes back at every start until nothing is left to rename: with the broker stopped, finish by hand what it was refused (for a deleted topic, "
+            "remove its directories).",
+            "Do not delete the whole log directory over it: the records of the other topics are there.",
+            "Run Kafka where open files can be renamed: Linux, a container, or WSL 2 on its own file system.",
+        )
+    if cause == "missing":
+        return (
+            "Find out what removed it: by hand, a script, or a cleaner of temporary directories; log.dirs must not lie where one runs, as in /tmp.",
+            "For each partition on it, find another replica that was in sync; where there is none, ask the producers to send the records again.",
+        )
+    if cause == "handles":
+        return ("Raise the limit of open files (ulimit -n): two for every segment and one for every connection.",)
+    if cause == "denied":
+        return ("Give the directory and all files in it back to the user that runs the broker; look who started it as another user.",)
+    return (
+        "Look at the disk: full, read-only, or failing (dmesg)."
+        if cause not in DISK
+        else "Mend the disk before the broker is started on it.",
+        "Before the disk is replaced, make sure that every partition on it has another in-sync replica: copy what has none.",
     )
 
 
 RULE = Rule(
     kind="log-dir-failure",
     level="high",
-    meaning="A log directory failed; the broker serves on without it.",
-    references=("KIP-112", "KIP-858"),
+    meaning="A log directory failed; the broker serves on without it, or halts if it was the last.",
+    benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline with nothing wrong with the disk.",),
+    references=("KIP-112", "KIP-858", "KAFKA-1194", "KAFKA-9458"),
     cluster=judge,
+    recurs=True,
 )

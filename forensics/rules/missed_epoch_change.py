@@ -32,7 +32,9 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for replica in timeline.replicas.values():
         for kept in _kept(replica.events):
             between = [t for t in timeline.terms if kept.before < t.epoch < kept.epoch and t.leader != kept.leader]
-            if between and not _followed(between, kept, replica.events):
+            if not between or _followed(between, kept, replica.events) or _left(replica.broker, kept, timeline, cluster):
+                continue
+            if all(_covered(replica.broker, t, kept, cluster) for t in between):
                 yield _finding(replica.broker, kept, between, timeline)
 
 
@@ -53,6 +55,37 @@ def _followed(between: Sequence[Term], kept: _Kept, events: Sequence[Event]) -> 
     """It fetched from one of those leaders after all: the lines of that order are not in evidence."""
     begin, end = events.index(kept.lines[0]), events.index(kept.lines[2])
     return any(e.event == "fetcher-added" and e.broker in {t.leader for t in between} for e in events[begin:end])
+
+
+_OF_LIFE = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
+
+
+def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """It ended and came back in between: a broker that starts is sent every partition and truncates, whatever it was told before."""
+    begin, end = kept.lines[0].at, kept.lines[2].at
+    if begin is None or end is None:
+        return False
+    told = [e for e in (*cluster.events, *timeline.of("partition-state")) if e.at is not None and begin < e.at < end]
+    return any(_tells_end(e, broker) for e in told)
+
+
+def _tells_end(event: Event, broker: int) -> bool:
+    if event.event == "brokers-changed":
+        return event.reason in ("deleted", "bounced") and broker in (event.brokers or ())
+    if event.event in ("shutdown-seen", "broker-registered"):
+        return event.broker == broker
+    if event.event == "partition-state":
+        return event.broker == broker and event.value == "OfflineReplica"
+    return event.writer == broker and (event.event in _OF_LIFE or (event.event == "broker-state" and event.reason == "STARTING"))
+
+
+def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
+    """The broker's log of that time was collected, so that an order of that leader would be in it."""
+    old, _, said = kept.lines
+    if old.source == said.source or term.at is None:
+        return True
+    logs = [s for s in cluster.sources if broker in s.nodes and s.kind == "state-change-log"]
+    return any(s.first <= term.at <= s.last for s in logs if s.first is not None and s.last is not None)
 
 
 def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: PartitionTimeline) -> Finding:
@@ -90,7 +123,10 @@ RULE = Rule(
     kind="missed-epoch-change",
     level="high",
     meaning="A follower missed that another broker led in between and went on without truncation: its log may hold other records than the leader's.",
-    benign=("The same leader in the next leader epoch, with nobody leading in between: there is nothing to truncate.",),
+    benign=(
+        "The same leader in the next leader epoch, with nobody leading in between: there is nothing to truncate.",
+        "The broker was stopped and started in between: it is sent every partition then and truncates.",
+    ),
     references=("KAFKA-7164",),
     partition=judge,
 )

@@ -1,7 +1,7 @@
 """A disk fails: the error that takes a log directory offline, what goes offline with it, and brokers that end over it.
 
 Here: LogDirFailureChannel, the failure handlers of ReplicaManager and LogManager (KIP-112), KRaft's marking of directories
-(KIP-858), and the halts on I/O errors of the versions before 1.0. Not here: corruption found while loading (loading), replicas a
+(KIP-858), the exceptions that say what the system refused, and the halts on I/O errors of the versions before 1.0. Not here: corruption found while loading (loading), replicas a
 broker refuses to lead because of it (leadership).
 """
 
@@ -26,6 +26,19 @@ _CLEANER = (
 )
 _REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
 _DIRECTORY_ID = regex.compile(r"[\w-]{22}")
+_LOG_FILE = r"(?P<value>.*?[/\\](?:[^/\\]*-checkpoint|meta\.properties|[^/\\]+-\d+)\b.*?)"
+"""A file of a log directory, or two with ' -> ' between."""
+_REFUSALS = (
+    ("full", regex.compile(r"No space left on device|not enough space on the disk|Disk quota exceeded")),
+    ("read-only", regex.compile(r"Read-only file system")),
+    ("io", regex.compile(r"Input/output error|Structure needs cleaning")),
+    ("handles", regex.compile(r"Too many open files")),
+    ("denied", regex.compile(r"Permission denied|Operation not permitted|\(Access is denied\)")),
+    ("missing", regex.compile(r"NoSuchFileException|No such file or directory|cannot find the (?:path|file) specified")),
+    ("in-use", regex.compile(r"(?:AccessDenied|FileSystem)Exception: .*\\")),
+    ("denied", regex.compile(r"AccessDeniedException")),
+)
+"""What the system refused, by its own words, which are of its language, or by Java's class. Windows refuses what is still mapped or open."""
 
 
 def _each_partition(row: Row) -> Iterator[Row]:
@@ -36,6 +49,14 @@ def _each_partition(row: Row) -> Iterator[Row]:
 def _each_directory(row: Row) -> Iterator[Row]:
     for directory in _DIRECTORY_ID.findall(row["_groups"]["_directories"]):
         yield {**row, "directory": directory}
+
+
+def _refused(row: Row) -> Iterator[Row]:
+    said = row["_groups"]["_said"]
+    for reason, shape in _REFUSALS:
+        if shape.search(said):
+            yield {**row, "reason": reason}
+            return
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -200,6 +221,79 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         note="From then on the HW on disk falls behind.",
+    ),
+    Pattern(
+        name="log-file-refused",
+        event="log-file-refused",
+        literal="java.nio.file.",
+        regex=rf"(?P<_said>java\.nio\.file\.(?:AccessDenied|FileSystem|NoSuchFile)Exception: {_LOG_FILE}(?:: .*)?)",
+        versions=("0.10.0", "4.3"),
+        explode=_refused,
+        samples=(
+            Sample(
+                "java.nio.file.AccessDeniedException: D:\\kafka-logs\\orders-0 -> D:\\kafka-logs\\orders-0.5b1c2a9e8f7d4c3b9a8e7f6d5c4b3a21-delete",
+                {
+                    "value": "D:\\kafka-logs\\orders-0 -> D:\\kafka-logs\\orders-0.5b1c2a9e8f7d4c3b9a8e7f6d5c4b3a21-delete",
+                    "reason": "in-use",
+                },
+                "source: 2.3 Utils.atomicMoveWithFallback",
+            ),
+            Sample(
+                "java.nio.file.FileSystemException: C:\\k\\orders-0\\00000000000000000000.timeindex ->"
+                " C:\\k\\orders-0\\00000000000000000000.timeindex.deleted: The process cannot access the file because it is being used by"
+                " another process.",
+                {
+                    "value": "C:\\k\\orders-0\\00000000000000000000.timeindex -> C:\\k\\orders-0\\00000000000000000000.timeindex.deleted",
+                    "reason": "in-use",
+                },
+                "source: 2.3 Utils.atomicMoveWithFallback",
+            ),
+            Sample(
+                "java.nio.file.FileSystemException: /data/k/orders-0/00000000000000000000.log: No space left on device",
+                {"value": "/data/k/orders-0/00000000000000000000.log", "reason": "full"},
+                "source: 2.8 FileRecords",
+            ),
+            Sample(
+                "java.nio.file.NoSuchFileException: /data/k/cleaner-offset-checkpoint",
+                {"value": "/data/k/cleaner-offset-checkpoint", "reason": "missing"},
+                "source: 2.8 CheckpointFile",
+            ),
+        ),
+        note="Below the error that takes the directory offline; 'Caused by' and 'Suppressed' repeat it.",
+    ),
+    Pattern(
+        name="log-file-not-opened",
+        event="log-file-refused",
+        literal="java.io.FileNotFoundException: ",
+        regex=rf"(?P<_said>java\.io\.FileNotFoundException: {_LOG_FILE} \(.*\))",
+        versions=("0.8.0", "4.3"),
+        explode=_refused,
+        samples=(
+            Sample(
+                "java.io.FileNotFoundException: /data/k/replication-offset-checkpoint.tmp (No such file or directory)",
+                {"value": "/data/k/replication-offset-checkpoint.tmp", "reason": "missing"},
+                "source: 2.7 CheckpointFile",
+            ),
+            Sample(
+                "java.io.FileNotFoundException: /data/k/orders-0/00000000000000000000.index (Too many open files)",
+                {"value": "/data/k/orders-0/00000000000000000000.index", "reason": "handles"},
+                "source: 2.7 AbstractIndex",
+            ),
+        ),
+    ),
+    Pattern(
+        name="log-write-refused",
+        event="log-file-refused",
+        literal="java.io.IOException: ",
+        regex=r"(?P<_said>java\.io\.IOException: (?:No space left on device|There is not enough space on the disk|Disk quota exceeded"
+        r"|Read-only file system|Input/output error|Structure needs cleaning|Too many open files))",
+        versions=("0.8.0", "4.3"),
+        explode=_refused,
+        samples=(
+            Sample("java.io.IOException: No space left on device", {"value": None, "reason": "full"}, "source: 2.8 FileRecords"),
+            Sample("java.io.IOException: Input/output error", {"value": None, "reason": "io"}, "source: 2.8 FileRecords"),
+        ),
+        note="Of a file that was open; nothing says which.",
     ),
     Pattern(
         name="log-dir-offline",

@@ -50,6 +50,15 @@ def test_stop_that_did_not_complete_is_a_crash() -> None:
     assert outcomes(lived("broker-starting", "broker-started", "broker-stopping", "broker-starting")) == ["crashed", "running"]
 
 
+def test_halt_over_its_disks_ends_a_life_at_its_own_line_until_the_next_start_is_known() -> None:
+    halt = ("fatal-error", {"reason": "log-dir"})
+    (halted,) = lived("broker-starting", "broker-started", halt)
+    assert (halted.outcome, halted.end_at) == ("crashed", NOON + timedelta(seconds=2))
+    first, second = lived("broker-starting", "broker-started", halt, "broker-starting", "broker-started")
+    assert (first.outcome, first.end, second.outcome) == ("crashed", second.begin, "running")
+    assert first.halted is not None and first.last_seen is first.halted
+
+
 def test_log_that_begins_in_the_middle_has_a_life_without_beginning() -> None:
     first, second = lived("broker-stopping", "broker-stopped", "broker-starting")
     assert (first.begin, first.begin_at, first.outcome) == (None, None, "stopped")
