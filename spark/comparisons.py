@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -51,20 +51,29 @@ LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start", "f
 _DECIDED = frozenset({"decided", "sent"})
 
 
-def relations(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
     """Comparisons of clocks, one for each pair that has any. `events` carry the times their clocks told, uncorrected; each file's
-    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers."""
+    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers. `hosts`: nodes that
+    have a clock in common, each with the one that stands for it: there is nothing to compare between them."""
+    hosts = hosts or {}
     clusters: dict[int | None, list[Event]] = defaultdict(list)
     for e in events:
         clusters[e.cluster].append(e)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
-    for r in (r for own in clusters.values() for r in _told(own, anchors)):
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _told(own, anchors, hosts)):
+        if r.earlier == r.later:
+            continue
         turned = (r.later, r.earlier) in pairs
         pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
     return [combined(pairs[key]) for key in sorted(pairs)]
 
 
-def _told(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
+    one, two = (s._replace(node=hosts.get(s.node, s.node)) for s in (r.earlier, r.later))
+    return replace(r, earlier=one, later=two)
+
+
+def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
     """What the events of one cluster tell."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
@@ -75,9 +84,10 @@ def _told(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relati
             records.setdefault((e.event, e.metadata_offset), e)
         elif e.line is not None:
             own[e.writer].append(e)
-    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors)]
+    pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
+    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
     compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
-    return [*told, *_by_leaders(own, compared)]
+    return [*told, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
 
 
 def _apart(one: Event, other: Event) -> int:
@@ -244,15 +254,15 @@ def _moment(e: Event) -> datetime:
     return e.at or datetime.max
 
 
-def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
     """ZooKeeper: what a controller sees of the brokers' lives, against their own lines."""
     found: list[Relation] = []
     decided = _without_repeats(
         {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
     )
     started = {n: [e for e in events if _starts(e)] for n, events in own.items()}
-    controllers = [n for n in sorted(own) if decided[n] or any(e.event in _SEEN for e in own[n])]
-    pairs = [(one, two) for one in controllers for two in sorted(own) if one != two]
+    controllers = {n for n in own if decided[n] or any(e.event in _SEEN for e in own[n])}
+    pairs = [pair for pair in pairs if pair[0] in controllers]
     close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], own[pair[0]], pair[1], own[pair[1]]))}
     pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
     for one, two in pairs:
@@ -266,12 +276,11 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     return found
 
 
-def _by_leaders(own: Mapping[int, Sequence[Event]], compared: Collection[frozenset[int]]) -> list[Relation]:
+def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
     """Brokers that nothing else compares: leader and followers learn of a leader epoch at once, so that a leader's start and the start
     of a follower's fetcher lie close together, whichever comes first."""
     leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
     follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
-    pairs = ((one, two) for one in sorted(own) for two in sorted(own) if one != two and frozenset((one, two)) not in compared)
     found = (
         _together(one, two, [(leads[one][k], follows[two][k]) for k in sorted(leads[one].keys() & follows[two].keys())])
         for one, two in pairs
