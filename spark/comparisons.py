@@ -21,6 +21,8 @@ NOTICED_MS = 5_000
 """A controller or broker is told of a change in ZooKeeper within so much, unless it is busy."""
 BUSY_MS = 30_000
 """As long as a busy controller may take to look at the change."""
+COMING_UP = timedelta(milliseconds=BUSY_MS)
+"""After its start a broker is told all that was decided while it was down."""
 MOMENTS_APART = timedelta(seconds=10)
 """What happened so far apart does not come of one restart."""
 TRIED = 16
@@ -202,10 +204,12 @@ def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     return [r for r in found if r is not None]
 
 
-def _leaderships(controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event]) -> Relation | None:
+def _leaderships(
+    controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event], begun: Sequence[datetime]
+) -> Relation | None:
     """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
     difference from above. How long it took nobody tells; of several decisions one is taken up soon."""
-    pairs = [*_taken_up(decided, own), *_received(decided, own, broker)]
+    pairs = [*_taken_up(decided, own, begun), *_received(decided, own, broker)]
     if not pairs:
         return None
     told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
@@ -216,13 +220,14 @@ def _leaderships(controller: int, decided: Sequence[Event], broker: int, own: Se
     return Relation(Subject(controller), Subject(broker), least, low, least, pairs[n])
 
 
-def _taken_up(seen: Sequence[Event], own: Sequence[Event]) -> list[tuple[Event, Event]]:
-    """Decisions that made a leader epoch, each with the broker's first line at it."""
+def _taken_up(seen: Sequence[Event], own: Sequence[Event], begun: Sequence[datetime]) -> list[tuple[Event, Event]]:
+    """Decisions that made a leader epoch, each with the broker's first line at it. What a broker is told as it comes up may have been
+    decided any time before."""
     made: dict[_Epoch, list[Event]] = defaultdict(list)
     for e in seen:
         if e.reason == "decided" and (key := _epoch(e)) is not None:
             made[key].append(e)
-    first = _firsts(own)
+    first = {k: e for k, e in _firsts(own).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
     causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
     return [(causes[k][0], first[k]) for k in sorted(first.keys() & causes.keys()) if _apart(*causes[k]) <= NOTICED_MS]
 
@@ -265,13 +270,14 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     pairs = [pair for pair in pairs if pair[0] in controllers]
     close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], own[pair[0]], pair[1], own[pair[1]]))}
     pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    begun = {n: [e.at for e in events if e.event == "broker-starting" and e.at is not None] for n, events in own.items()}
     for one, two in pairs:
         deaths = [] if (one, two) in close else _deaths(one, own[one], two, own[two])
-        led = _leaderships(one, decided[one], two, started[two])
+        led = _leaderships(one, decided[one], two, started[two], begun[two])
         likely = [
             c for c in close.get((one, two), deaths) if led is None or (c.low <= led.high + AGREE_MS and led.low - AGREE_MS <= c.high)
         ]
-        found.extend(_chosen(likely, anchors, pools))
+        found.extend(_chosen(likely, anchors, pools, begun[two] if (one, two) in close else ()))
         found.extend([led] if led is not None else [])
     return found
 
@@ -431,9 +437,10 @@ def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
     return found
 
 
-def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools) -> list[Relation]:
+def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools, begun: Sequence[datetime]) -> list[Relation]:
     """The pairings that agree on one difference of the clocks: the one most of them tell, then what the machines say of
-    themselves, then the latest, as logs are cut off at their beginning."""
+    themselves, then the latest, as logs are cut off at their beginning. One that stands alone is none if the broker's next life
+    would lie between its two lines: they are of two occurrences."""
     if not candidates:
         return []
     meant = _meant(candidates[0], anchors)
@@ -444,9 +451,24 @@ def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools
 
     best = max(candidates, key=rank)
     near = [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
+    if len(near) == 1 and pools.votes(best) <= _OWN_VOTES and _another_life(best, meant, begun):
+        return []
     if len(near) > 1:
         near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
     return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
+
+
+_OWN_VOTES = 2
+"""Every pairing agrees with itself, about both of its machines."""
+
+
+def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime]) -> bool:
+    """Whether a process of the broker began between the two lines, if the clocks are as their machines say."""
+    there = r.evidence[1].at
+    apart = r.best - (meant if meant is not None else nearest_zone(r.best) * MINUTE_MS)
+    if abs(apart) <= BUSY_MS or there is None:
+        return False
+    return any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun)
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

@@ -260,6 +260,27 @@ def test_pairing_that_agrees_with_other_machines_is_chosen() -> None:
     assert {(r.earlier.node, r.best) for r in found} == {(2, 299_990), (3, 299_990)}
 
 
+def test_a_stop_and_the_controllers_line_about_the_next_one_are_not_compared() -> None:
+    again = event("broker-starting", 1, 60, line=3)
+    stop = [event("controlled-shutdown", 1, at, reason=r, line=n) for n, (at, r) in enumerate(((0, "start"), (0.15, "done")), 1)]
+    zones = dict.fromkeys((1, 2), MTIME_UTC)
+    assert relations([*stop, again, event("shutdown-seen", 2, 6484, broker=1)], zones) == []
+    assert len(relations([*stop, event("shutdown-seen", 2, 6484, broker=1)], zones)) == 1
+
+
+def test_decision_that_a_broker_meets_as_it_comes_up_compares_nothing() -> None:
+    events = [state(2, 0, 1, "decided"), event("broker-starting", 1, 44), led(1, 46, 1, line=2)]
+    assert relations(events, {}) == []
+
+
+def test_nodes_of_one_host_have_one_clock() -> None:
+    events = [*shutdown(1, 2, 300), *shutdown(3, 4, 300)]
+    assert len(relations(events, {})) == 2
+    assert [(r.earlier, r.later) for r in relations(events, {}, {1: 1, 2: 1, 3: 3, 5: 3})] == [(Subject(4), Subject(3))]
+    (found,) = relations(events, {}, {1: 1, 3: 1, 2: 2, 4: 2})
+    assert (found.earlier, found.later) == (Subject(2), Subject(1))
+
+
 def test_busy_controller_is_no_error_of_a_clock() -> None:
     own = [event("broker-starting", 1, -2), event("broker-registered", 1, 0, broker=1, line=2)]
     (found,) = relations([*own, event("brokers-changed", 2, 12, reason="added", brokers=[1])], dict.fromkeys((1, 2), MTIME_UTC))
