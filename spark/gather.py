@@ -24,7 +24,7 @@ from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.modified import meaningless
 from spark.settings import DELETIONS, Settings
 from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, hosts, shared_logs
-from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps
+from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -476,11 +476,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         known,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
         topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
-        steps={
-            s.path: found
-            for s in sources
-            if s.path not in absolute and (found := steps(clock_of[s.path].changes, s.first, jumps.get(s.path, ()), s.path))
-        },
+        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
@@ -503,6 +499,13 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster.ended = tuple(lives)
         lives.append(cluster)
     return lives[-1], identifier
+
+
+def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
+    """Where the offset changes in a source."""
+    if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
+        return found
+    return steps(clock.changes, source.first, jumps, source.path)
 
 
 def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:

@@ -29,6 +29,7 @@ from spark.zones import (
     in_zone,
     nearest_zone,
     steps,
+    turns,
 )
 
 NOON = datetime(2026, 11, 21, 12)
@@ -521,6 +522,28 @@ def test_files_rolled_in_between_tell_the_change() -> None:
     assert (change.before_ms, change.after_ms) == (2 * HOUR_MS, HOUR_MS)
     assert before.modified is not None
     assert before.modified < change.at <= AUTUMN
+
+
+def test_writers_of_one_log_in_two_zones_take_turns() -> None:
+    jumps = [Jump(27, after(0), after(-7200 + 111)), Jump(76, after(-7200 + 284), after(300)), Jump(82, after(300), after(-7200 + 306))]
+    before = [(27, 2 * HOUR_MS), (76, 0), (82, 2 * HOUR_MS)]
+    told = [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
+    assert told == [*before, (91, 0)]
+    assert [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(600)))] == [*before, (90, 0)]
+
+
+@pytest.mark.parametrize(
+    "jumps",
+    [
+        [],
+        [Jump(5, after(0), after(-3600))],
+        [Jump(5, after(0), after(-7200)), Jump(9, after(-7000), after(-14200))],
+        [Jump(5, after(0), after(-400)), Jump(7, after(-400), after(0)), Jump(9, after(0), after(-400))],
+    ],
+    ids=["none", "once", "never ahead again", "no quarters of an hour"],
+)
+def test_other_jumps_are_no_turns(jumps: list[Jump]) -> None:
+    assert turns(jumps, 0, (20, after(0))) == ()
 
 
 def test_source_is_split_at_its_own_jump() -> None:
