@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from spark.clocks import Clock
@@ -262,16 +262,24 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
     """A broker's incarnations from its own lines, in file order.
 
     A start with no completed stop before it is a crash (Kafka prints nothing when it is killed), unless the start itself
-    found the marker of a clean shutdown: then the stop happened and only its lines are missing.
+    found the marker of a clean shutdown: then the stop happened and only its lines are missing. One that finds the directories
+    locked is no start, and its end no stop.
     """
     found: list[Incarnation] = []
     current: Incarnation | None = None
     phase = "up"
+    locked_out: Event | None = None
     for event in events:
         kind = event.event
+        if kind == "fatal-error" and event.reason == "locked":
+            current = _without_the_last(found) if found and phase != "up" else current
+            phase, locked_out = "up", event
+        if locked_out is not None and kind in _ENDING and _soon(locked_out, event):
+            locked_out = None if kind == "broker-stopped" else locked_out
+            continue
         # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
         starting = kind == "broker-state" and event.reason == "STARTING"
-        if starting and phase != "up":
+        if starting and phase not in ("up", "given up"):
             continue
         if kind == "broker-starting" and phase == "announced" and current is not None:
             phase = "starting"
@@ -315,6 +323,26 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
 
 _HALTING = frozenset({"log-dir", "disk"})
 """Kafka calls Runtime.halt over them: no shutdown hook runs, nothing more is printed."""
+
+
+GIVING_UP = timedelta(minutes=1)
+"""A process that could not start has ended after so much."""
+_ENDING = frozenset({"broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"})
+
+
+def _soon(locked_out: Event, event: Event) -> bool:
+    return locked_out.at is None or event.at is None or event.at - locked_out.at <= GIVING_UP
+
+
+def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
+    """A process that finds the log directories locked is none but a second one: the one before it goes on."""
+    second = found.pop()
+    first = found[-1] if found else None
+    if first is not None and first.end is not None and first.end is second.begin:
+        first.outcome, first.end = "running", None
+        first.evidence.remove(second.begin)
+    return first
+
 
 _OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -21,6 +21,8 @@ NOTICED_MS = 5_000
 """A controller or broker is told of a change in ZooKeeper within so much, unless it is busy."""
 BUSY_MS = 30_000
 """As long as a busy controller may take to look at the change."""
+COMING_UP = timedelta(milliseconds=BUSY_MS)
+"""After its start a broker is told all that was decided while it was down."""
 MOMENTS_APART = timedelta(seconds=10)
 """What happened so far apart does not come of one restart."""
 TRIED = 16
@@ -51,20 +53,29 @@ LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start", "f
 _DECIDED = frozenset({"decided", "sent"})
 
 
-def relations(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
     """Comparisons of clocks, one for each pair that has any. `events` carry the times their clocks told, uncorrected; each file's
-    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers."""
+    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers. `hosts`: nodes that
+    have a clock in common, each with the one that stands for it: there is nothing to compare between them."""
+    hosts = hosts or {}
     clusters: dict[int | None, list[Event]] = defaultdict(list)
     for e in events:
         clusters[e.cluster].append(e)
     pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
-    for r in (r for own in clusters.values() for r in _told(own, anchors)):
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _told(own, anchors, hosts)):
+        if r.earlier == r.later:
+            continue
         turned = (r.later, r.earlier) in pairs
         pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
     return [combined(pairs[key]) for key in sorted(pairs)]
 
 
-def _told(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
+    one, two = (s._replace(node=hosts.get(s.node, s.node)) for s in (r.earlier, r.later))
+    return replace(r, earlier=one, later=two)
+
+
+def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
     """What the events of one cluster tell."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
@@ -75,9 +86,10 @@ def _told(events: Iterable[Event], anchors: Mapping[int, Anchor]) -> list[Relati
             records.setdefault((e.event, e.metadata_offset), e)
         elif e.line is not None:
             own[e.writer].append(e)
-    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors)]
+    pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
+    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
     compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
-    return [*told, *_by_leaders(own, compared)]
+    return [*told, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
 
 
 def _apart(one: Event, other: Event) -> int:
@@ -192,10 +204,12 @@ def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     return [r for r in found if r is not None]
 
 
-def _leaderships(controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event]) -> Relation | None:
+def _leaderships(
+    controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event], begun: Sequence[datetime]
+) -> Relation | None:
     """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
     difference from above. How long it took nobody tells; of several decisions one is taken up soon."""
-    pairs = [*_taken_up(decided, own), *_received(decided, own, broker)]
+    pairs = [*_taken_up(decided, own, begun), *_received(decided, own, broker)]
     if not pairs:
         return None
     told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
@@ -206,13 +220,14 @@ def _leaderships(controller: int, decided: Sequence[Event], broker: int, own: Se
     return Relation(Subject(controller), Subject(broker), least, low, least, pairs[n])
 
 
-def _taken_up(seen: Sequence[Event], own: Sequence[Event]) -> list[tuple[Event, Event]]:
-    """Decisions that made a leader epoch, each with the broker's first line at it."""
+def _taken_up(seen: Sequence[Event], own: Sequence[Event], begun: Sequence[datetime]) -> list[tuple[Event, Event]]:
+    """Decisions that made a leader epoch, each with the broker's first line at it. What a broker is told as it comes up may have been
+    decided any time before."""
     made: dict[_Epoch, list[Event]] = defaultdict(list)
     for e in seen:
         if e.reason == "decided" and (key := _epoch(e)) is not None:
             made[key].append(e)
-    first = _firsts(own)
+    first = {k: e for k, e in _firsts(own).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
     causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
     return [(causes[k][0], first[k]) for k in sorted(first.keys() & causes.keys()) if _apart(*causes[k]) <= NOTICED_MS]
 
@@ -244,34 +259,34 @@ def _moment(e: Event) -> datetime:
     return e.at or datetime.max
 
 
-def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor]) -> list[Relation]:
+def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
     """ZooKeeper: what a controller sees of the brokers' lives, against their own lines."""
     found: list[Relation] = []
     decided = _without_repeats(
         {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
     )
     started = {n: [e for e in events if _starts(e)] for n, events in own.items()}
-    controllers = [n for n in sorted(own) if decided[n] or any(e.event in _SEEN for e in own[n])]
-    pairs = [(one, two) for one in controllers for two in sorted(own) if one != two]
+    controllers = {n for n in own if decided[n] or any(e.event in _SEEN for e in own[n])}
+    pairs = [pair for pair in pairs if pair[0] in controllers]
     close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], own[pair[0]], pair[1], own[pair[1]]))}
     pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    begun = {n: [e.at for e in events if e.event == "broker-starting" and e.at is not None] for n, events in own.items()}
     for one, two in pairs:
         deaths = [] if (one, two) in close else _deaths(one, own[one], two, own[two])
-        led = _leaderships(one, decided[one], two, started[two])
+        led = _leaderships(one, decided[one], two, started[two], begun[two])
         likely = [
             c for c in close.get((one, two), deaths) if led is None or (c.low <= led.high + AGREE_MS and led.low - AGREE_MS <= c.high)
         ]
-        found.extend(_chosen(likely, anchors, pools))
+        found.extend(_chosen(likely, anchors, pools, begun[two] if (one, two) in close else ()))
         found.extend([led] if led is not None else [])
     return found
 
 
-def _by_leaders(own: Mapping[int, Sequence[Event]], compared: Collection[frozenset[int]]) -> list[Relation]:
+def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
     """Brokers that nothing else compares: leader and followers learn of a leader epoch at once, so that a leader's start and the start
     of a follower's fetcher lie close together, whichever comes first."""
     leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
     follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
-    pairs = ((one, two) for one in sorted(own) for two in sorted(own) if one != two and frozenset((one, two)) not in compared)
     found = (
         _together(one, two, [(leads[one][k], follows[two][k]) for k in sorted(leads[one].keys() & follows[two].keys())])
         for one, two in pairs
@@ -422,9 +437,10 @@ def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
     return found
 
 
-def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools) -> list[Relation]:
+def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools, begun: Sequence[datetime]) -> list[Relation]:
     """The pairings that agree on one difference of the clocks: the one most of them tell, then what the machines say of
-    themselves, then the latest, as logs are cut off at their beginning."""
+    themselves, then the latest, as logs are cut off at their beginning. One that stands alone is none if the broker's next life
+    would lie between its two lines: they are of two occurrences."""
     if not candidates:
         return []
     meant = _meant(candidates[0], anchors)
@@ -435,9 +451,24 @@ def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools
 
     best = max(candidates, key=rank)
     near = [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
+    if len(near) == 1 and pools.votes(best) <= _OWN_VOTES and _another_life(best, meant, begun):
+        return []
     if len(near) > 1:
         near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
     return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
+
+
+_OWN_VOTES = 2
+"""Every pairing agrees with itself, about both of its machines."""
+
+
+def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime]) -> bool:
+    """Whether a process of the broker began between the two lines, if the clocks are as their machines say."""
+    there = r.evidence[1].at
+    apart = r.best - (meant if meant is not None else nearest_zone(r.best) * MINUTE_MS)
+    if abs(apart) <= BUSY_MS or there is None:
+        return False
+    return any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun)
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

@@ -23,8 +23,8 @@ from spark.identity import Clues, identify
 from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.modified import meaningless
 from spark.settings import DELETIONS, Settings
-from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, shared_logs
-from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps
+from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, hosts, shared_logs
+from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -243,20 +243,36 @@ def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
 
 
-def _clocks(witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options) -> dict[int | None, Clock]:
+def _clocks(
+    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int]
+) -> dict[int | None, Clock]:
+    """The clock of each node. `hosts`: those who share a host, and thereby a clock, each with the one that stands for it."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
-    anchors = {n: a for n, found in witnesses.items() if (a := _anchor(found, options)) is not None}
-    wrong = options.clock_offsets_ms
+    of_host = _of_hosts(witnesses, hosts)
+    anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
+    wrong = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
     own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
-    floors = {n: low for n in nodes if (low := floor(witnesses.get(n, ()))) is not None}
-    clocks: dict[int | None, Clock] = dict(estimate(own, relations(events, own), sorted(nodes), floors).items())
+    standing = {n: hosts.get(n, n) for n in nodes | wrong.keys()}
+    floors = {n: low for n in set(standing.values()) if (low := floor(of_host.get(n, ()))) is not None}
+    told = relations(events, {n: own[host] for n, host in standing.items() if host in own}, hosts)
+    clocks: dict[int | None, Clock] = dict(estimate(own, told, sorted(set(standing.values())), floors).items())
     if (nobody := anchors.get(None)) is not None:
         clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
     for node, error in wrong.items():
         known = clocks.get(node, Clock())
         zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
         clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
-    return {n: _changing(c, witnesses.get(n, ()), options) for n, c in clocks.items()}
+    changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
+    return {**changing, **{n: changing[host] for n, host in standing.items()}}
+
+
+def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
+    """What all files of a host tell of its clock; one that several write to tells it once."""
+    found: dict[int | None, dict[str, Witness]] = defaultdict(dict)
+    for node, own in witnesses.items():
+        host = hosts.get(node, node) if node is not None else None
+        found[host].update({f"{w.source} {n}": w for n, w in enumerate(own) if w.source not in found[host]})
+    return {host: list(own.values()) for host, own in found.items()}
 
 
 def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
@@ -385,14 +401,17 @@ def _copies(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _shared(table: pa.Table, sources: Sequence[Source], clues: Sequence[Clues]) -> SharedLogs:
-    named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
+def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
     several = pa.array([path for path, nodes in named.items() if len(nodes) > 1], pa.string())
     if not len(several):
         return SharedLogs()
     settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
-    told = table.filter(pc.and_(pc.not_equal(table["event"], "source"), pc.or_(settings, pc.is_in(table["source"], several))))
-    return shared_logs(told.select(["source", "line", "byte", "event", "node", "key", "value"]).to_pylist(), named)
+    unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
+    of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
+    told = table.filter(pc.and_(pc.not_equal(table["event"], "source"), of_use))
+    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, with all of it in each
+    rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
+    return shared_logs(rows.to_pylist(), named, owners)
 
 
 def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]) -> Identifier:
@@ -431,7 +450,8 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     sources = _sources(told.select(["source", "collected"]).to_pylist())
     clues = _clues(table, sources)
     identity = identify(clues)
-    shared = _shared(table, sources, clues)
+    named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
+    shared = _shared(table, named, {path: identity.owners[path].node for path in named})
     for s, clue in zip(sources, clues, strict=True):
         owner = identity.owners[s.path]
         s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
@@ -447,7 +467,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
     begun = _starts(raw)
     witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
-    clocks = _clocks(witnesses, raw, options)
+    clocks = _clocks(witnesses, raw, options, hosts(named))
     jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
     absolute = _absolute(told.select(["source", "collected"]).to_pylist())
     topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
@@ -456,11 +476,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         known,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
         topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
-        steps={
-            s.path: found
-            for s in sources
-            if s.path not in absolute and (found := steps(clock_of[s.path].changes, s.first, jumps.get(s.path, ()), s.path))
-        },
+        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
         stamps_ms=_stamps(raw, clocks),
@@ -487,6 +503,13 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     for cluster in lives:
         cluster.whole = tuple(lives)
     return lives[-1], identifier
+
+
+def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
+    """Where the offset changes in a source."""
+    if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
+        return found
+    return steps(clock.changes, source.first, jumps, source.path)
 
 
 def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:

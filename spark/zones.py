@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
+QUARTER_MS = 15 * MINUTE_MS
 
 # Offsets in use since 2000, minutes, as the time zone database has them; others are clock errors.
 _HALVES = (-570, -270, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825)
@@ -377,6 +378,30 @@ class Step:
     line: int | None
     wall: datetime
     before_ms: int
+
+
+def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[Step, ...]:
+    """Where writers of one log take turns whose clocks show different zones, as a process does that was started with another one: its
+    lines stand back by the same whole quarters of an hour again and again, and those between do not. `offset_ms` is that of the others;
+    `last`: number and wall clock of the last line."""
+    sizes = Counter(size for j in jumps if (size := _turn(j)) < 0)
+    size, times = sizes.most_common(1)[0] if sizes else (0, 0)
+    taken = [j for j in jumps if abs(_turn(j)) == -size]
+    if times < 2 or any((one.after < one.before) == (other.after < other.before) for one, other in pairwise(taken)):
+        return ()
+    found = [Step(j.line, j.before, offset_ms + (size if j.after > j.before else 0)) for j in taken]
+    if taken[-1].after < taken[-1].before:
+        line, wall = last
+        returned = wall - taken[-1].after >= timedelta(milliseconds=-size)
+        found.append(Step(line if returned else line + 1, wall, offset_ms + size))
+    return tuple(found)
+
+
+def _turn(jump: Jump) -> int:
+    """The whole quarters of an hour, in ms, by which a clock jumped that went on for as little as writers are silent; 0: it did not."""
+    moved = (jump.after - jump.before) // timedelta(milliseconds=1)
+    quarters = moved // QUARTER_MS * QUARTER_MS
+    return quarters if _sane(jump.before) and _sane(jump.after) and moved - quarters <= LATE_MS else 0
 
 
 def steps(changes: Sequence[Change], first: datetime | None, jumps: Sequence[Jump], source: str = "") -> tuple[Step, ...]:

@@ -816,6 +816,24 @@ _DEATHS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="process-locked-out",
+        event="fatal-error",
+        literal="Failed to acquire lock on file ",
+        regex=r"(?:Exception in thread \"[^\"]*\" )?(?:Caused by: )?(?:[\w.$]+: )?Failed to acquire lock on file \S+ in (?P<directory>.*)\."
+        r" A Kafka instance in another process or thread is using this directory\.",
+        versions=("0.8.0", "4.3"),
+        fixed={"reason": "locked"},
+        samples=(
+            Sample(
+                "org.apache.kafka.common.KafkaException: Failed to acquire lock on file .lock in /data/k1. A Kafka instance in another"
+                " process or thread is using this directory.",
+                {"directory": "/data/k1", "reason": "locked"},
+                "source: 2.7 LogManager",
+            ),
+        ),
+        note="The operating system takes the lock from a process that ends: another process of the broker lives.",
+    ),
+    Pattern(
         name="process-fatal-unnamed",
         event="fatal-error",
         literal="(kafka.Kafka$)",

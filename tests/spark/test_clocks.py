@@ -29,6 +29,7 @@ from spark.zones import (
     in_zone,
     nearest_zone,
     steps,
+    turns,
 )
 
 NOON = datetime(2026, 11, 21, 12)
@@ -258,6 +259,27 @@ def test_pairing_that_agrees_with_other_machines_is_chosen() -> None:
     seen = [event("brokers-changed", c, at, reason="added", brokers=[1]) for c, at in ((2, 0.01), (3, 40.01))]
     found = relations([*own, *seen], dict.fromkeys((1, 2, 3), MTIME_UTC))
     assert {(r.earlier.node, r.best) for r in found} == {(2, 299_990), (3, 299_990)}
+
+
+def test_a_stop_and_the_controllers_line_about_the_next_one_are_not_compared() -> None:
+    again = event("broker-starting", 1, 60, line=3)
+    stop = [event("controlled-shutdown", 1, at, reason=r, line=n) for n, (at, r) in enumerate(((0, "start"), (0.15, "done")), 1)]
+    zones = dict.fromkeys((1, 2), MTIME_UTC)
+    assert relations([*stop, again, event("shutdown-seen", 2, 6484, broker=1)], zones) == []
+    assert len(relations([*stop, event("shutdown-seen", 2, 6484, broker=1)], zones)) == 1
+
+
+def test_decision_that_a_broker_meets_as_it_comes_up_compares_nothing() -> None:
+    events = [state(2, 0, 1, "decided"), event("broker-starting", 1, 44), led(1, 46, 1, line=2)]
+    assert relations(events, {}) == []
+
+
+def test_nodes_of_one_host_have_one_clock() -> None:
+    events = [*shutdown(1, 2, 300), *shutdown(3, 4, 300)]
+    assert len(relations(events, {})) == 2
+    assert [(r.earlier, r.later) for r in relations(events, {}, {1: 1, 2: 1, 3: 3, 5: 3})] == [(Subject(4), Subject(3))]
+    (found,) = relations(events, {}, {1: 1, 3: 1, 2: 2, 4: 2})
+    assert (found.earlier, found.later) == (Subject(2), Subject(1))
 
 
 def test_busy_controller_is_no_error_of_a_clock() -> None:
@@ -500,6 +522,28 @@ def test_files_rolled_in_between_tell_the_change() -> None:
     assert (change.before_ms, change.after_ms) == (2 * HOUR_MS, HOUR_MS)
     assert before.modified is not None
     assert before.modified < change.at <= AUTUMN
+
+
+def test_writers_of_one_log_in_two_zones_take_turns() -> None:
+    jumps = [Jump(27, after(0), after(-7200 + 111)), Jump(76, after(-7200 + 284), after(300)), Jump(82, after(300), after(-7200 + 306))]
+    before = [(27, 2 * HOUR_MS), (76, 0), (82, 2 * HOUR_MS)]
+    told = [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(-7200 + 400)))]
+    assert told == [*before, (91, 0)]
+    assert [(s.line, s.before_ms) for s in turns(jumps, 2 * HOUR_MS, (90, after(600)))] == [*before, (90, 0)]
+
+
+@pytest.mark.parametrize(
+    "jumps",
+    [
+        [],
+        [Jump(5, after(0), after(-3600))],
+        [Jump(5, after(0), after(-7200)), Jump(9, after(-7000), after(-14200))],
+        [Jump(5, after(0), after(-400)), Jump(7, after(-400), after(0)), Jump(9, after(0), after(-400))],
+    ],
+    ids=["none", "once", "never ahead again", "no quarters of an hour"],
+)
+def test_other_jumps_are_no_turns(jumps: list[Jump]) -> None:
+    assert turns(jumps, 0, (20, after(0))) == ()
 
 
 def test_source_is_split_at_its_own_jump() -> None:

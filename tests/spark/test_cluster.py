@@ -59,6 +59,25 @@ def test_halt_over_its_disks_ends_a_life_at_its_own_line_until_the_next_start_is
     assert first.halted is not None and first.last_seen is first.halted
 
 
+LOCKED = ("fatal-error", {"reason": "locked"})
+
+
+def test_start_that_finds_the_directories_locked_is_no_life_and_ends_none() -> None:
+    (life,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped")
+    assert (life.outcome, life.end, life.stopping) == ("running", None, None)
+    assert len(life.evidence) == 1
+
+
+def test_what_a_broker_does_after_another_process_was_locked_out_is_its_own() -> None:
+    (life,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopped", "broker-stopping", "broker-stopped")
+    assert (life.outcome, life.end_at) == ("stopped", NOON + timedelta(seconds=6))
+
+
+def test_first_line_may_be_of_a_process_that_is_locked_out() -> None:
+    (life,) = lived("broker-starting", LOCKED, "broker-stopped", "broker-starting", "broker-started")
+    assert (life.outcome, life.begin_at) == ("running", NOON + timedelta(seconds=3))
+
+
 def test_log_that_begins_in_the_middle_has_a_life_without_beginning() -> None:
     first, second = lived("broker-stopping", "broker-stopped", "broker-starting")
     assert (first.begin, first.begin_at, first.outcome) == (None, None, "stopped")
