@@ -1573,7 +1573,7 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[Controller id=2] Currently active brokers in the cluster: Set(1, 2)"),
     ("current-topics", "Current list of topics in the cluster: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] Current list of topics in the cluster: Set(clicks)"),
-    ("deletion-list", "List of topics ", "{}(?:to be deleted|ineligible for deletion): .*", ("0.8.2", "3.9"), _CONTROLLER,
+    ("deletion-list", "List of topics ", "{}(?:to be deleted: ?|ineligible for deletion: .*)", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] List of topics ineligible for deletion: clicks"),
     ("partitions-list", "artitions being reassigned: ", "P{}.*", ("0.8.2", "2.3"), _CONTROLLER,
      "[Controller id=2] Partitions being reassigned: Map()"),
