@@ -16,9 +16,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from forensics.durability import effective, number
-from forensics.model import moment, quote
+from forensics.model import brokers_named, moment, quote
 from forensics.remembered import last_kept
-from forensics.windows import DETECTION, SLACK, Absence, absence, words_of
+from forensics.windows import DETECTION, SLACK, Absence, Window, absence, within_life, words_of
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
@@ -27,7 +27,7 @@ from spark.settings import BROKER, TOPIC, Change
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
-STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, UNKNOWN = (
+STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, SUSPENDED, UNKNOWN = (
     "stuck",
     "slow",
     "new",
@@ -38,10 +38,11 @@ STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TO
     "log-dir",
     "reassigned",
     "not-told",
+    "suspended",
     "unknown",
 )
 """Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
-'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'unknown': nothing was
+'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'suspended': stood still with all other brokers, as a machine that sleeps; 'unknown': nothing was
 collected from its broker."""
 
 EXPECTED = frozenset({NEW, REASSIGNED})
@@ -59,6 +60,8 @@ LAG_TIME_MS = 30_000
 """replica.lag.time.max.ms of brokers of which nothing tells it, and versions that differ."""
 LAG_BY_MESSAGES_UNTIL = (0, 9)
 """Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
+SESSION_MS = 18_000
+"""zookeeper.session.timeout.ms since 2.5; 6000 before."""
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
 """A process that lives fetches again; of the others only one that came back does."""
 PRINTED = timedelta(seconds=5)
@@ -115,7 +118,13 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
             if broker not in state.isr and broker not in since:
                 since[broker] = index
     # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
-    still = ((b, first) for b, first in since.items() if states[-1].replicas or judge.shrink(b, states[first]) is not None)
+    # and what is out while its topic is being deleted is not missed
+    still = (
+        (b, first)
+        for b, first in since.items()
+        if (states[-1].replicas or judge.shrink(b, states[first]) is not None)
+        and within_life(Window(states[first].at, None, tuple(states[first:])), timeline, cluster) is not None
+    )
     found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
     return sorted(found, key=lambda i: (i.first, i.broker))
 
@@ -162,6 +171,40 @@ def _version(cluster: Cluster, broker: int) -> tuple[int, int] | None:
     node = cluster.nodes.get(broker)
     numbers = (node.version or "").split(".")[:2] if node is not None else []
     return (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 and all(n.isdigit() for n in numbers) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """All brokers that were heard of stood still from `since` to `at`."""
+
+    since: datetime
+    at: datetime
+    brokers: tuple[int, ...]
+    events: tuple[Event, ...]
+
+
+@last_kept
+def suspensions(cluster: Cluster) -> list[Suspension]:
+    """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
+    stall alone, and a ZooKeeper that is away is complained of."""
+    expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
+    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    found: list[Suspension] = []
+    for first in expired:
+        if first.at is None or (found and first.at <= found[-1].at + DETECTION):
+            continue
+        together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
+        brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
+        earlier = bisect_left(printed, first.at - PRINTED)  # a process that goes on prints before it hears of its session
+        if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
+            found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
+    return found
+
+
+def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
+    """The longest zookeeper.session.timeout.ms of the brokers."""
+    told = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
+    return timedelta(milliseconds=max(told))
 
 
 class _Judge:
@@ -256,7 +299,7 @@ class _Judge:
             ended = self._ended(why, end)
             ended.back = None if unassigned else ended.back  # it was taken out of the assignment, whenever it came back
             return ended
-        if before is None and self.timeline.created() and why.why in ("running", "crash", "starting"):
+        if before is None and self.timeline.created() and why.why in ("running", "gone", "crash", "starting"):
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
         if not _follows(state, before) and self.shrink(broker, state) is None:
             if (unseen := self._unseen(broker, before, state)) is not None:
@@ -265,8 +308,14 @@ class _Judge:
                 return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
         if why.why == "unknown":
             return self._unheard(broker, state, why)
+        if (asleep := self._suspended(state)) is not None:
+            return asleep
         back = end.at if end is not None else None
-        return self._fell_behind(broker, state, back) or self._silent(broker, state) or self._not_told(broker, state)
+        if (seen := self._fell_behind(broker, state, back) or self._silent(broker, state)) is not None:
+            return seen
+        if why.why == "gone":
+            return _Told(GONE, "probable", why.words, evidence=[why.event] if why.event is not None else [])
+        return self._not_told(broker, state)
 
     def _unseen(self, broker: int, before: State | None, state: State) -> Absence | None:
         """The latest end of its process between two states that do not follow each other: it may have been out since then."""
@@ -410,6 +459,20 @@ class _Judge:
         seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
         own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]
         return next(iter((*seen, *own)), None)
+
+    def _suspended(self, state: State) -> _Told | None:
+        """The replicas of brokers that were suspended together fall out just after they go on: clocks went on without them."""
+        if state.at is None:
+            return None
+        lag = lag_time(self.cluster, state.leader, state.at)
+        for found in suspensions(self.cluster):
+            if found.at - PRINTED <= state.at <= found.at + lag * 2 + PRINTED:
+                words = (
+                    f"{brokers_named(found.brokers)} printed nothing from {moment(found.since)} on and lost their sessions together at "
+                    f"{moment(found.at)}: they were suspended together, as on a machine that sleeps or is paused, and this is its echo"
+                )
+                return _Told(SUSPENDED, "probable", words, evidence=found.events)
+        return None
 
     def _failing(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
         own = self._errors.get(broker, [])

@@ -39,11 +39,18 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
 
 
 def _renewals(stream: Sequence[Event]) -> list[Event]:
-    """Where a broker takes the partition up at leader epoch 0 though it knew a later one: no deletion is in evidence, but only a new
-    topic begins so. What an old controller sends late is no start, and no log is created for it."""
+    """Where a broker takes the partition up at leader epoch 0 though it knew a later one, or a controller makes anew what it knew: no
+    deletion is in evidence, but only a new topic begins so. What an old controller sends late is no start, and no log is created for it."""
     found: list[Event] = []
-    reached, created = 0, None
+    reached, created, known = 0, None, datetime.max
     for e in file_order(stream):
+        if _makes(e):
+            if e.at is not None and e.at > known:
+                found.append(e)
+                reached, created = 0, None
+            known = datetime.max
+        elif e.event == "partition-state" and e.leader_epoch is not None and e.at is not None:
+            known = min(known, e.at)
         if e.event == "log-created":
             created = e
         starts = e.event in ("leader-start", "follower-start")
@@ -55,6 +62,11 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
         elif e.leader_epoch:
             reached, created = max(reached, e.leader_epoch), None
     return found
+
+
+def _makes(event: Event) -> bool:
+    """A controller makes a partition: one that takes over prints nothing of those there are (PartitionStateMachine)."""
+    return event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
 
 
 def _topic_ids(events: Iterable[Event]) -> list[str]:
@@ -89,9 +101,7 @@ def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime], renewals: 
     numbered: list[tuple[Event, int]] = []
     deleted = False
     for event in ordered:
-        again = any(event is e for e in renewals) or (
-            event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
-        )
+        again = any(event is e for e in renewals) or _makes(event)
         if deleted and event.event not in ("log-deleted", "segment-delete", "fetcher-removed", "fetch-error"):
             marks, deleted = marks + 1, False
         elif again and numbered and not deleted:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from forensics.durability import at_min_isr, effective, min_isr, settled
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
-from forensics.windows import MANY, Window, absence, condensed, lasted, missing, windows
+from forensics.windows import MANY, Window, absence, condensed, lasted, missing, until, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.states import State
@@ -42,9 +42,9 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         leader_epoch=state.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={required} {lasted(window)}",
+        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={required} {lasted(window, cluster)}",
         explanation=(
-            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had "
+            f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
             f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={required} ({setting.place}) asks for. "
             f"{_threat(required)} {'; '.join(a.words for a in why)}.{unheard(silent)}"
         ),

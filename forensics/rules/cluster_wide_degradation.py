@@ -16,14 +16,14 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
         if found.culprit is None and len(leaders) > 1:
-            yield _finding(found, sorted(leaders), partitions)
+            yield _finding(found, sorted(leaders), partitions, cluster)
 
 
-def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]]) -> Finding:
+def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
     episode = found.episode
     missing = sorted({o.broker for o in episode.outs})
     peak = series(partitions)[0].at(episode.start, episode.end)
-    until = "the end of the evidence" if episode.open else moment(episode.end)
+    until = moment(episode.end) if not episode.open else "the end of the evidence" if not cluster.number else "the end of the cluster"
     manner = "went up and down" if found.fluctuating else "stayed up"
     return Finding(
         kind="cluster-wide-degradation",
@@ -64,6 +64,7 @@ RULE = Rule(
     benign=(
         "One broker common to all of it: culprit-broker.",
         "Brokers that were down, restarted in order, or reassignments.",
+        "A machine that was suspended with all its brokers: their sessions expire together after a silence.",
     ),
     references=("KIP-16",),
     cluster=judge,

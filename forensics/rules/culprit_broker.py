@@ -18,18 +18,22 @@ OFFLINE = "offline"
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     gone = (o for o in outs(partitions) if o.cause in (CRASHED, GONE) and o.told)
     for episode in episodes(gone, lambda o: o.broker):
-        yield _offline(episode.outs[0].broker, episode, partitions)
+        yield _offline(episode.outs[0].broker, episode, partitions, cluster)
     for found in degradations(partitions):
         if found.culprit is not None:
-            yield _slack(found.culprit, found, partitions)
+            yield _slack(found.culprit, found, partitions, cluster)
 
 
-def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, Any]]) -> Finding:
+def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
     """A broker that is gone: what is under-replicated ought to be what it holds."""
     hit = set(episode.names)
     held = max(shared(broker, episode.end, partitions), len(hit))
     others = _short_without(broker, episode.start, episode.end, partitions)
-    back = f"until {moment(episode.end)}" if not episode.open else "and was not back in sync when the evidence ends"
+    back = (
+        f"until {moment(episode.end)}"
+        if not episode.open
+        else f"and was not back in sync when {'the cluster ended' if cluster.number < 0 else 'the evidence ends'}"
+    )
     peak = series(partitions)[0].at(episode.start, episode.end)
     return Finding(
         kind="culprit-broker",
@@ -71,7 +75,7 @@ def _sum(others: Sequence[str], broker: int) -> str:
     return f"Not all of it is this broker's: {counted(len(others))} lacked other replicas only ({shown})."
 
 
-def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, Any]]) -> Finding:
+def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
     episode, only = found.episode, found.episode.only
     own = [o for o in episode.outs if (o.broker if found.side == "replica" else o.leader) == broker]
     of_all = "all" if found.whole else f"{sum(o.times for o in own)} of the {episode.times} times that replicas fell out of sync"
@@ -86,7 +90,7 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
         cause=found.side,
         summary=f"broker {broker} is behind {of_all}{' under-replication' if found.whole else ''}: "
         + (f"it is the one missing from the ISR of {where}" if found.side == "replica" else f"it leads {where} that are short of replicas"),
-        explanation=_why(broker, found, of_all, partitions),
+        explanation=_why(broker, found, of_all, partitions, cluster),
         next_steps=(
             f"Look at broker {broker}: GC log, disk latency and errors, network, CPU, and whether it carries more than the others.",
             "Compare with the other brokers' metrics of the same time; they were not hit.",
@@ -95,9 +99,10 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
     )
 
 
-def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapping[str, Any]]) -> str:
+def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> str:
     episode = found.episode
-    begin = f"From {moment(episode.start)} to {'the end of the evidence' if episode.open else moment(episode.end)} replicas fell out of sync {episode.times} times"
+    until = moment(episode.end) if not episode.open else "the end of the evidence" if not cluster.number else "the end of the cluster"
+    begin = f"From {moment(episode.start)} to {until} replicas fell out of sync {episode.times} times"
     manner = "The count of under-replicated partitions went up and down" if found.fluctuating else "The count stayed up"
     if found.side == "replica":
         held = max(shared(broker, episode.end, partitions), len({o.name for o in episode.outs if o.broker == broker}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import SLACK, Window, absence, condensed, lasted, windows
+from forensics.windows import Window, absence, closing, condensed, lasted, until, windows, within_life
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
@@ -15,21 +15,13 @@ BRIEF_S = 1.0
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    found = [w for w in windows(timeline, _leaderless) if w.seconds is None or w.seconds >= BRIEF_S]
-    for window in condensed([w for w in found if not _deleted(w, timeline, cluster)]):
+    lived = (within_life(w, timeline, cluster) for w in windows(timeline, _leaderless))
+    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds >= BRIEF_S)]):
         yield _finding(window, timeline, cluster)
 
 
 def _leaderless(state: State) -> bool:
     return state.leader < 0
-
-
-def _deleted(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """A ZooKeeper controller takes the replicas of a topic that is being deleted offline one by one."""
-    created, start = timeline.states[0].at, window.start
-    if window.end is not None or created is None or start is None:
-        return False
-    return any(at is not None and created <= at <= start + SLACK for at in cluster.recreated.get(timeline.topic, ()))
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
@@ -38,7 +30,9 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     before = timeline.states[index - 1] if index else None
     gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
     why = [absence(b, window.start, timeline, cluster) for b in gone]
-    planned = window.end is not None and bool(why) and all(a.why == "stop" for a in why)
+    stopped = bool(why) and all(a.why == "stop" for a in why)
+    closed = closing(window, gone, cluster) if stopped else ""
+    planned = stopped and (window.end is not None or bool(closed))
     return Finding(
         kind="offline-partition",
         severity="medium" if planned else "high",
@@ -49,12 +43,12 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         leader_epoch=last.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: no leader {lasted(window)}",
+        summary=f"{timeline.name}: no leader {lasted(window, cluster)}",
         explanation=(
-            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {timeline.name} had no leader; its ISR "
-            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. {_electable(last)}"
+            f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR "
+            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. {_electable(last)}{closed}"
         ),
-        next_steps=_steps(last, gone) if window.end is None else (),
+        next_steps=_steps(last, gone) if window.end is None and not window.deleted else (),
         evidence=quote(
             window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])
         ),
@@ -90,6 +84,7 @@ RULE = Rule(
         "Less than a second on the way from one leader to the next.",
         "The deletion of the topic.",
         "All its replicas were on brokers that somebody stopped and started again (medium).",
+        "All brokers of the cluster were shut down in order within minutes (medium).",
     ),
     partition=judge,
     together=lambda f: (f.brokers, f.severity, f.end is None),

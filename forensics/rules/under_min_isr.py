@@ -8,7 +8,7 @@ from datetime import datetime
 
 from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, condensed, lasted, missing, windows
+from forensics.windows import Window, absence, closing, condensed, lasted, missing, until, windows, within_life
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.settings import DEFAULT
@@ -28,7 +28,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return below_min_isr(state, required(state))
 
     cut = replace(timeline, states=settled(timeline, cluster))
-    for window in condensed([w for w in windows(cut, below) if w.seconds is None or w.seconds > 0]):
+    lived = (within_life(w, timeline, cluster) for w in windows(cut, below))
+    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds > 0)]):
         yield _finding(window, required, timeline, cluster)
 
 
@@ -41,8 +42,10 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
     silent = () if refused else untold(window.states, timeline, cluster)
-    over = window.end is not None or cluster.number < 0  # a cluster that ended was stopped as a whole
-    planned = not refused and over and bool(why) and all(a.why == "stop" for a in why)
+    stopped = bool(why) and all(a.why == "stop" for a in why)
+    closed = closing(window, out, cluster) if stopped else ""
+    over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
+    planned = not refused and over and stopped
     setting = _setting(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
@@ -54,12 +57,12 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
         leader_epoch=fewest.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window)}"
+        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
         explanation=(
-            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} the ISR of {timeline.name} was down to "
+            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
             f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
-            f"{'; '.join(a.words for a in why)}.{unheard(silent)}"
+            f"{'; '.join(a.words for a in why)}.{closed}{unheard(silent)}"
         ),
         next_steps=(
             *((f"Bring {brokers_named(out)} back in sync.",) if window.end is None else ()),

@@ -17,12 +17,13 @@ from forensics.absences import (
     SLOW,
     STOPPED,
     STUCK,
+    SUSPENDED,
     UNKNOWN,
     Interval,
     intervals,
 )
 from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
-from forensics.windows import DETECTION, MANY, Window, condensed, lasted, reassigning, windows
+from forensics.windows import DETECTION, MANY, Window, condensed, lasted, reassigning, until, windows, within_life
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
@@ -38,6 +39,7 @@ _CAUSE = {
     STUCK: "stuck-replica",
     SLOW: "slow-replica",
     NOT_TOLD: "not-in-sync",
+    SUSPENDED: "suspended",
     UNKNOWN: "unknown",
 }
 
@@ -45,8 +47,8 @@ _CAUSE = {
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
-    found = [w for w in windows(timeline, lambda s: id(s) in short) if w.seconds is None or w.seconds >= BRIEF_S]
-    for window in condensed(found):
+    lived = (within_life(w, timeline, cluster) for w in windows(timeline, lambda s: id(s) in short))
+    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds >= BRIEF_S)]):
         yield _finding(window, failed, timeline, cluster)
 
 
@@ -79,9 +81,9 @@ def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTime
         start=window.start,
         end=window.end,
         cause=_cause(why),
-        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns} {lasted(window)}",
+        summary=f"{timeline.name}: {brokers_named(out)} missing from the ISR{turns} {lasted(window, cluster)}",
         explanation=(
-            f"From {moment(window.start)} {'to ' + moment(window.end) if window.end else 'to the end of the evidence'} {brokers_named(out)} "
+            f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name}{turns} (smallest ISR "
             f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
             f"{unheard(silent)}"
@@ -105,7 +107,7 @@ def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
                 f"Collect server.log and the GC log of broker {i.broker}: they tell whether it stood still or was slow. From Kafka 2.2 on the "
                 f"leader's server.log tells it as well."
             )
-    if window.end is not None:
+    if window.end is not None or window.deleted:
         return
     failed = sorted({i.broker for i in why if i.cause == LOG_DIR and i.end is None})
     if failed:
@@ -152,7 +154,7 @@ def _folded(own: Sequence[Finding]) -> Finding:
     ends = [f.end for f in own]
     end = None if None in ends else max((e for e in ends if e is not None), default=None)
     topics = {f.topic for f in own}
-    until = f"to {moment(end)}" if end is not None else "to the end of the evidence"
+    over = f"to {moment(end)}" if end is not None else "on"
     return replace(
         first,
         topic=first.topic if len(topics) == 1 else None,
@@ -160,7 +162,7 @@ def _folded(own: Sequence[Finding]) -> Finding:
         leader_epoch=None,
         end=end,
         summary=f"{brokers_named(first.brokers)} missing from the ISR of {len(names)} partitions: {shown}",
-        explanation=f"From {moment(first.start)} {until} {brokers_named(first.brokers)} {'was' if len(first.brokers) == 1 else 'were'} missing from the ISR of "
+        explanation=f"From {moment(first.start)} {over} {brokers_named(first.brokers)} {'was' if len(first.brokers) == 1 else 'were'} missing from the ISR of "
         f"{len(names)} partitions at one time or another ({shown}). Of the first of them: {first.explanation}",
         next_steps=tuple(dict.fromkeys(step for f in own for step in f.next_steps)),
         evidence=tuple(dict.fromkeys(e for f in own[:MAX_EVIDENCE] for e in f.evidence[:2]))[:MAX_EVIDENCE],

@@ -120,9 +120,13 @@ class Teller:
         if self.deleted is not None and at is not None and at >= self.deleted:
             return "topic is being deleted"
         found = absence(broker, at, self.timeline, self.cluster)
-        if found.why in ("running", "unknown") and (why := self._fenced(broker, at)) is not None:
+        if found.why in ("running", "gone", "unknown") and (why := self._fenced(broker, at)) is not None:
             return why
-        if found.why == "running" and at is not None and any(e.at is not None and _just_before(e.at, at) for e in self._pauses(broker)):
+        if (
+            found.why in ("running", "gone")
+            and at is not None
+            and any(e.at is not None and _just_before(e.at, at) for e in self._pauses(broker))
+        ):
             return "it had stood still"
         return _ABSENT[found.why]
 
@@ -166,6 +170,7 @@ _ABSENT = {
     "stop": "orderly stop",
     "starting": "not known to the controller yet",
     "log-dir": "log directory failed",
+    "gone": "not alive by the controller's word",
     "running": "alive, not in sync",
     "unknown": "why, nothing collected tells",
 }

@@ -1320,6 +1320,40 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="controller-topics-to-be-deleted",
+        event="topic-deletion",
+        literal="List of topics to be deleted: ",
+        regex=r"List of topics to be deleted: (?P<_topics>\S.*)",
+        versions=("0.8.2", "3.9"),
+        loggers=_CONTROLLER,
+        explode=_each_topic,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Controller id=1] List of topics to be deleted: clicks,orders (kafka.controller.KafkaController)",
+                {"node": 1, "topic": "clicks"},
+                "source: 2.8 KafkaController",
+            ),
+        ),
+        note="Of a controller that takes over: their deletion was asked for before, and goes on now.",
+    ),
+    Pattern(
+        name="controller-topic-deletion-handled",
+        event="topic-deletion",
+        literal="Handling deletion for topics ",
+        regex=r"Handling deletion for topics (?P<_topics>\S.*)",
+        versions=("0.8.2", "3.9"),
+        loggers=("kafka.controller.TopicDeletionManager", "kafka.controller.TopicDeletionManager$DeleteTopicsThread"),
+        explode=_each_topic,
+        samples=(
+            Sample(
+                "[2024-05-01 12:00:00,123] INFO [Topic Deletion Manager 3] Handling deletion for topics staging"
+                " (kafka.controller.TopicDeletionManager)",
+                {"topic": "staging"},
+                "source: 2.8 TopicDeletionManager",
+            ),
+        ),
+    ),
+    Pattern(
         name="controller-topic-deletion-started",
         event="topic-deletion",
         literal=" (re)started",
@@ -1562,7 +1596,7 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[Controller id=2] Currently active brokers in the cluster: Set(1, 2)"),
     ("current-topics", "Current list of topics in the cluster: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] Current list of topics in the cluster: Set(clicks)"),
-    ("deletion-list", "List of topics ", "{}(?:to be deleted|ineligible for deletion): .*", ("0.8.2", "3.9"), _CONTROLLER,
+    ("deletion-list", "List of topics ", "{}(?:to be deleted: ?|ineligible for deletion: .*)", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] List of topics ineligible for deletion: clicks"),
     ("partitions-list", "artitions being reassigned: ", "P{}.*", ("0.8.2", "2.3"), _CONTROLLER,
      "[Controller id=2] Partitions being reassigned: Map()"),
@@ -1637,8 +1671,6 @@ _IRRELEVANT: tuple[Statement, ...] = (
     ("deletion-callback", "Delete topic callback invoked ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER + _DELETION,
      "[Controller id=2] Delete topic callback invoked on StopReplica response received from broker 1: request error = NONE, partition"
      " errors = Map()"),
-    ("deletion-handling", "Handling deletion for topics ", "{}.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 3] Handling deletion for topics staging"),
     ("deletion-initial", "Initializing manager with initial deletions: ", "{}.*", ("2.3", "3.9"), _DELETION,
      "[Topic Deletion Manager 1] Initializing manager with initial deletions: Set(), initial ineligible deletions: Set()"),
     ("deletion-halted", "Halted deletion of topics ", "{}.*", ("0.8.2", "3.9"), _DELETION,

@@ -517,7 +517,7 @@ def test_counts_that_do_not_add_up_are_said() -> None:
 
 
 def test_partitions_that_came_later_are_not_counted() -> None:
-    later = {**row(1), "since": START + timedelta(hours=1)}
+    later = {**row(1), "told_from": START + timedelta(hours=1)}
     assert shared(1, START + timedelta(minutes=5), [row(0), later, row(2, replicas=(1,)), row(3, replicas=(2, 3))]) == 1
     assert shared(1, None, [row(0), later]) == 2
     assert (counted(1), counted(0)) == ("1 partition", "0 partitions")
