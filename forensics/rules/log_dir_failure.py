@@ -39,7 +39,7 @@ def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datet
     for event in events:
         first = current[0].at if current else None
         if first is not None and event.at is not None:
-            again = event.writer == broker and any(first <= halt <= event.at for halt in halts)
+            again = event.writer == broker and any(first <= halt < event.at for halt in halts)
             if again or event.at - first > ONE_FAILURE:
                 yield current
                 current = []

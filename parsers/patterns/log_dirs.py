@@ -35,7 +35,7 @@ _REFUSALS = (
     ("handles", regex.compile(r"Too many open files")),
     ("denied", regex.compile(r"Permission denied|Operation not permitted|\(Access is denied\)")),
     ("missing", regex.compile(r"NoSuchFileException|No such file or directory|cannot find the (?:path|file) specified")),
-    ("in-use", regex.compile(r"(?:AccessDenied|FileSystem)Exception: .*\\")),
+    ("in-use", regex.compile(r"(?:AccessDenied|FileAlreadyExists|FileSystem)Exception: .*\\")),
     ("denied", regex.compile(r"AccessDeniedException")),
 )
 """What the system refused, by its own words, which are of its language, or by Java's class. Windows refuses what is still mapped or open."""
@@ -226,7 +226,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="log-file-refused",
         event="log-file-refused",
         literal="java.nio.file.",
-        regex=rf"(?P<_said>java\.nio\.file\.(?:AccessDenied|FileSystem|NoSuchFile)Exception: {_LOG_FILE}(?:: .*)?)",
+        regex=rf"(?P<_said>java\.nio\.file\.(?:AccessDenied|FileAlreadyExists|FileSystem|NoSuchFile)Exception: {_LOG_FILE}(?:: .*)?)",
         versions=("0.10.0", "4.3"),
         explode=_refused,
         samples=(
@@ -252,6 +252,11 @@ PATTERNS: tuple[Pattern, ...] = (
                 "java.nio.file.FileSystemException: /data/k/orders-0/00000000000000000000.log: No space left on device",
                 {"value": "/data/k/orders-0/00000000000000000000.log", "reason": "full"},
                 "source: 2.8 FileRecords",
+            ),
+            Sample(
+                "java.nio.file.FileAlreadyExistsException: C:\\k\\log-start-offset-checkpoint.tmp -> C:\\k\\log-start-offset-checkpoint",
+                {"value": "C:\\k\\log-start-offset-checkpoint.tmp -> C:\\k\\log-start-offset-checkpoint", "reason": "in-use"},
+                "source: 2.1 Utils.atomicMoveWithFallback",
             ),
             Sample(
                 "java.nio.file.NoSuchFileException: /data/k/cleaner-offset-checkpoint",
