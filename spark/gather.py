@@ -495,7 +495,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number], clocks, ordered)
-        cluster.begun = _begun(cluster, clocks, identifier.clusters)
+        cluster.begun = _begun(cluster, clocks, identifier)
         cluster.ended = tuple(lives)
         lives.append(cluster)
     return lives[-1], identifier
@@ -508,14 +508,18 @@ def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, .
     return steps(clock.changes, source.first, jumps, source.path)
 
 
-def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:
+def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Identifier) -> tuple[Beginning, ...]:
     """When each node's life in the cluster began, UTC."""
+    clusters = identifier.clusters
     found = []
     for node, spans in clusters.spans.items():
         for span in spans:
             if node is not None and span.cluster == cluster.number + clusters.last:
-                offset = clocks.get(node, Clock()).offset_ms
-                found.append(Beginning(node, span.since - timedelta(milliseconds=offset), span.how, span.evidence))
+                at = span.since - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+                shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
+                if shown is not None:  # its zone may have changed since
+                    at = identifier.utc(identifier.root + shown.source, span.since, shown.line or 1)
+                found.append(Beginning(node, at, span.how, span.evidence))
     return tuple(sorted(found, key=lambda b: (b.at, b.node)))
 
 
