@@ -268,14 +268,14 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
     found: list[Incarnation] = []
     current: Incarnation | None = None
     phase = "up"
-    locked_out: Event | None = None
+    ending: datetime | None = None
     for event in events:
         kind = event.event
         if kind == "fatal-error" and event.reason == "locked":
             current = _without_the_last(found) if found and phase != "up" else current
-            phase, locked_out = "up", event
-        if locked_out is not None and kind in _ENDING and _soon(locked_out, event):
-            locked_out = None if kind == "broker-stopped" else locked_out
+            phase, ending = "up", event.at + GIVING_UP if event.at is not None else None
+        if kind in _ENDING and ending is not None and event.at is not None and event.at < ending:
+            ending = event.at + EXITING if kind == "broker-stopped" else ending
             continue
         # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
         starting = kind == "broker-state" and event.reason == "STARTING"
@@ -327,11 +327,9 @@ _HALTING = frozenset({"log-dir", "disk"})
 
 GIVING_UP = timedelta(minutes=1)
 """A process that could not start has ended after so much."""
+EXITING = timedelta(seconds=1)
+"""Once it has stopped, its shutdown hook says again that it shuts down."""
 _ENDING = frozenset({"broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"})
-
-
-def _soon(locked_out: Event, event: Event) -> bool:
-    return locked_out.at is None or event.at is None or event.at - locked_out.at <= GIVING_UP
 
 
 def _without_the_last(found: list[Incarnation]) -> Incarnation | None:

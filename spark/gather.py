@@ -497,7 +497,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
-        cluster.begun = _begun(cluster, clocks, identifier.clusters)
+        cluster.begun = _begun(cluster, clocks, identifier)
         cluster.ended = tuple(lives)
         lives.append(cluster)
     for cluster in lives:
@@ -512,14 +512,18 @@ def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, .
     return steps(clock.changes, source.first, jumps, source.path)
 
 
-def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], clusters: Incarnations) -> tuple[Beginning, ...]:
+def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Identifier) -> tuple[Beginning, ...]:
     """When each node's stays in the cluster began, UTC."""
+    clusters = identifier.clusters
     found = []
     for node, spans in clusters.spans.items():
         for number, span in enumerate(spans if node is not None else ()):
             if node is not None and span.cluster == cluster.number + clusters.last:
-                seen = next((e.at for e in span.evidence if e.at is not None), span.since)
-                at = (seen if span.how == "under-way" else span.since) - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+                shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
+                wall = shown.at if shown is not None and shown.at is not None and span.how == "under-way" else span.since
+                at = wall - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+                if shown is not None:  # its zone may have changed since
+                    at = identifier.utc(identifier.root + shown.source, wall, shown.line or 1)
                 before = spans[number - 1].cluster - clusters.last if number else None
                 again = any(s.cluster == span.cluster for s in spans[:number])
                 found.append(Beginning(node, at, span.how, before, again, span.evidence))

@@ -20,7 +20,8 @@ def lived(*kinds: str | tuple[str, dict[str, Any]]) -> list[Incarnation]:
     """Lives from kinds of events a second apart."""
     told = [k if isinstance(k, tuple) else (k, {}) for k in kinds]
     events = [
-        Event(event=k, line=i + 1, at=NOON + timedelta(seconds=i), writer=1, source="server.log", **f) for i, (k, f) in enumerate(told)
+        Event(**{"event": k, "line": i + 1, "at": NOON + timedelta(seconds=i), "writer": 1, "source": "server.log", **f})
+        for i, (k, f) in enumerate(told)
     ]
     return lives(1, events)
 
@@ -71,6 +72,12 @@ def test_start_that_finds_the_directories_locked_is_no_life_and_ends_none() -> N
 def test_what_a_broker_does_after_another_process_was_locked_out_is_its_own() -> None:
     (life,) = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopped", "broker-stopping", "broker-stopped")
     assert (life.outcome, life.end_at) == ("stopped", NOON + timedelta(seconds=6))
+
+
+def test_process_that_was_locked_out_says_twice_that_it_shuts_down() -> None:
+    again = ("broker-stopping", {"at": NOON + timedelta(seconds=5, milliseconds=3)})
+    told = lived("broker-starting", "broker-started", "broker-starting", LOCKED, "broker-stopping", "broker-stopped", again)
+    assert [(life.outcome, life.stopping) for life in told] == [("running", None)]
 
 
 def test_first_line_may_be_of_a_process_that_is_locked_out() -> None:
