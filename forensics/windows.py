@@ -209,8 +209,8 @@ def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, clust
             return found
     if (failed := _log_dir(broker, at, timeline, cluster)) is not None:
         return Absence(broker, "log-dir", f"a log directory of broker {broker} had failed", failed)
-    if at is not None and (seen := words_of(cluster).between("stop", broker, at - DETECTION, at + SLACK)):
-        return Absence(broker, "stop", f"broker {broker} was being shut down in order", seen[-1])
+    if at is not None and (seen := _asked_to_leave(broker, at, cluster)) is not None:
+        return Absence(broker, "stop", f"broker {broker} was being shut down in order", seen)
     if node is None or not node.lives:
         return Absence(broker, "unknown", f"nothing was collected from broker {broker} to say why", None)
     begin = node.lives[0].begin_at
@@ -223,6 +223,13 @@ def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, clust
             broker, "gone", f"the controller did not count broker {broker} as alive, and no end of its process is in evidence", taken
         )
     return Absence(broker, "running", f"broker {broker} was running but not in sync", None)
+
+
+def _asked_to_leave(broker: int, at: datetime, cluster: Cluster) -> Event | None:
+    """The controlled shutdown a controller saw last, unless the broker was started again since."""
+    seen = words_of(cluster).between("stop", broker, at - DETECTION, at + SLACK)
+    begun = [life.begin_at for life in cluster.nodes[broker].lives] if broker in cluster.nodes else []
+    return next((e for e in reversed(seen) if not any(b is not None and e.at is not None and e.at < b <= at for b in begun)), None)
 
 
 def _ended_before(broker: int, at: datetime, node: Node, timeline: PartitionTimeline, cluster: Cluster) -> Absence | None:

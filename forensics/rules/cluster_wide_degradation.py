@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.absences import SLOW, STUCK
@@ -15,8 +15,15 @@ from spark.cluster import Cluster
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
-        if found.culprit is None and len(leaders) > 1:
+        if found.culprit is None and len(leaders) > 1 and not _changed(found.episode, leaders, cluster):
             yield _finding(found, sorted(leaders), partitions, cluster)
+
+
+def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool:
+    """A life of a broker concerned ended within it, so they did not all live through it."""
+    concerned = {*leaders, *(o.broker for o in episode.outs)}
+    ends = [life.end_at for b in concerned if b in cluster.nodes for life in cluster.nodes[b].lives if life.end_at is not None]
+    return any(at > episode.start and (episode.end is None or at < episode.end) for at in ends if episode.start is not None)
 
 
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
