@@ -27,6 +27,8 @@ MANY = 20
 """Windows of one kind in one partition that are told one by one."""
 CLOSING = timedelta(minutes=5)
 """Brokers that are stopped in order within it are stopped together: each stop waits for controlled shutdowns and open logs."""
+APART = timedelta(milliseconds=200)
+"""As far as estimated clocks of two machines may be apart."""
 DETECTION = timedelta(seconds=60)
 """No session or heartbeat time-out in use is longer; a crash is noticed within it."""
 
@@ -226,8 +228,8 @@ def absence(broker: int, at: datetime | None, timeline: PartitionTimeline, clust
 
 
 def _asked_to_leave(broker: int, at: datetime, cluster: Cluster) -> Event | None:
-    """The controlled shutdown a controller saw last, unless the broker was started again since."""
-    seen = words_of(cluster).between("stop", broker, at - DETECTION, at + SLACK)
+    """The controlled shutdown a controller saw last, unless the broker was started again since. It comes before what it causes."""
+    seen = words_of(cluster).between("stop", broker, at - DETECTION, at + APART)
     begun = [life.begin_at for life in cluster.nodes[broker].lives] if broker in cluster.nodes else []
     return next((e for e in reversed(seen) if not any(b is not None and e.at is not None and e.at < b <= at for b in begun)), None)
 
