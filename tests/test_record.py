@@ -251,6 +251,12 @@ def test_a_cut_tail_is_told_apart_from_what_was_committed() -> None:
     assert with_all == {"t-0": {"acks": "all", "offsets": [[1, 2], [3, 4]], "acked_offsets": []}}
 
 
+def test_where_nobody_was_told_of_a_cut_tail_it_depends_on_acks_whether_nothing_is_lost() -> None:
+    acks = [Ack("t", partition, 0, b"a", "1", "") for partition in (3, 2, 1, 0)]
+    tails = {"t-1": {"acks": "1"}, "t-2": {"acks": "all"}, "t-3": {"acks": "1"}}
+    assert truth.nothing_lost(acks, {"t-3": {}}, tails) == ["t-0", "t-2"]
+
+
 def test_records_above_the_high_watermark_are_kept() -> None:
     acks = [ack(n, b"%d" % n, "1") for n in range(4)]
     views: dict[Partition, View] = {("t", 0): View({0: b"0", 1: b"1"}, 2)}
