@@ -233,6 +233,18 @@ def test_a_record_is_lost_by_its_value_not_its_offset() -> None:
     assert truth.lost(missing, False)["t-0"]["provable"] is False
 
 
+def test_where_ends_are_not_told_only_what_was_lost_before_is_bounded() -> None:
+    early, late, other = (
+        ack(3, b"a", "1", "2026-01-01T00:00:01"),
+        ack(7, b"b", "1", "2026-01-01T00:00:05"),
+        ack(8, b"c", "1", "2026-01-01T00:00:06"),
+    )
+    loss = truth.lost({("t", 0): [early, late], ("t", 1): [other], ("t", 2): [early]}, True, "2026-01-01T00:00:03")
+    assert [part["offsets"] for part in loss.values()] == [[[3, 4]], [[8, 9]], [[3, 4]]]
+    assert [part.get("end_untold") for part in loss.values()] == [[[7, 8]], None, None]
+    assert [part.get("provable", True) for part in loss.values()] == [True, False, True]
+
+
 def test_what_was_deleted_on_request_is_not_lost() -> None:
     views = {("t", 0): View({5: b"f"}, 6)}
     acks = [ack(n, bytes([97 + n])) for n in range(6)]
@@ -319,6 +331,7 @@ def test_findings_follow_from_what_was_measured() -> None:
     zombie = SCENARIOS["zombie-leader"]
     ends_told = {v: zombie.provable(KafkaVersion(v)) for v in ("0.10.2.2", "0.11.0.3", "1.0.2", "1.1.1", "2.5.1", "2.6.3")}
     assert [v for v, told in ends_told.items() if told] == ["0.11.0.3", "1.0.2", "2.6.3"]
+    assert findings(zombie, [], {"t-0": {"provable": False}}, {}, {}) == []
     assert not SCENARIOS["last-replica-standing-unprovable"].provable(KafkaVersion("3.9.1"))
 
 
