@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from fixtures.record import bundle, jars, layout, producers, records, truth
+from fixtures.record import bundle, busy, jars, layout, producers, records, truth
 from fixtures.record.__main__ import main, offsets, zones
 from fixtures.record.client import PRODUCE, Ack, Client, Cut, PartitionState, View
 from fixtures.record.clock import Clock
@@ -29,6 +29,7 @@ from fixtures.record.jars import Jars
 from fixtures.record.observer import Observer, Sighting, Source
 from fixtures.record.recording import command, findings
 from fixtures.record.scenarios import SCENARIOS
+from fixtures.record.segments import Segment, Watch
 from fixtures.record.stage import Stage
 from fixtures.record.tools import Tools
 from fixtures.record.truth import Partition
@@ -232,11 +233,40 @@ def test_a_record_is_lost_by_its_value_not_its_offset() -> None:
     assert truth.lost(missing, False)["t-0"]["provable"] is False
 
 
+def test_where_ends_are_not_told_only_what_was_lost_before_is_bounded() -> None:
+    early, late, other = (
+        ack(3, b"a", "1", "2026-01-01T00:00:01"),
+        ack(7, b"b", "1", "2026-01-01T00:00:05"),
+        ack(8, b"c", "1", "2026-01-01T00:00:06"),
+    )
+    loss = truth.lost({("t", 0): [early, late], ("t", 1): [other], ("t", 2): [early]}, True, "2026-01-01T00:00:03")
+    assert [part["offsets"] for part in loss.values()] == [[[3, 4]], [[8, 9]], [[3, 4]]]
+    assert [part.get("end_untold") for part in loss.values()] == [[[7, 8]], None, None]
+    assert [part.get("provable", True) for part in loss.values()] == [True, False, True]
+
+
 def test_what_was_deleted_on_request_is_not_lost() -> None:
     views = {("t", 0): View({5: b"f"}, 6)}
     acks = [ack(n, bytes([97 + n])) for n in range(6)]
     assert truth.unreadable(acks, [Cut("t", 0, 5)], views) == {}
     assert [a.offset for a in truth.unreadable(acks, [Cut("t", 0, 4)], views)["t", 0]] == [4]
+
+
+def test_a_cut_tail_is_told_apart_from_what_was_committed() -> None:
+    appended = {("t", 0): {(0, b"a"), (1, b"b"), (2, b"c"), (3, b"d"), (4, b"e")}, ("u", 0): {(0, b"a")}}
+    views: dict[Partition, View] = {("t", 0): View({0: b"a", 1: b"e"}, 2), ("u", 0): View({0: b"a"}, 1)}
+    missing = {("t", 0): [ack(2, b"c", "1"), ack(5, b"unseen", "1")]}
+    with_1 = truth.tail_cut(appended, {"t": "1", "u": "1"}, missing, views)
+    assert with_1 == {"t-0": {"acks": "1", "offsets": [[1, 4], [5, 6]], "acked_offsets": [[2, 3], [5, 6]]}}
+    assert truth.tail_cut(appended, {"t": "0", "u": "0"}, {}, views) == {"t-0": {"acks": "0", "offsets": [[1, 4]], "acked_offsets": []}}
+    with_all = truth.tail_cut(appended, {"t": "all", "u": "all"}, {("t", 0): [ack(2, b"c")]}, views)
+    assert with_all == {"t-0": {"acks": "all", "offsets": [[1, 2], [3, 4]], "acked_offsets": []}}
+
+
+def test_where_nobody_was_told_of_a_cut_tail_it_depends_on_acks_whether_nothing_is_lost() -> None:
+    acks = [Ack("t", partition, 0, b"a", "1", "") for partition in (3, 2, 1, 0)]
+    tails = {"t-1": {"acks": "1"}, "t-2": {"acks": "all"}, "t-3": {"acks": "1"}}
+    assert truth.nothing_lost(acks, {"t-3": {}}, tails) == ["t-0", "t-2"]
 
 
 def test_records_above_the_high_watermark_are_kept() -> None:
@@ -301,12 +331,21 @@ def test_findings_follow_from_what_was_measured() -> None:
     zombie = SCENARIOS["zombie-leader"]
     ends_told = {v: zombie.provable(KafkaVersion(v)) for v in ("0.10.2.2", "0.11.0.3", "1.0.2", "1.1.1", "2.5.1", "2.6.3")}
     assert [v for v, told in ends_told.items() if told] == ["0.11.0.3", "1.0.2", "2.6.3"]
+    assert findings(zombie, [], {"t-0": {"provable": False}}, {}, {}) == []
     assert not SCENARIOS["last-replica-standing-unprovable"].provable(KafkaVersion("3.9.1"))
 
 
 def test_what_evidence_need_not_tell_is_not_asked_for() -> None:
     (loss,) = findings(SCENARIOS["eligible-unclean"], [], {"t-0": {}}, {}, {})
     assert loss == {"kind": "data-loss", "topic": "t", "partition": 0, "cause": "unclean-election"}
+
+
+def test_what_was_acknowledged_with_acks_all_was_committed() -> None:
+    found = findings(SCENARIOS["busy-crashes"], [], {"t-0": {"acks": ["1"]}, "t-1": {"acks": ["all"]}}, {}, {})
+    assert [(loss["partition"], loss.get("cause"), loss["committed"]) for loss in found] == [
+        (0, "uncommitted-tail", False),
+        (1, None, True),
+    ]
 
 
 def test_the_command_that_makes_it_again_is_told() -> None:
@@ -348,6 +387,50 @@ def test_the_observer_keeps_changes_and_not_what_is_older() -> None:
 def test_without_epochs_every_change_counts() -> None:
     first, later = PartitionState(1, -1, (1, 2), (1, 2)), PartitionState(2, -1, (2,), (1, 2))
     assert watched(first, later, first) == [first, later, first]
+
+
+# --- what brokers append
+
+
+def test_a_segment_is_read_along_whether_it_grows_or_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / f"{0:020}.log"
+    segment = Segment(path)
+    assert segment.news() == []
+    whole = log([b"a", b"b", b"c", b"d", b"e", b"f"], batch=2)
+    path.write_bytes(whole[:-1])
+    assert segment.news() == [(0, b"a"), (1, b"b"), (2, b"c"), (3, b"d")]
+    path.write_bytes(whole)
+    assert segment.news() == [(4, b"e"), (5, b"f")]
+    assert segment.news() == []
+    path.write_bytes(log([b"a", b"b", b"X", b"Y", b"Z", b"e", b"f"], batch=2))
+    assert dict(segment.news()) == dict(enumerate([b"a", b"b", b"X", b"Y", b"Z", b"e", b"f"]))
+    path.write_bytes(log([b"a"]))
+    assert segment.news() == [(0, b"a")]
+
+
+def test_what_makes_no_sense_for_a_moment_is_read_again(tmp_path: Path) -> None:
+    path, whole = tmp_path / f"{0:020}.log", log([b"a", b"b", b"c", b"d"], batch=2)
+    segment = Segment(path)
+    path.write_bytes(log([b"a", b"b"]) + struct.pack(">qiib", 2, 5, 0, 2).ljust(len(whole) // 2, b"\0"))
+    assert len(path.read_bytes()) == len(whole)
+    assert segment.news() == [(0, b"a"), (1, b"b")]
+    path.write_bytes(whole)
+    assert segment.news() == [(2, b"c"), (3, b"d")]
+
+
+def test_what_any_replica_ever_held_is_kept(tmp_path: Path) -> None:
+    cluster = cluster_at(tmp_path)
+    one, two = (cluster.node(n).home / "data" / "t-0" for n in (1, 2))
+    for replica in (one, two):
+        replica.mkdir()
+    (one / f"{0:020}.log").write_bytes(log([b"a", b"b"]))
+    watch = Watch(cluster.brokers.values(), [("t", 0)])
+    watch.list()
+    watch.look()
+    (one / f"{0:020}.log").write_bytes(b"")
+    with watch:
+        (two / f"{0:020}.log").write_bytes(log([b"a", b"c"]))
+    assert watch.appended == {("t", 0): {(0, b"a"), (1, b"b"), (1, b"c")}}
 
 
 # --- the cluster's files
@@ -739,3 +822,94 @@ def test_what_is_sent_in_vain_must_not_be_acknowledged(tmp_path: Path, monkeypat
     assert stage.acks == []
     with pytest.raises(RecordingError):
         producer.send_in_vain(1, 10, "")
+
+
+# --- producing under load
+
+
+class Taker(Client):
+    """A producer's client whose broker answers each batch with the next of `errors`; None hangs up."""
+
+    def __init__(self, *errors: int | None) -> None:
+        super().__init__(KafkaVersion("2.8.2"), dict)
+        self.errors = list(errors)
+        self.told = 0
+        self.batches: list[bytes] = []
+
+    def call(self, broker: int, api: int, version: int, body: bytes, timeout: float | None = None) -> Reader:
+        if api == producers.INIT_PRODUCER_ID:
+            return Reader(i32(0) + i16(0) + i64(4711 + len(self.batches)) + i16(0))
+        reader = Reader(body)
+        for part in (reader.string, reader.i16, reader.i32, reader.i32):
+            part()
+        topic = reader.string() or ""
+        reader.i32(), reader.i32()
+        self.batches.append(reader.blob() or b"")
+        error = self.errors.pop(0)
+        if error is None:
+            raise ProtocolError("gone")
+        return Reader(array([string(topic) + array([i32(0) + i16(error) + i64(100 * len(self.batches)) + i64(-1)])]))
+
+    def tell(self, broker: int, api: int, version: int, body: bytes) -> None:
+        self.told += 1
+
+    def sent(self) -> list[list[bytes]]:
+        return [[value for entry in records.entries(data) for _, value in entry.values] for data in self.batches]
+
+
+def writer(way: busy.Way, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> busy.Writer:
+    monkeypatch.setattr("fixtures.record.busy.Client", lambda *_: client)
+    made = busy.Writer(busy.Load(Stage(cluster_at(tmp_path), "seed")), way)
+    made._leaders = {0: 1}
+    return made
+
+
+def test_what_was_refused_is_sent_by_idempotent_producers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Taker(0, 6, None, 0)
+    made = writer(busy.Way("1", 3, 1, 1), plain, tmp_path / "plain", monkeypatch)
+    for now in range(4):
+        made._round(1, now)
+    values = [value for batch in plain.sent() for value in batch]
+    assert len(values) == len(set(values)) == made.sent == 6
+    assert [(ack.offset, ack.acks) for ack in made.acked] == [(100, "1"), (400, "1"), (401, "1")]
+    # the second is sent until it is answered; after an error that says its number is wrong a new producer begins at 0
+    numbered = Taker(0, None, 6, 0, 45, 0)
+    made = writer(busy.Way("all", 3, 2, 1, idempotent=True), numbered, tmp_path / "numbered", monkeypatch)
+    for now in range(6):
+        made._round(1, now)
+    sent = numbered.sent()
+    assert sent[1] == sent[2] == sent[3]
+    assert len({batch[0] for batch in sent}) == 4
+    assert [producer_of(data)[2] for data in numbered.batches] == [0, 1, 1, 1, 3, 0]
+    assert len({producer_of(data)[0] for data in numbered.batches}) == 2
+    assert [ack.offset for ack in made.acked] == [100, 400, 401, *range(600, 600 + len(sent[5]))]
+
+
+def test_with_acks_0_nothing_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Taker()
+    made = writer(busy.Way("0", 3, 1, 1), client, tmp_path, monkeypatch)
+    made._round(1, 0)
+    assert (client.told, made.acked, made.sent) == (1, [], 1)
+
+
+def test_the_load_is_heavy_on_those_that_are_to_be_harmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    load = busy.Load(Stage(cluster_at(tmp_path), "seed"))
+    load.on(2)
+    one, all_ = busy.Way("1", 3, 1, 1), busy.Way("all", 3, 1, 1)
+    assert [load.pause(one, 1), load.pause(one, 2), load.pause(all_, 2)] == [busy.CALM, busy.HEAVY, busy.HEAVY_OF_ALL]
+
+
+def test_topics_under_load_are_named_after_their_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kafka = KafkaVersion("2.8.2")
+    stage = Stage(Cluster(Settings(kafka, "zk", brokers=5), jars_at(tmp_path / "cache", kafka), tmp_path), "seed")
+    made: dict[str, Sequence[Sequence[int]]] = {}
+    monkeypatch.setattr(stage, "create_topic", lambda topic, assignment, **config: made.update({topic: assignment}))
+    busy._topics(stage)
+    assert list(made)[::5] == ["acks0-rf3-min1", "acksall-rf3-min2-idempotent"]
+    replicas = [brokers for assignment in made.values() for brokers in assignment]
+    leads = [sum(brokers[0] == n for brokers in replicas) for n in range(1, 6)]
+    assert 40 <= len(replicas) <= 60
+    assert max(leads) - min(leads) <= 2
+    assert all(len(set(brokers)) == len(brokers) for brokers in replicas)
+    assert len({frozenset(brokers) for brokers in replicas if len(brokers) == 2}) > 5
