@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from forensics.model import LEVELS, Finding
+from forensics.folding import places
+from forensics.model import LEVELS, Finding, Place
 from forensics.report.document import Report
 from forensics.report.text import show
 from tests import local
@@ -395,14 +396,23 @@ def lost(findings: list[Finding]) -> set[int]:
     return {o for f in findings for r in f.offsets if r.end is not None for o in range(r.start, r.end)}
 
 
+def where(finding: Finding) -> tuple[Place, ...]:
+    """Its partitions, or that it is of none."""
+    return places(finding) or (finding.place,)
+
+
 def below(finding: Finding, all_of_it: list[Finding]) -> bool:
     """What a part says is said, as badly, by all of it. That a high watermark went back is a finding only as long as the loss
     that explains it is not in evidence."""
-    same = [f for f in all_of_it if (f.kind, f.topic, f.partition) == (finding.kind, finding.topic, finding.partition)]
-    if finding.kind == "hw-regression" and not same:
-        same = [f for f in all_of_it if f.kind == "data-loss" and f.topic == finding.topic]
-    worst = max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
-    return LEVELS.index(finding.severity) <= worst
+    return all(LEVELS.index(finding.severity) <= _worst(finding.kind, place.topic, place.partition, all_of_it) for place in where(finding))
+
+
+def _worst(kind: str, topic: str | None, partition: int | None, findings: list[Finding]) -> int:
+    """How bad it is said to be there, by findings of one partition or of many."""
+    same = [f for f in findings if f.kind == kind and any((p.topic, p.partition) == (topic, partition) for p in where(f))]
+    if kind == "hw-regression" and not same:
+        same = [f for f in findings if f.kind == "data-loss" and any(p.topic == topic for p in where(f))]
+    return max((LEVELS.index(f.severity) for f in same), default=LEVELS.index("low"))
 
 
 @pytest.mark.parametrize("part", PARTS)

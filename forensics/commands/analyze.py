@@ -130,21 +130,26 @@ def _check_weights(cluster: Cluster) -> None:
 def _narrowed(
     report: Report, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], since: datetime | None, until: datetime | None
 ) -> Report:
-    """The report with only the findings asked for; what is known of the evidence stays whole."""
+    """The report with only the findings asked for and the verdict on the partitions asked for; what is known of the evidence stays whole."""
     from dataclasses import replace
 
     from forensics.folding import places
 
+    def asked(topic: str | None, partition: int | None) -> bool:
+        return (not topics or topic in topics) and (not partitions or partition in partitions)
+
+    there = list(report.findings)
+    if topics or partitions:
+        there = [f for f in there if any(asked(p.topic, p.partition) for p in places(f))]
     kept = [
         f
-        for f in report.findings
-        if (not topics or any(p.topic in topics for p in places(f)))
-        and (not partitions or any(p.partition in partitions for p in places(f)))
-        and (not brokers or set(brokers) & set(f.brokers))
+        for f in there
+        if (not brokers or set(brokers) & set(f.brokers))
         and (since is None or (f.end or f.start) is None or (f.end or f.start or since) >= since)
         and (until is None or f.start is None or f.start <= until)
     ]
-    return replace(report, findings=kept)
+    states = [p for p in report.partitions if asked(p["topic"], p["partition"])]
+    return replace(report, findings=kept, asked=(there, states))
 
 
 def _write(report: Report, json_file: str | None) -> None:

@@ -54,6 +54,12 @@ class Report:
     findings: Sequence[Finding]
     partitions: Sequence[Mapping[str, Any]]
     command: Sequence[str] = ()
+    asked: tuple[Sequence[Finding], Sequence[Mapping[str, Any]]] | None = None
+    """Findings and states of the partitions asked for, where that is not all: the verdict is of these, however few findings are shown."""
+
+    @property
+    def judged(self) -> tuple[Sequence[Finding], Sequence[Mapping[str, Any]]]:
+        return self.asked or (self.findings, self.partitions)
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
@@ -128,9 +134,9 @@ class Report:
                 for p in self.partitions
             ],
             "verdict": {
-                "loss": loss_of(self.findings, self.partitions),
-                "summary": summary(self.findings, self.partitions),
-                "partitions": counts(self.partitions),
+                "loss": loss_of(*self.judged),
+                "summary": summary(*self.judged),
+                "partitions": counts(self.judged[1]),
             },
             "findings": [_finding(f, self.cluster) for f in self.findings],
         }

@@ -119,10 +119,8 @@ def sized(size: int) -> str:
 
 
 def headline(report: Report) -> Text:
-    loss = loss_of(report.findings, report.partitions)
-    return Text(
-        clean(summary(report.findings, report.partitions)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow")
-    )
+    loss = loss_of(*report.judged)
+    return Text(clean(summary(*report.judged)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow"))
 
 
 def _table(findings: Sequence[Finding]) -> Table:

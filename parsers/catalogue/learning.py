@@ -189,6 +189,11 @@ def begins_record(text: str) -> bool:
     return text[:1] not in ("", " ", "\t") and next(stamps(text, 0, 120), None) is not None
 
 
+def goes_on(text: str) -> bool:
+    """Whether a line is a stack trace's, as Throwable.printStackTrace indents them, in whatever layout its record is."""
+    return text.startswith("\tat ")
+
+
 def _remainders(layout: Layout | None, sample: _Sample) -> tuple[str, str] | None:
     """What to say of a layout that leaves most messages with something that is not theirs; none better was found."""
     read = [(line, record) for line in sample.lines if layout is not None and (record := layout.read(line)) is not None]

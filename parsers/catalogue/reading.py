@@ -15,7 +15,7 @@ from typing import Any
 import regex
 
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
-from parsers.catalogue.learning import begins_record
+from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
@@ -149,7 +149,7 @@ class Reading:
             if self._wraps(raw):
                 self.wrapped_at = begin
                 return
-            if not self.layouts.known or begins_record(text):
+            if begins_record(text) or not (self.layouts.known or goes_on(text)):
                 self.unread = True
                 self.survey.leave_unread(text)
                 self.owner, self.owner_at, self.told = None, -1, False
