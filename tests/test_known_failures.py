@@ -42,6 +42,12 @@ FOUND: Mapping[str, set[tuple[str, str, str | None]]] = {
     "unclean-election-0.8.2.2-zk": {("log-divergence", "critical", "orders")},
     "unclean-election-0.10.2.2-zk": {("log-divergence", "critical", "orders")},
     "wiped-zookeeper-1.1.1-zk": {("epoch-history-damaged", "medium", "ledger")},
+    "wiped-zookeeper-outlived-2.3.1-zk": {
+        ("stale-controller", "medium", None),
+        ("epoch-history-damaged", "medium", "ledger"),
+        ("epoch-history-damaged", "high", "ledger"),
+        ("truncate-to-start", "medium", "ledger"),
+    },
 }
 """Kind, severity, topic; nothing of KINDS in bundles that are not named."""
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
