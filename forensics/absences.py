@@ -375,7 +375,7 @@ class _Judge:
         lost = self._lost(broker, state)
         if lost is None or lost.at is None or self.words.between("back", broker, lost.at, datetime.max):
             return None
-        word = max((s.last for s in self.cluster.sources if broker in s.nodes and s.last is not None), default=None)
+        word = self.cluster.last_line(broker)
         if word is not None and word <= lost.at + SLACK:
             return _Told(GONE, "probable", f"the controller saw broker {broker} go, and it printed nothing after that", evidence=[lost])
         return None

@@ -14,8 +14,9 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from forensics.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, moment
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
 from forensics.windows import DETECTION, MANY
+from spark.cluster import Cluster
 
 SHOWN = 5
 """Partitions an aggregate names."""
@@ -68,6 +69,10 @@ class Episode:
     def open(self) -> bool:
         return any(o.end is None for o in self.outs)
 
+    def until(self, cluster: Cluster) -> str:
+        """Its end, in words."""
+        return moment(self.end) if not self.open else f"the end of the {'cluster' if cluster.number else 'evidence'}"
+
     @property
     def times(self) -> int:
         return sum(o.times for o in self.outs)
@@ -93,7 +98,7 @@ class Episode:
         return self.outs[0] if len(self.names) == 1 else None
 
     def shown(self) -> str:
-        return some(self.names)
+        return some(self.names, SHOWN)
 
     def told(self) -> str:
         """What the partitions say, each thing once with the first of them that say it."""
@@ -101,7 +106,7 @@ class Episode:
         for o in self.outs:
             if o.confidence == self.confidence:
                 said[o.words].append(o.name)
-        return "; ".join(f"{words} ({some(names)})" for words, names in list(said.items())[:SHOWN])
+        return "; ".join(f"{words} ({some(names, SHOWN)})" for words, names in list(said.items())[:SHOWN])
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""
@@ -115,12 +120,6 @@ class Telling(NamedTuple):
     what: str
     explanation: str
     next_steps: tuple[str, ...]
-
-
-def some(names: Sequence[str]) -> str:
-    """The first SHOWN names, and how many more there are."""
-    once = list(dict.fromkeys(names))
-    return ", ".join(once[:SHOWN]) + (f" and {len(once) - SHOWN} more" if len(once) > SHOWN else "")
 
 
 def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
@@ -146,10 +145,6 @@ def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Cal
             next_steps=told.next_steps,
             evidence=episode.evidence,
         )
-
-
-def counted(partitions: int) -> str:
-    return f"{partitions} partition{'s' if partitions != 1 else ''}"
 
 
 def shared(broker: int, until: datetime | None, partitions: Iterable[Mapping[str, Any]]) -> int:

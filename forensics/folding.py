@@ -11,14 +11,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from forensics.model import MAX_EVIDENCE, Finding, Place, Rule, moment
+from forensics.model import MAX_EVIDENCE, NAMED, Finding, Place, Rule, counted, moment, some
 
 AT_ONCE = timedelta(seconds=10)
 """A controller goes through all partitions of a broker within seconds; sessions and lag times, which part events, are longer."""
 OFTEN = 6
 """As often as an incident of a day restarts a broker; what recurs more is a way of life."""
-NAMED = 4
-"""Partitions that a summary names."""
 
 
 def folded(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
@@ -65,7 +63,7 @@ def _one(group: Sequence[Finding]) -> Finding:
     if len(group) == 1:
         return first
     names = [f"{f.topic}-{f.partition}" for f in group]
-    shown = f"{len(set(names))} partitions ({some(names)})"
+    shown = f"{counted(len(set(names)))} ({some(names)})"
     offsets_differ = len({f.offsets for f in group}) > 1
     words = first.summary.replace(names[0], shown, 1)
     if offsets_differ and first.offsets:
@@ -84,12 +82,6 @@ def _one(group: Sequence[Finding]) -> Finding:
         next_steps=tuple(dict.fromkeys(step.replace(names[0], some(names)) for step in first.next_steps)),
         places=tuple(f.place for f in group),
     )
-
-
-def some(names: Sequence[str], shown: int = NAMED) -> str:
-    """'a-0, a-1 and 7 more'."""
-    distinct = list(dict.fromkeys(names))
-    return ", ".join(distinct[:shown]) + (f" and {len(distinct) - shown} more" if len(distinct) > shown else "")
 
 
 def _recurring(findings: Sequence[Finding]) -> list[Finding]:

@@ -338,6 +338,20 @@ def moment(at: datetime | None) -> str:
     return at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z" if at is not None else "an unknown time"
 
 
+NAMED = 4
+"""Partitions that a sentence names, unless it says otherwise."""
+
+
+def some(names: Sequence[str], shown: int = NAMED) -> str:
+    """'a-0, a-1 and 7 more', each name once."""
+    once = list(dict.fromkeys(names))
+    return ", ".join(once[:shown]) + (f" and {len(once) - shown} more" if len(once) > shown else "")
+
+
+def counted(partitions: int) -> str:
+    return f"{partitions} partition{'s' if partitions != 1 else ''}"
+
+
 def brokers_named(ids: Sequence[int]) -> str:
     """'broker 1', 'brokers 1 and 2'."""
     names = [str(i) for i in ids]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -79,10 +79,15 @@ def lasted(window: Window, cluster: Cluster) -> str:
     if seconds is None and window.deleted:
         return "until the topic was deleted"
     if seconds is None:
-        return "until the cluster ended" if cluster.number < 0 else "until the evidence ends"
+        return f"until {ending(cluster)}"
     if seconds < 60:
         return f"for {max(seconds, 0):.1f} s"
     return f"for {seconds / 60:.1f} min"
+
+
+def ending(cluster: Cluster) -> str:
+    """What ends all that is still open."""
+    return "the cluster ended" if cluster.number < 0 else "the evidence ends"
 
 
 def until(window: Window, cluster: Cluster) -> str:
@@ -92,6 +97,11 @@ def until(window: Window, cluster: Cluster) -> str:
     if window.deleted:
         return "until the topic was deleted and made anew"
     return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"
+
+
+def lived(found: Iterable[Window], timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
+    """The windows as long as their topic lived, without those that are only its deletion."""
+    return [own for window in found if (own := within_life(window, timeline, cluster)) is not None]
 
 
 def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Window | None:

@@ -15,7 +15,7 @@ from functools import cached_property
 from spark.clocks import Clock
 from spark.events import Event
 from spark.identity import Conflict
-from spark.settings import Settings
+from spark.settings import LOG_DIRECTORIES, Settings
 
 CLUSTER_EVENTS = frozenset(
     {
@@ -188,8 +188,6 @@ class Cluster:
     nodes: dict[int, Node] = field(default_factory=dict)
     begun: tuple[Beginning, ...] = ()
     """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
-    ended: tuple[Cluster, ...] = ()
-    """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
     whole: tuple[Cluster, ...] = field(default=(), repr=False, compare=False)
     """All clusters of the collection, oldest first; empty where this one was made alone."""
     events: list[Event] = field(default_factory=list)
@@ -211,6 +209,11 @@ class Cluster:
         return [e for e in self.events if e.event in kinds]
 
     @property
+    def ended(self) -> tuple[Cluster, ...]:
+        """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
+        return tuple(c for c in self.whole if c.number < self.number)
+
+    @property
     def later(self) -> tuple[Cluster, ...]:
         """Those that lived on these brokers after it, oldest first."""
         return tuple(c for c in self.whole if c.number > self.number)
@@ -226,6 +229,15 @@ class Cluster:
             return None
         told = (e for c in (self, *self.later) for e in c.of(*kinds))
         return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
+
+    @property
+    def collected(self) -> set[int]:
+        """The nodes of which anything was collected."""
+        return {n for s in self.sources for n in s.nodes}
+
+    def last_line(self, node: int) -> datetime | None:
+        """The time of the last line in any log of the node's."""
+        return max((s.last for s in self.sources if node in s.nodes and s.last is not None), default=None)
 
     @cached_property
     def until(self) -> datetime | None:
@@ -245,8 +257,8 @@ class Cluster:
         return value if value is not None else default
 
     def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
-        """The node's log directories; empty where no evidence tells them. log.dirs counts before log.dir."""
-        for key in ("log.dirs", "log.dir") if node in self.settings.brokers() else ():
+        """The node's log directories; empty where no evidence tells them."""
+        for key in LOG_DIRECTORIES if node in self.settings.brokers() else ():
             value = self.settings.value(key, broker=node, at=at)
             if value and value != "null":
                 return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())

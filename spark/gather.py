@@ -22,8 +22,8 @@ from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
 from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.modified import meaningless
-from spark.settings import DELETIONS, Settings
-from spark.shared_logs import LOG_DIRECTORIES, SharedLogs, hosts, shared_logs
+from spark.settings import DELETIONS, LOG_DIRECTORIES, Settings
+from spark.shared_logs import SharedLogs, hosts, shared_logs
 from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
@@ -487,6 +487,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     identifier = replace(identifier, saved=_saved(sources, ordered, identifier.offsets_ms))
     copies = frozenset(map(identifier.shown, _copies(sources)))
     events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0))
     for s in sources:
         s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
         s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
@@ -498,7 +499,6 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
         cluster.begun = _begun(cluster, clocks, identifier)
-        cluster.ended = tuple(lives)
         lives.append(cluster)
     for cluster in lives:
         cluster.whole = tuple(lives)
@@ -532,11 +532,16 @@ def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Ide
 
 def _lived(events: Iterable[Event]) -> dict[int, list[Incarnation]]:
     """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
-    streams: dict[int, list[Event]] = defaultdict(list)
-    for e in sorted(events, key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0)):
+    return {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+
+
+def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
+    """Events by their writer."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for e in events:
         if e.writer is not None:
-            streams[e.writer].append(e)
-    return {node: lives(node, _without_twins(own)) for node, own in streams.items()}
+            found[e.writer].append(e)
+    return found
 
 
 def _fill(
@@ -546,15 +551,10 @@ def _fill(
     ordered: Mapping[int, list[str]],
     lived: Mapping[int, Sequence[Incarnation]],
 ) -> None:
-    streams: dict[int, list[Event]] = defaultdict(list)
-    for e in sorted(events, key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0)):
-        cluster.events.append(e)
-        if e.writer is not None:
-            streams[e.writer].append(e)
-    cluster.events = _without_twins(cluster.events)
+    streams = _streams(events)
+    cluster.events = _without_twins(events)
     registered = {e.broker for e in events if e.event == "metadata-broker"}
-    collected = {n for s in cluster.sources for n in s.nodes} if not cluster.number else set()
-    for node in sorted(collected | set(streams)):
+    for node in sorted((cluster.collected if not cluster.number else set()) | set(streams)):
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)

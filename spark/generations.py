@@ -80,19 +80,6 @@ def _topic_ids(events: Iterable[Event]) -> list[str]:
     return sorted(first, key=lambda i: (first[i], i))
 
 
-def _ordered_anew(events: Iterable[Event]) -> datetime | None:
-    """When a controller first ordered leader epoch 0 with a new znode, though controllers before it had ordered a later epoch."""
-    orders = [e for e in events if e.event == "partition-state" and e.reason in _ORDERS and e.at is not None and e.controller_epoch]
-    later = [(e.controller_epoch or 0, e.at) for e in orders if e.leader_epoch and e.at is not None]
-    first = [e for e in orders if (e.leader_epoch, e.partition_epoch) == (0, 0)]
-    return min(
-        (e.at for e in first if e.at is not None and any(c < (e.controller_epoch or 0) and t < e.at for c, t in later)), default=None
-    )
-
-
-_ORDERS = frozenset({"received", "sent", "decided"})
-
-
 def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
     """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller
     creates the partition again. A stream with no such mark is split by the time of the deletion."""

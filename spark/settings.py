@@ -26,6 +26,9 @@ TOPIC, BROKER, CLUSTER, STATIC, EFFECTIVE, DEFAULT = (
 """Sources of a value as Kafka names them, first come first served. EFFECTIVE is no source of Kafka's: kafka-configs said what
 holds for a topic through a source further down, and nothing else tells what that source says."""
 
+LOG_DIRECTORIES = ("log.dirs", "log.dir")
+"""Settings that name a broker's log directories; the first that is set counts."""
+
 DELETIONS = frozenset({"metadata-topic-removed", "topic-deleted"})
 
 BROKER_NAMES = {

@@ -16,9 +16,10 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spark.settings import LOG_DIRECTORIES
+
 _DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
 _STARTS = frozenset({"broker-starting", "controller-starting"})
-LOG_DIRECTORIES = ("log.dirs", "log.dir")
 TOGETHER = timedelta(seconds=30)
 """Between a broker's first line and its settings: it looks for ZooKeeper first, for as long as zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")

@@ -8,11 +8,11 @@ It never says more than was proven: a partition nobody can judge does not read l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from forensics.folding import places, some
-from forensics.model import Finding
+from forensics.folding import places
+from forensics.model import Finding, counted, some
 from forensics.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -37,7 +37,7 @@ def summary(findings: Sequence[Finding], states: Partitions) -> str:
     """A few sentences: what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
     told = [*_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
-    unclean = {(p.topic, p.partition) for f in findings if f.kind == "unclean-election" and f.confidence != "possible" for p in places(f)}
+    unclean = _hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
     return " ".join(told) or "Nothing can be said of losses: what was collected tells of no partition."
@@ -46,9 +46,9 @@ def summary(findings: Sequence[Finding], states: Partitions) -> str:
 def _lost(sure: Sequence[Finding]) -> list[str]:
     told = []
     if gone := [f for f in sure if f.committed]:
-        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {partitions(_places(gone))}.")
+        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {counted(len(_hit(gone)))}.")
     if gone := [f for f in sure if f.committed is None]:
-        told.append(f"{_offsets(gone)} are gone in {partitions(_places(gone))}; whether they were committed is not in evidence.")
+        told.append(f"{_offsets(gone)} are gone in {counted(len(_hit(gone)))}; whether they were committed is not in evidence.")
     return told
 
 
@@ -57,7 +57,7 @@ def _cut(sure: Sequence[Finding]) -> list[str]:
     if not cut:
         return []
     return [
-        f"{_offsets(cut)} that were never committed were cut in {partitions(_places(cut))}: producers with acks=0 or acks=1 may miss them."
+        f"{_offsets(cut)} that were never committed were cut in {counted(len(_hit(cut)))}: producers with acks=0 or acks=1 may miss them."
     ]
 
 
@@ -75,29 +75,26 @@ def _offsets(findings: Sequence[Finding]) -> str:
     return f"{count} offset{'s' if count != 1 else ''}"
 
 
-def _places(findings: Sequence[Finding]) -> int:
-    return len({(p.topic, p.partition) for f in findings for p in places(f)})
+def _hit(findings: Iterable[Finding]) -> set[tuple[str | None, int | None]]:
+    """The partitions they are about."""
+    return {(p.topic, p.partition) for f in findings for p in places(f)}
 
 
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
-    elsewhere = {
-        (p.topic, p.partition)
-        for f in findings
-        if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False
-        for p in places(f)
-    } - known
+    doubtful = (f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False)
+    elsewhere = _hit(doubtful) - known
     told = []
     if unknown:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
         why, most = Counter(p["why"] for p in unknown).most_common(1)[0]
         reason = why if len(unknown) == most else f"of {most} of them: {why}"
         told.append(
-            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN of {partitions(len(unknown))} ({names}): {reason}."
+            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN of {counted(len(unknown))} ({names}): {reason}."
         )
     if elsewhere:
-        told.append(f"A loss cannot be excluded in {partitions(len(elsewhere))} of topics or clusters that are gone.")
+        told.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of topics or clusters that are gone.")
     return told
 
 
@@ -109,8 +106,4 @@ def _whole(states: Partitions) -> list[str]:
     if whole == len(states):
         all_of_them = f"all {whole} partitions are" if whole > 1 else "the partition is"
         return [f"No committed record was lost: {all_of_them} proven whole."]
-    return [f"{partitions(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]
-
-
-def partitions(count: int) -> str:
-    return f"{count} partition{'s' if count != 1 else ''}"
+    return [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]

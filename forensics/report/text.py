@@ -16,10 +16,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.folding import some
-from forensics.model import LEVELS, Evidence, Finding, brokers_named
+from forensics.model import LEVELS, Evidence, Finding, brokers_named, counted, some
 from forensics.report.document import Report
-from forensics.report.headline import EXCLUDED, FOUND, loss_of, partitions, summary
+from forensics.report.headline import EXCLUDED, FOUND, loss_of, summary
 from spark.cluster import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -81,7 +80,7 @@ def _head(report: Report) -> Text:
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
-        partitions(len(report.partitions)),
+        counted(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
     ]
     text = Text(" · ".join(clean(p) for p in parts))
@@ -164,7 +163,7 @@ def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
             brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
             cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
             about = f" ({brokers_named(brokers)}{cause})" if brokers else ""
-            yield first, f"{len(group)} times in {partitions(len(names))}{about}: {some(names)}"
+            yield first, f"{len(group)} times in {counted(len(names))}{about}: {some(names)}"
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Rule, moment, quote, some
 from forensics.windows import SLACK, words_of
 from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
@@ -34,17 +34,12 @@ def _never_back(node: Node, cluster: Cluster) -> Event | None:
     if not node.lives or node.lives[-1].outcome != "running" or not node.broker:
         return None
     life = node.lives[-1]
-    last = _last_word(node, cluster)
+    last = cluster.last_line(node.id)
     if last is None or life.stopping is not None or life.controlled is not None:
         return None
     gone = [e for e in cluster.events if e.at is not None and e.at >= last - timedelta(seconds=1) and _names(e, node.id)]
     back = [e for e in cluster.events if e.at is not None and _returns(e, node.id)]
     return next((e for e in gone if not any(b.at is not None and e.at is not None and b.at > e.at for b in back)), None)
-
-
-def _last_word(node: Node, cluster: Cluster) -> datetime | None:
-    ends = [s.last for s in cluster.sources if node.id in s.nodes and s.last is not None]
-    return max(ends, default=None)
 
 
 def _names(event: Event, broker: int) -> bool:
@@ -96,10 +91,6 @@ def _headless(broker: int, begin: datetime | None, end: datetime | None, partiti
     )
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-
-
 def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: Cluster) -> str:
     """When others first knew, which is nearer to its end than its return."""
     if last is None or end is None:
@@ -146,8 +137,8 @@ def _finding(
         + (f"; {count} partition{'s' if count > 1 else ''} touched" if count else ""),
         explanation=(
             f"Broker {node.id} lived at {moment(last)}, by the last line about its process. {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
-            + (f" It dropped out of the ISR of {_some(touched)}." if touched else "")
-            + (f" It left {_some(headless)} without a leader." if headless else "")
+            + (f" It dropped out of the ISR of {some(touched, 6)}." if touched else "")
+            + (f" It left {some(headless, 6)} without a leader." if headless else "")
         ),
         next_steps=("See what its log directories refused (log-dir-failure).",)
         if life.halted is not None

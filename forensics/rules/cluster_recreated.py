@@ -11,13 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule, brokers_named, moment, quote
+from forensics.model import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
 from spark.cluster import Beginning, Cluster
 
 THROUGH_IT = timedelta(minutes=5)
 """Between the end of a session and the first election in the empty store."""
-NAMED = 4
-"""Partitions that are named where many are meant."""
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -96,9 +94,7 @@ def _disks(kept: Sequence[Mapping[str, Any]]) -> str:
 def _left(kept: Sequence[Mapping[str, Any]]) -> str:
     if not kept:
         return "No log of the old cluster was loaded by the new one in what was collected."
-    names = ", ".join(f"{p['topic']}-{p['partition']}" for p in kept[:NAMED]) + (
-        f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
-    )
+    names = some([f"{p['topic']}-{p['partition']}" for p in kept])
     return (
         f"The log directories were kept: {names} were loaded with records of the old cluster. A partition of the same name takes such a log for its own "
         "where it leads, and cuts it where it follows a leader that has less."

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.absences import SLOW, STUCK
-from forensics.failed_replicas import Degradation, Episode, counted, degradations
-from forensics.model import Finding, Rule, brokers_named, moment
+from forensics.failed_replicas import Degradation, Episode, degradations
+from forensics.model import Finding, Rule, brokers_named, counted, moment
 from forensics.under_replication import series
 from spark.cluster import Cluster
 
@@ -30,7 +30,6 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Ma
     episode = found.episode
     missing = sorted({o.broker for o in episode.outs})
     peak = series(partitions)[0].at(episode.start, episode.end)
-    until = moment(episode.end) if not episode.open else "the end of the evidence" if not cluster.number else "the end of the cluster"
     manner = "went up and down" if found.fluctuating else "stayed up"
     return Finding(
         kind="cluster-wide-degradation",
@@ -41,7 +40,7 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Ma
         end=episode.end,
         summary=f"replicas of {brokers_named(missing)} fell out of sync {episode.times} times in {counted(len(episode.names))} with no broker gone",
         explanation=(
-            f"From {moment(episode.start)} to {until} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
+            f"From {moment(episode.start)} to {episode.until(cluster)} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
             f"{brokers_named(leaders)}, while all of these brokers lived; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
             f"No one broker leads all of them or is missing from all of them, so what they share is the likely cause: the network, the storage, or more load "
             f"than the cluster carries. {_manner(episode)}{episode.told()}."

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from forensics.absences import CRASHED, GONE
-from forensics.failed_replicas import Degradation, Episode, counted, degradations, episodes, outs, shared
-from forensics.model import Finding, Rule, moment
+from forensics.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
+from forensics.model import Finding, Rule, counted, moment
 from forensics.under_replication import series
+from forensics.windows import ending
 from spark.cluster import Cluster
 
 OFFLINE = "offline"
@@ -29,11 +30,7 @@ def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, An
     hit = set(episode.names)
     held = max(shared(broker, episode.end, partitions), len(hit))
     others = _short_without(broker, episode.start, episode.end, partitions)
-    back = (
-        f"until {moment(episode.end)}"
-        if not episode.open
-        else f"and was not back in sync when {'the cluster ended' if cluster.number < 0 else 'the evidence ends'}"
-    )
+    back = f"until {moment(episode.end)}" if not episode.open else f"and was not back in sync when {ending(cluster)}"
     peak = series(partitions)[0].at(episode.start, episode.end)
     return Finding(
         kind="culprit-broker",
@@ -101,8 +98,7 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
 
 def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> str:
     episode = found.episode
-    until = moment(episode.end) if not episode.open else "the end of the evidence" if not cluster.number else "the end of the cluster"
-    begin = f"From {moment(episode.start)} to {until} replicas fell out of sync {episode.times} times"
+    begin = f"From {moment(episode.start)} to {episode.until(cluster)} replicas fell out of sync {episode.times} times"
     manner = "The count of under-replicated partitions went up and down" if found.fluctuating else "The count stayed up"
     if found.side == "replica":
         held = max(shared(broker, episode.end, partitions), len({o.name for o in episode.outs if o.broker == broker}))

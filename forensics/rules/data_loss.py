@@ -11,6 +11,7 @@ from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Removal
+from spark.settings import LOG_DIRECTORIES
 from spark.timeline import PartitionTimeline, Term
 
 _BECAUSE = {
@@ -69,7 +70,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
     for removal in loss.removals:
         if removal.cause != "empty" or removal.at is None:
             continue
-        before = (cluster.settings.change(key, broker=removal.broker, at=removal.at) for key in ("log.dirs", "log.dir"))
+        before = (cluster.settings.change(key, broker=removal.broker, at=removal.at) for key in LOG_DIRECTORIES)
         told = tuple(c.event for c in before if c is not None and c.event is not None and c.value != "null")[:1]
         new = cluster.log_dirs(removal.broker, removal.at)
         held = [

@@ -39,8 +39,7 @@ def _unreadable(cluster: Cluster) -> Iterator[Finding]:
 def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     """Brokers that hold replicas and of which nothing was collected."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
-    collected = {n for s in cluster.sources for n in s.nodes}
-    absent = tuple(sorted(named - collected))
+    absent = tuple(sorted(named - cluster.collected))
     if not absent:
         return
     touched = [p for p in partitions if set(absent) & set(p["replicas"] or ())]
@@ -58,7 +57,9 @@ def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterat
         next_steps=(
             f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {brokers_named(absent)}.",
         ),
-        evidence=(Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(collected)} only"),),
+        evidence=(
+            Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, until, windows, within_life
+from forensics.windows import Window, absence, closing, condensed, lasted, lived, until, windows
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
@@ -15,8 +15,8 @@ BRIEF_S = 1.0
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    lived = (within_life(w, timeline, cluster) for w in windows(timeline, _leaderless))
-    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds >= BRIEF_S)]):
+    found = lived(windows(timeline, _leaderless), timeline, cluster)
+    for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, timeline, cluster)
 
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from forensics.absences import CRASHED, RESTARTED
-from forensics.failed_replicas import Episode, Out, counted, episodes, outs, some
-from forensics.model import Finding, Rule, moment
+from forensics.failed_replicas import SHOWN, Episode, Out, episodes, outs
+from forensics.model import Finding, Rule, counted, moment, some
 from spark.cluster import Cluster
 
 
@@ -63,15 +63,15 @@ def _before(back: datetime | None, left: datetime | None) -> str:
 
 def _came_back(episode: Episode, elected: Sequence[str]) -> str:
     caught_up = [n for n in episode.names if n not in elected]
-    parts = [f"caught up in {some(caught_up)}"] if caught_up else []
-    return " and ".join([*parts, *([f"was elected leader of {some(elected)}"] if elected else [])])
+    parts = [f"caught up in {some(caught_up, SHOWN)}"] if caught_up else []
+    return " and ".join([*parts, *([f"was elected leader of {some(elected, SHOWN)}"] if elected else [])])
 
 
 def _how(episode: Episode, elected: Sequence[str]) -> str:
     copied = "A replica that comes back has to fetch what it missed up to its leader's high watermark before it joins the ISR."
     if not elected:
         return copied
-    led = f"In {some(elected)} it came back into the ISR as the leader that was elected, with the log it had, not by catching up."
+    led = f"In {some(elected, SHOWN)} it came back into the ISR as the leader that was elected, with the log it had, not by catching up."
     return led if set(elected) >= set(episode.names) else f"{copied} {led}"
 
 

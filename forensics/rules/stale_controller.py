@@ -87,11 +87,7 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
     """A leader was told that its leader epoch is old, and it was the latest: the controller that said so knew less than the leader.
     Only where the leader's log goes on long enough to have told of a newer epoch."""
     told: set[int] = set()
-    heard = (
-        max((s.last for s in cluster.sources if replica.broker in s.nodes and s.last is not None), default=None)
-        if replica.rejected
-        else None
-    )
+    heard = cluster.last_line(replica.broker) if replica.rejected else None
     for e in replica.rejected:
         if e.at is None or heard is None or heard < e.at + AT_ONCE or not any(words in (e.text or "") for words in _OLD_EPOCH):
             continue

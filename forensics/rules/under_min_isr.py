@@ -8,7 +8,7 @@ from datetime import datetime
 
 from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, missing, until, windows, within_life
+from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.settings import DEFAULT
@@ -28,8 +28,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return below_min_isr(state, required(state))
 
     cut = replace(timeline, states=settled(timeline, cluster))
-    lived = (within_life(w, timeline, cluster) for w in windows(cut, below))
-    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds > 0)]):
+    found = lived(windows(cut, below), timeline, cluster)
+    for window in condensed([w for w in found if w.seconds is None or w.seconds > 0]):
         yield _finding(window, required, timeline, cluster)
 
 

@@ -22,8 +22,8 @@ from forensics.absences import (
     Interval,
     intervals,
 )
-from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
-from forensics.windows import DETECTION, MANY, Window, condensed, lasted, reassigning, until, windows, within_life
+from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote, some
+from forensics.windows import DETECTION, MANY, Window, condensed, lasted, lived, reassigning, until, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
@@ -47,8 +47,8 @@ _CAUSE = {
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
-    lived = (within_life(w, timeline, cluster) for w in windows(timeline, lambda s: id(s) in short))
-    for window in condensed([w for w in lived if w is not None and (w.seconds is None or w.seconds >= BRIEF_S)]):
+    found = lived(windows(timeline, lambda s: id(s) in short), timeline, cluster)
+    for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, failed, timeline, cluster)
 
 
@@ -150,7 +150,7 @@ def _together(own: Sequence[Finding]) -> Iterator[list[Finding]]:
 def _folded(own: Sequence[Finding]) -> Finding:
     first = own[0]
     names = sorted({(f.topic or "", f.partition or 0) for f in own})
-    shown = ", ".join(f"{t}-{p}" for t, p in names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    shown = some([f"{t}-{p}" for t, p in names], SHOWN)
     ends = [f.end for f in own]
     end = None if None in ends else max((e for e in ends if e is not None), default=None)
     topics = {f.topic for f in own}

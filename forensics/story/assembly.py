@@ -523,7 +523,7 @@ class _Story:
                 said(f"the evidence of this partition begins here{known}; what was before is not told"),
                 tone="gap",
             )
-        collected = {n for s in self.cluster.sources for n in s.nodes}
+        collected = self.cluster.collected
         absent = [b for b in self.brokers if b not in collected]
         if absent:
             which = brokers_named(absent)

@@ -166,9 +166,13 @@ def leaves_over(record: Record, layout: Layout) -> bool:
     return any(_PRINTED_LOGGER.search(part) for part in (message[:80], message[-_TAIL:]))
 
 
+def _records(layout: Layout, sample: _Sample) -> list[Record]:
+    return [record for line in sample.lines if (record := layout.read(line)) is not None]
+
+
 def _explains(layout: Layout, sample: _Sample) -> bool:
     """Whether there is no need to learn another one."""
-    records = [record for line in sample.lines if (record := layout.read(line)) is not None]
+    records = _records(layout, sample)
     marked = sum(_begins(line) for line in sample.lines)
     left = sum(leaves_over(record, layout) for record in records)
     if 2 * len(records) < marked or 4 * left > len(records):
@@ -217,7 +221,7 @@ class _Worth(NamedTuple):
 
 
 def _worth(layout: Layout, sample: _Sample) -> _Worth:
-    records = [record for line in sample.lines if (record := layout.read(line)) is not None]
+    records = _records(layout, sample)
     whole = sum(layout.fits(line) for line in sample.lines)
     left = sum(leaves_over(record, layout) for record in records)
     loggers = sum(record.logger is not None for record in records)

@@ -26,8 +26,9 @@ from forensics.absences import (
     rows,
     shorts,
 )
-from forensics.failed_replicas import counted, degradations, episodes, outs, shared
+from forensics.failed_replicas import degradations, episodes, outs, shared
 from forensics.judge import judge_partition
+from forensics.model import counted
 from forensics.rules import (
     cluster_wide_degradation,
     culprit_broker,
