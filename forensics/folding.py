@@ -1,20 +1,20 @@
 """One event, one finding: what it did to many partitions becomes places of one, and what recurs for months is told once.
 
-Here: which findings are of one event, and how they become one. Not here: what a finding means (rules), or how many lines a screen has (report).
+Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and what its many
+are called (rules), or how many lines a screen has (report).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
-from forensics.model import MAX_EVIDENCE, NAMED, Finding, Place, Rule, counted, moment, some
+from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
 
-AT_ONCE = timedelta(seconds=10)
-"""A controller goes through all partitions of a broker within seconds; sessions and lag times, which part events, are longer."""
+AT_ONCE = timedelta(seconds=60)
+"""No session or heartbeat time-out in use is longer: what one event does to many partitions begins within it."""
 OFTEN = 6
 """As often as an incident of a day restarts a broker; what recurs more is a way of life."""
 
@@ -28,67 +28,147 @@ def folded(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
     result: list[Finding] = []
     for kind, own in by_kind.items():
         rule = declared[kind]
-        told = _by_event(own, rule) if rule.together is not None else own
-        result.extend(_recurring(told) if rule.recurs else told)
+        if rule.many is None:
+            result.extend(own)
+            continue
+        told = _by_event(own, rule)
+        result.extend(_recurring(told) if rule.many.recurs else told)
     return result
 
 
 def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
-    assert rule.together is not None
-    groups: dict[object, list[Finding]] = defaultdict(list)
-    alone = []
-    for f in findings:
-        key = rule.together(f)
-        if key is None or f.partition is None:
-            alone.append(f)
-        else:
-            groups[key].append(f)
+    assert rule.many is not None
+    groups: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in _worst(findings, rule.many) if rule.many.worst else findings:
+        incident = None if rule.many.whenever else f.incident
+        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, rule.many.key(f), incident].append(f)
+    told: list[Finding] = []
     for group in groups.values():
-        group.sort(key=lambda f: (_at(f), f.topic or "", f.partition or 0))
-        starts = [_at(f) for f in group]
-        event = 0
-        numbers = [event := event + (i > 0 and starts[i] - starts[i - 1] > AT_ONCE) for i in range(len(starts))]
-        for _, pairs in groupby(zip(numbers, group, strict=True), key=lambda p: p[0]):
-            alone.append(_one([f for _, f in pairs]))
-    return alone
+        group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
+        if group[0].partition is None:
+            told.extend([_of_brokers(group, rule)] if group[0].incident is not None and len(group) > OFTEN else group)
+        elif group[0].incident is not None or rule.many.whenever:
+            told.append(_one(group, rule))
+        else:
+            told.extend(_one(run, rule) for run in runs(group, _at, AT_ONCE))
+    return told
+
+
+def _worst(findings: Sequence[Finding], many: Many) -> list[Finding]:
+    worst: dict[Hashable, int] = defaultdict(int)
+    for f in findings:
+        worst[f.cause, f.start, many.key(f)] = max(worst[f.cause, f.start, many.key(f)], LEVELS.index(f.severity))
+    return [f for f in dict.fromkeys(findings) if LEVELS.index(f.severity) == worst[f.cause, f.start, many.key(f)]]
+
+
+def runs(group: Sequence[Finding], at: Callable[[Finding], datetime], apart: timedelta) -> Iterator[list[Finding]]:
+    """The findings, in order of time, parted where nothing happened for so long."""
+    run: list[Finding] = []
+    for f in group:
+        if run and at(f) - at(run[-1]) > apart:
+            yield run
+            run = []
+        run.append(f)
+    if run:
+        yield run
 
 
 def _at(f: Finding) -> datetime:
     return f.start or f.end or datetime.min
 
 
-def _one(group: Sequence[Finding]) -> Finding:
-    """Findings of one event as one; the first one's words stand for all."""
+def _one(group: Sequence[Finding], rule: Rule) -> Finding:
+    """Findings of one event as one."""
     first = group[0]
     if len(group) == 1:
         return first
-    names = [f"{f.topic}-{f.partition}" for f in group]
-    shown = f"{counted(len(set(names)))} ({some(names)})"
-    offsets_differ = len({f.offsets for f in group}) > 1
-    words = first.summary.replace(names[0], shown, 1)
-    if offsets_differ and first.offsets:
-        words = words.replace(f" from offset {first.offsets[0].start} on", "", 1)
+    own = f"{first.topic}-{first.partition}"
+    found = _places(group)
+    names = [f"{p.topic}-{p.partition}" for p in found]
+    words = rule.many.words(group) if rule.many is not None and rule.many.words is not None else first.summary.removeprefix(f"{own}: ")
+    if len(names) == 1:
+        return _together(group, f"{own}: {words}", f"{len(group)} times. The first: {first.explanation}", found)
+    explanation = f"{first.explanation} So it is with {len(names) - 1} more: {some([n for n in names if n != own], 2 * NAMED)}."
+    return _together(group, f"{counted(len(names))} ({some(names)}): {words}", explanation, found)
+
+
+def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
+    """A place a partition: what befell it several times goes from the first start to the last end."""
+    by_partition: dict[tuple[str | None, int | None], list[Finding]] = defaultdict(list)
+    for f in group:
+        by_partition[f.topic, f.partition].append(f)
+    return tuple(
+        replace(
+            own[0].place,
+            end=None if any(f.end is None for f in own) else max(f.end for f in own if f.end is not None),
+            offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            times=len(own),
+        )
+        for own in by_partition.values()
+    )
+
+
+def _together(group: Sequence[Finding], summary: str, explanation: str, found: tuple[Place, ...]) -> Finding:
+    first = group[0]
+    names = [f"{p.topic}-{p.partition}" for p in found]
+    single = found[0] if len(found) == 1 else None
     return replace(
         first,
-        topic=None,
-        partition=None,
-        leader_epoch=None,
-        offsets=(),
+        severity=max((f.severity for f in group), key=LEVELS.index),
+        topic=single.topic if single is not None else None,
+        partition=single.partition if single is not None else None,
+        leader_epoch=single.leader_epoch if single is not None else None,
+        offsets=single.offsets if single is not None else (),
+        brokers=tuple(dict.fromkeys(b for f in group for b in f.brokers)),
         start=min((f.start for f in group if f.start is not None), default=None),
         end=None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None),
-        committed=first.committed if len({f.committed for f in group}) == 1 else None,
-        summary=words,
-        explanation=f"{first.explanation} So it is with {len(group) - 1} more: {some(names[1:], 2 * NAMED)}.",
-        next_steps=tuple(dict.fromkeys(step.replace(names[0], some(names)) for step in first.next_steps)),
-        places=tuple(f.place for f in group),
+        still_on=tuple(sorted({b for f in group for b in f.still_on})),
+        summary=summary,
+        explanation=explanation,
+        next_steps=_steps(group, names),
+        evidence=_evidence(group),
+        places=() if single is not None else found,
+    )
+
+
+def _steps(group: Sequence[Finding], names: Sequence[str]) -> tuple[str, ...]:
+    """Steps that say the same of many partitions are one."""
+    told: dict[str, None] = {}
+    for f in group:
+        for step in f.next_steps:
+            told.setdefault(step.replace(f"{f.topic}-{f.partition}", "{}"))
+    return tuple(step.replace("{}", some(names)) for step in told)[: 2 * NAMED]
+
+
+def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
+    """Of as many of them as there is room for, the first piece of each before a second."""
+    deepest = max(len(f.evidence) for f in group[:MAX_EVIDENCE])
+    return tuple(dict.fromkeys(f.evidence[i] for i in range(deepest) for f in group[:MAX_EVIDENCE] if i < len(f.evidence)))[:MAX_EVIDENCE]
+
+
+def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
+    """What one event did to several brokers."""
+    first = group[0]
+    brokers = tuple(dict.fromkeys(b for f in group for b in f.brokers))
+    words = rule.many.words(group) if rule.many is not None and rule.many.words is not None else f"of the first: {first.summary}"
+    return replace(
+        first,
+        severity=max((f.severity for f in group), key=LEVELS.index),
+        brokers=brokers,
+        start=min((f.start for f in group if f.start is not None), default=None),
+        end=None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None),
+        summary=f"{len(brokers)} brokers ({some([str(b) for b in brokers], 2 * NAMED)}): {words}",
+        explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
+        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        evidence=_evidence(group),
     )
 
 
 def _recurring(findings: Sequence[Finding]) -> list[Finding]:
     """What happened to the same brokers again and again."""
-    groups: dict[object, list[Finding]] = defaultdict(list)
+    groups: dict[Hashable, list[Finding]] = defaultdict(list)
     for f in findings:
-        groups[(f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition)].append(f)
+        groups[f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
     told: list[Finding] = []
     for group in groups.values():
         told.extend([_again(sorted(group, key=_at))] if len(group) > OFTEN else group)
@@ -101,16 +181,13 @@ def _again(group: Sequence[Finding]) -> Finding:
     listed = ", ".join(times[: 2 * NAMED]) + (
         f" and {len(times) - 2 * NAMED} times more, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
     )
-    places = tuple(dict.fromkeys(p for f in group for p in f.places))
-    evidence = tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE]
     return replace(
         first,
-        start=first.start,
         end=last.end or last.start,
         summary=f"{len(group)} times: {first.summary}, the last at {times[-1]}",
         explanation=f"The first time: {first.explanation} It happened at {listed}.",
-        evidence=evidence,
-        places=places,
+        evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
+        places=tuple(dict.fromkeys(p for f in group for p in f.places)),
     )
 
 

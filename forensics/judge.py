@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from forensics import balance, durability
 from forensics.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
-from forensics.folding import folded
+from forensics.incidents import Incident, incidents
 from forensics.inheritance import inherited
 from forensics.model import LEVELS, Evidence, Finding
 from forensics.rules import RULES
@@ -86,9 +86,18 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[list[Finding], list[Mapping[str, Any]]]:
-    """All findings in their final order, and the states of the partitions of the cluster that stands at the end by name, from the rows
-    of VERDICTS."""
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """All findings in their final order, the incidents they belong to, and the states of the partitions of the cluster that stands at the
+    end by name."""
+
+    findings: Sequence[Finding]
+    incidents: Sequence[Incident]
+    partitions: Sequence[Mapping[str, Any]]
+
+
+def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> Conclusion:
+    """What the rows of VERDICTS come to."""
     found: dict[int, list[Finding]] = defaultdict(list)
     states: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in verdicts:
@@ -98,25 +107,29 @@ def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> tuple[l
             states[row["cluster"]].append(row["partition_state"])
     for own in states.values():
         own.sort(key=lambda p: (p["topic"], p["partition"]))
-    findings = [f for life in cluster.lives for f in _of_cluster(life, found[life.number], states[life.number])]
-    return sorted(dict.fromkeys(findings), key=_order), states[cluster.number]
+    told = [_of_cluster(life, found[life.number], states[life.number]) for life in cluster.lives]
+    findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
+    return Conclusion(findings, [i for _, own in reversed(told) for i in own], states[cluster.number])
 
 
-def _of_cluster(cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]]) -> list[Finding]:
+def _of_cluster(
+    cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]]
+) -> tuple[list[Finding], list[Incident]]:
     by_kind: dict[str, list[Finding]] = defaultdict(list)
     for finding in found:
         by_kind[finding.kind].append(finding)
     findings: list[Finding] = []
     for rule in RULES:
-        own = sorted(by_kind.get(rule.kind, []), key=_order)
-        findings.extend(rule.merge(own) if rule.merge is not None else own)
+        findings.extend(by_kind.get(rule.kind, ()))
         if rule.cluster is not None and not (rule.of_evidence and cluster.number):
             findings.extend(rule.cluster(cluster, partitions))
     for rule in RULES:
         if rule.hindsight is not None:
             findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
-    findings = folded(findings, RULES)
-    return [replace(f, cluster=cluster.number) for f in findings] if cluster.number else findings
+    told, found_incidents = incidents(sorted(findings, key=_order), RULES)
+    if not cluster.number:
+        return told, found_incidents
+    return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
 
 
 _RANK = {rule.kind: i for i, rule in enumerate(RULES)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -92,6 +92,8 @@ class Place:
     end: datetime | None
     offsets: tuple[Range, ...]
     committed: bool | None
+    times: int = 1
+    """How often; where more than once, from the first start to the last end."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,10 @@ class Finding:
     """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.Cluster."""
     places: tuple[Place, ...] = ()
     """What one event did to many partitions (forensics.folding); `topic` and `partition` are None then."""
+    still_on: tuple[int, ...] = ()
+    """Brokers on whose disks the lost records still lie."""
+    incident: str | None = None
+    """Id of the incident it belongs to (forensics.incidents)."""
 
     @property
     def place(self) -> Place:
@@ -156,6 +162,7 @@ class Finding:
             "explanation": self.explanation,
             "next_steps": list(self.next_steps),
             "cluster": self.cluster,
+            "still_on": list(self.still_on),
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 
@@ -167,6 +174,7 @@ class Finding:
                 "brokers": tuple(row["brokers"] or ()),
                 "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
                 "next_steps": tuple(row["next_steps"] or ()),
+                "still_on": tuple(row["still_on"] or ()),
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
@@ -193,6 +201,7 @@ FINDING = pa.struct(
         ("explanation", pa.string()),
         ("next_steps", pa.list_(pa.string())),
         ("cluster", pa.int32()),
+        ("still_on", pa.list_(pa.int32())),
         ("evidence", pa.list_(_EVIDENCE)),
     ]
 )
@@ -299,6 +308,25 @@ ClusterJudge = Callable[[Cluster, Sequence[Mapping[str, Any]]], Iterable[Finding
 Hindsight = Callable[[Cluster, Sequence[Mapping[str, Any]], Sequence[Finding]], Iterable[Finding]]
 
 
+Words = Callable[[Sequence[Finding]], str]
+
+
+@dataclass(frozen=True)
+class Many:
+    """How the findings of one event become one (forensics.folding): those of one incident, or of one time where they belong to none."""
+
+    words: Words | None = None
+    """What happened, after the names of the partitions; None: what the first says of itself."""
+    key: Callable[[Finding], Hashable] = lambda f: None
+    """What they have to have in common beside severity, confidence, cause and commitment."""
+    whenever: bool = False
+    """They are one however far apart in time, in whichever incident."""
+    worst: bool = False
+    """Of one cause the worst says all that the others do."""
+    recurs: bool = True
+    """It may happen for months: told once where it is often."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what lies outside partitions, with
@@ -313,15 +341,12 @@ class Rule:
     references: tuple[str, ...] = ()
     partition: PartitionJudge | None = None
     cluster: ClusterJudge | None = None
-    merge: Callable[[Sequence[Finding]], Iterable[Finding]] | None = None
-    """Folds a partition rule's findings into fewer: one for each broker or topic that they are about."""
     hindsight: Hindsight | None = None
     """Judges what only the findings of the other rules show the weight of; runs after them."""
-    together: Callable[[Finding], object] | None = None
-    """What is the same in all findings of one event; None where one stands for itself. Findings of one key that begin within seconds of
-    each other become places of one."""
-    recurs: bool = False
-    """It may happen to the same brokers for months: told once where it is often."""
+    many: Many | None = None
+    """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""
+    root: str | None = None
+    """What befell a broker, as a sentence goes on after its name, where all else may follow from it."""
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from forensics.model import moment
+from forensics.model import Finding, moment
 from forensics.remembered import last_kept
 from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
@@ -80,9 +80,19 @@ def lasted(window: Window, cluster: Cluster) -> str:
         return "until the topic was deleted"
     if seconds is None:
         return f"until {ending(cluster)}"
-    if seconds < 60:
-        return f"for {max(seconds, 0):.1f} s"
-    return f"for {seconds / 60:.1f} min"
+    return f"for {_span(seconds)}"
+
+
+def up_to(group: Sequence[Finding]) -> str:
+    """How long windows that are told together lasted at most."""
+    seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
+    if not seconds or len(seconds) < len(group):
+        return "until the evidence ends"
+    return f"for up to {_span(max(seconds))}"
+
+
+def _span(seconds: float) -> str:
+    return f"{max(seconds, 0):.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
 
 
 def ending(cluster: Cluster) -> str:

@@ -67,5 +67,5 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
     rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
-    findings, partitions = conclude(rows, cluster)
-    return Report(cluster, findings, partitions)
+    told = conclude(rows, cluster)
+    return Report(cluster, told.findings, told.partitions, told.incidents)

@@ -90,8 +90,8 @@ def _report(opened: Opened, paths: Sequence[str]) -> Report:
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
     rows = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_pylist()
-    findings, partitions = conclude(rows, opened.cluster)
-    return Report(opened.cluster, findings, partitions, ("analyze", *paths))
+    told = conclude(rows, opened.cluster)
+    return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
 
 
 def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
@@ -149,7 +149,8 @@ def _narrowed(
         and (until is None or f.start is None or f.start <= until)
     ]
     states = [p for p in report.partitions if asked(p["topic"], p["partition"])]
-    return replace(report, findings=kept, asked=(there, states))
+    incidents = [i for i in report.incidents if any(f.incident == i.id for f in kept)]
+    return replace(report, findings=kept, incidents=incidents, asked=(there, states))
 
 
 def _write(report: Report, json_file: str | None) -> None:

@@ -37,8 +37,8 @@ def command(
     from forensics.report.document import Report
 
     opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
-    findings, partitions = conclude([], opened.cluster)
-    report = Report(opened.cluster, findings, partitions, ("inspect", *paths))
+    told = conclude([], opened.cluster)
+    report = Report(opened.cluster, told.findings, told.partitions, command=("inspect", *paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from forensics import balance, durability
+from forensics.incidents import Incident
 from forensics.model import Finding, Place, brokers_named
 from forensics.report.headline import counts, loss_of, summary
 from forensics.report.version import version
@@ -53,6 +54,8 @@ class Report:
     cluster: Cluster
     findings: Sequence[Finding]
     partitions: Sequence[Mapping[str, Any]]
+    incidents: Sequence[Incident] = ()
+    """Worst first."""
     command: Sequence[str] = ()
     asked: tuple[Sequence[Finding], Sequence[Mapping[str, Any]]] | None = None
     """Findings and states of the partitions asked for, where that is not all: the verdict is of these, however few findings are shown."""
@@ -138,11 +141,27 @@ class Report:
                 "summary": summary(*self.judged),
                 "partitions": counts(self.judged[1]),
             },
+            "incidents": [_incident(i, self.cluster) for i in self.incidents],
             "findings": [_finding(f, self.cluster) for f in self.findings],
         }
 
     def json(self) -> str:
-        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+        return dumped(self.document()) + "\n"
+
+
+LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
+"""Lists that grow with a cluster: a line for each of their items."""
+
+
+def dumped(value: Any, depth: int = 0, key: str = "") -> str:
+    """JSON that people can read and that stays small: short values on the line of their key."""
+    inner = " " * (depth + 1)
+    if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
+        told = (f"{inner}{json.dumps(k, ensure_ascii=False)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
+        return "{\n" + ",\n".join(told) + "\n" + " " * depth + "}"
+    if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
+        return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -196,10 +215,26 @@ def _ended(cluster: Cluster) -> dict[str, Any]:
     }
 
 
+def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
+    return {
+        "id": i.id,
+        "kind": i.kind,
+        "severity": i.severity,
+        "brokers": list(i.brokers),
+        "start": timestamp(i.start),
+        "end": timestamp(i.end),
+        "summary": i.summary,
+        "explanation": i.explanation,
+        "findings": list(i.findings),
+        **({"cluster": i.cluster} if cluster.ended else {}),
+    }
+
+
 def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
     row = f.row()
     return {
         "id": f.id,
+        "incident": f.incident,
         "kind": f.kind,
         "severity": f.severity,
         "confidence": f.confidence,
@@ -216,18 +251,25 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "explanation": f.explanation,
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
-        **({"places": [_place(p) for p in f.places]} if f.places else {}),
+        **({"still_on": list(f.still_on)} if f.still_on else {}),
+        **({"places": [_place(p, f) for p in f.places]} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
 
 
-def _place(p: Place) -> dict[str, Any]:
-    return {
-        "topic": p.topic,
-        "partition": p.partition,
-        "leader_epoch": p.leader_epoch,
-        "start": timestamp(p.start),
-        "end": timestamp(p.end),
-        "offsets": [{"start": r.start, "end": r.end} for r in p.offsets],
-        "committed": p.committed,
-    }
+def _place(p: Place, f: Finding) -> dict[str, Any]:
+    """The partition, and what differs from the finding."""
+    told: dict[str, Any] = {"topic": p.topic, "partition": p.partition}
+    if p.leader_epoch is not None:
+        told["leader_epoch"] = p.leader_epoch
+    if p.start != f.start:
+        told["start"] = timestamp(p.start)
+    if p.end != f.end:
+        told["end"] = timestamp(p.end)
+    if p.offsets:
+        told["offsets"] = [{"start": r.start, "end": r.end} for r in p.offsets]
+    if p.committed != f.committed:
+        told["committed"] = p.committed
+    if p.times > 1:
+        told["times"] = p.times
+    return told

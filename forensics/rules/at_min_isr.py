@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from forensics.durability import at_min_isr, effective, min_isr, settled
-from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
-from forensics.windows import MANY, Window, absence, condensed, lasted, missing, until, windows
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.windows import Window, absence, condensed, lasted, missing, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.states import State
@@ -68,43 +66,8 @@ def _threat(required: int) -> str:
     return "One more replica out of sync, and acks=all writes would have been refused."
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """A topic with many such windows is told once for each set of missing brokers."""
-    counts = Counter(f.topic for f in findings)
-    groups: dict[tuple[str | None, tuple[int, ...]], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        if counts[finding.topic] <= MANY:
-            yield finding
-        else:
-            groups[finding.topic, tuple(sorted(finding.brokers))].append(finding)
-    for group in groups.values():
-        yield _merged(group) if len(group) > 1 else group[0]
-
-
-def _merged(group: Sequence[Finding]) -> Finding:
-    first = group[0]
-    places = len({f.partition for f in group})
-    ends = [f.end for f in group]
-    begin = min((f.start for f in group if f.start is not None), default=None)
-    end = None if None in ends else max(e for e in ends if e is not None)
-    return replace(
-        first,
-        confidence="certain" if any(f.confidence == "certain" for f in group) else "possible",
-        partition=None,
-        leader_epoch=None,
-        start=begin,
-        end=end,
-        summary=f"{first.topic}: {places} partitions just at min.insync.replicas, without {brokers_named(first.brokers)}",
-        explanation=(
-            f"{len(group)} times between {moment(begin)} and {moment(end) if end else 'the end of the evidence'} a partition of {first.topic} had just as "
-            f"many replicas in sync as min.insync.replicas asks for, {brokers_named(first.brokers)} missing. The first: {first.explanation}"
-        ),
-        evidence=tuple(dict.fromkeys(e for f in sorted(group, key=_begin)[:MAX_EVIDENCE] for e in f.evidence))[:MAX_EVIDENCE],
-    )
-
-
-def _begin(finding: Finding) -> datetime:
-    return finding.start or datetime.min
+def _many(group: Sequence[Finding]) -> str:
+    return f"just at min.insync.replicas without {brokers_named(sorted({b for f in group for b in f.brokers}))} {up_to(group)}"
 
 
 RULE = Rule(
@@ -114,5 +77,5 @@ RULE = Rule(
     benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),
     references=("KIP-351",),
     partition=judge,
-    merge=merge,
+    many=Many(words=_many),
 )

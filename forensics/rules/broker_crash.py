@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote, some
+from forensics.model import Finding, Many, Rule, moment, quote, some
 from forensics.windows import SLACK, words_of
 from spark.cluster import Cluster, Incarnation, Node
 from spark.events import Event
@@ -156,5 +156,6 @@ RULE = Rule(
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
-    recurs=True,
+    many=Many(),
+    root="ended without a shutdown",
 )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster, Node
 from spark.events import Event
 
@@ -159,4 +159,6 @@ RULE = Rule(
     ),
     references=("KIP-631", "KIP-841"),
     cluster=judge,
+    root="lost its session while it lived",
+    many=Many(),
 )

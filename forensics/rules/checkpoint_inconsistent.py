@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.states_of_files import cut_since, taken_alive
 from spark.cluster import Cluster
 from spark.events import Event
@@ -90,4 +90,5 @@ RULE = Rule(
     ),
     references=("KIP-101",),
     partition=judge,
+    many=Many(),
 )

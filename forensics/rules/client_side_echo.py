@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from forensics.loss import Loss, losses
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline
@@ -81,4 +81,5 @@ RULE = Rule(
     benign=("A consumer that fell behind retention: its position is below the log, and nothing was lost.",),
     references=("KIP-320", "KAFKA-6880", "KAFKA-7747"),
     partition=judge,
+    many=Many(),
 )

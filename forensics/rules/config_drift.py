@@ -14,7 +14,7 @@ from typing import Any
 
 from forensics.elections import elections
 from forensics.loss import losses
-from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.settings import DELETIONS, Change
@@ -52,17 +52,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             harm = _harm(drift, timeline, cluster)
             if harm is not None:
                 yield _finding(drift, timeline.topic, timeline.partition, harm)
-
-
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for each change and topic, the worst of its partitions."""
-    by_change: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        by_change[(finding.topic, finding.start, finding.cause)].append(finding)
-    for own in by_change.values():
-        worst = [f for f in own if f.severity == "high"] or own[:1]
-        evidence = tuple(dict.fromkeys(e for f in worst for e in f.evidence))[:MAX_EVIDENCE]
-        yield replace(worst[0], partition=worst[0].partition if len(worst) == 1 else None, evidence=evidence, cause=None)
 
 
 def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -217,5 +206,5 @@ RULE = Rule(
     references=("KAFKA-9254", "KIP-226"),
     partition=judge,
     cluster=of_brokers,
-    merge=merge,
+    many=Many(key=lambda f: f.topic, whenever=True, worst=True),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster, Incarnation
 
 
@@ -49,5 +49,6 @@ RULE = Rule(
     meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=judge,
-    recurs=True,
+    many=Many(words=lambda group: "were shut down in order"),
+    root="shut down in order",
 )

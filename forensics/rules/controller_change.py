@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 
@@ -74,5 +74,5 @@ RULE = Rule(
     level="info",
     meaning="The active controller changed.",
     cluster=judge,
-    recurs=True,
+    many=Many(),
 )

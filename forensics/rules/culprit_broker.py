@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.absences import CRASHED, GONE
 from forensics.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
-from forensics.model import Finding, Rule, counted, moment
+from forensics.model import Finding, Many, Rule, counted, moment
 from forensics.under_replication import series
 from forensics.windows import ending
 from spark.cluster import Cluster
@@ -125,4 +125,5 @@ RULE = Rule(
     ),
     references=("KIP-16",),
     cluster=judge,
+    many=Many(),
 )

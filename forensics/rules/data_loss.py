@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
-from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Range, Rule, brokers_named, moment, quote
 from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
@@ -342,6 +342,20 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
     )
 
 
+def _many(group: Sequence[Finding]) -> str:
+    first = group[0]
+    tail = first.summary.removeprefix(f"{first.topic}-{first.partition}: ")
+    if _open(first):
+        return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
+    count = sum(r.length or 0 for f in group for r in f.offsets)
+    kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[first.committed]
+    return f"{count} offsets {kind} ({first.cause})"
+
+
+def _open(finding: Finding) -> bool:
+    return any(r.end is None for r in finding.offsets)
+
+
 RULE = Rule(
     kind="data-loss",
     level="critical",
@@ -353,5 +367,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
     partition=judge,
-    together=lambda f: (f.brokers, f.severity) if (f.confidence, f.cause) == ("possible", "unflushed-log") else None,
+    many=Many(words=_many, key=_open, recurs=False),
 )

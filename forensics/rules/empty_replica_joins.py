@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import zip_longest
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Removal
 from spark.states import State
@@ -74,4 +74,5 @@ RULE = Rule(
     benign=("A broker with a new disk that had left the ISR before: it copies its log and joins again.",),
     references=("KIP-903", "KAFKA-14139", "KAFKA-14617"),
     partition=judge,
+    many=Many(),
 )

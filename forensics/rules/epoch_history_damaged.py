@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from forensics.lineage import Cut, cuts, of_batches
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.states_of_files import cut_since, taken_alive
 from spark.cluster import Cluster
 from spark.events import Event
@@ -159,4 +159,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KAFKA-7897", "KAFKA-7959", "KAFKA-10432", "KAFKA-16541"),
     partition=judge,
+    many=Many(),
 )

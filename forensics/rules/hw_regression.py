@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.loss import losses
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline
@@ -121,4 +121,5 @@ RULE = Rule(
     ),
     references=("KAFKA-14704", "KIP-207"),
     partition=judge,
+    many=Many(),
 )

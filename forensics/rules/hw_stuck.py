@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.absences import lag_time
-from forensics.model import Finding, Range, Rule, moment, quote
+from forensics.model import Finding, Many, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
@@ -109,4 +109,5 @@ RULE = Rule(
     benign=("A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",),
     references=("KAFKA-15583", "KIP-966"),
     partition=judge,
+    many=Many(),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.balance import Ratio, limit, ratios, since
 from forensics.durability import Effective, effective, enabled
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote
 from spark.cluster import Cluster
 
 NAMED = 8
@@ -103,4 +103,5 @@ RULE = Rule(
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=judge,
+    many=Many(),
 )

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 
@@ -190,5 +190,6 @@ RULE = Rule(
     benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline with nothing wrong with the disk.",),
     references=("KIP-112", "KIP-858", "KAFKA-1194", "KAFKA-9458"),
     cluster=judge,
-    recurs=True,
+    many=Many(),
+    root="lost a log directory",
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.elections import elections
 from forensics.lineage import Parting, partings
-from forensics.model import Finding, Range, Rule, moment, quote
+from forensics.model import Finding, Many, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
@@ -159,4 +159,5 @@ RULE = Rule(
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=judge,
+    many=Many(),
 )

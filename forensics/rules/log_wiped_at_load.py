@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline, Term
@@ -63,4 +63,5 @@ RULE = Rule(
     benign=("Segments below the log start offset are deleted: retention.",),
     references=("KAFKA-10101",),
     partition=judge,
+    many=Many(),
 )

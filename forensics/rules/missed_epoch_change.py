@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline, Term
@@ -129,4 +129,5 @@ RULE = Rule(
     ),
     references=("KAFKA-7164",),
     partition=judge,
+    many=Many(),
 )

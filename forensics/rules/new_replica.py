@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
-
-FEW = 5
-"""New replicas on one broker that are told one by one."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -59,34 +54,13 @@ def _by(broker: int, timeline: PartitionTimeline) -> str:
     return "a reassignment"
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One by one while they are few; of many on one broker, one finding for each topic."""
-    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        groups[finding.brokers, finding.topic].append(finding)
-    for own in groups.values():
-        if len(own) <= FEW:
-            yield from own
-        else:
-            yield _folded(own)
+def _caught_up(group: Sequence[Finding]) -> str:
+    behind = sum(f.end is None for f in group)
+    return f"is not in sync yet in {behind} of them" if behind else "caught up in all of them"
 
 
-def _folded(own: Sequence[Finding]) -> Finding:
-    first = own[0]
-    behind = sum(f.end is None for f in own)
-    ends = [f.end for f in own if f.end is not None]
-    named = ", ".join(f"{f.topic}-{f.partition}" for f in own[:FEW]) + f" and {len(own) - FEW} more"
-    return replace(
-        first,
-        partition=None,
-        leader_epoch=None,
-        start=min((f.start for f in own if f.start is not None), default=None),
-        end=max(ends, default=None) if not behind else None,
-        summary=f"{first.topic}: {brokers_named(first.brokers)} was added as a replica of {len(own)} partitions"
-        + (f" and is not in sync yet in {behind} of them" if behind else " and caught up in all of them"),
-        explanation=f"Of {len(own)} partitions ({named}); the first of them: {first.explanation}",
-        evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence[:2]))[:MAX_EVIDENCE],
-    )
+def _many(group: Sequence[Finding]) -> str:
+    return f"{brokers_named(group[0].brokers)} was added as a replica and {_caught_up(group)}"
 
 
 RULE = Rule(
@@ -95,5 +69,5 @@ RULE = Rule(
     meaning="A replica was outside the ISR because it is new, not because it failed.",
     references=("KIP-455",),
     partition=judge,
-    merge=merge,
+    many=Many(words=_many, key=lambda f: f.brokers),
 )

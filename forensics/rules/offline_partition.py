@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, lived, until, windows
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.windows import Window, absence, closing, condensed, lasted, lived, until, up_to, windows
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
@@ -76,6 +76,10 @@ def _steps(state: State, gone: tuple[int, ...]) -> tuple[str, ...]:
     )
 
 
+def _many(group: Sequence[Finding]) -> str:
+    return f"no leader {up_to(group)}"
+
+
 RULE = Rule(
     kind="offline-partition",
     level="high",
@@ -87,6 +91,5 @@ RULE = Rule(
         "All brokers of the cluster were shut down in order within minutes (medium).",
     ),
     partition=judge,
-    together=lambda f: (f.brokers, f.severity, f.end is None),
-    recurs=True,
+    many=Many(words=_many),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.loss import losses
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
@@ -91,4 +91,5 @@ RULE = Rule(
     benign=("A tail that was never committed: the coordinator writes with acks=all and had told nobody.",),
     references=("KAFKA-20634", "KAFKA-19902"),
     partition=judge,
+    many=Many(),
 )

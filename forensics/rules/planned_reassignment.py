@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, quote
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
@@ -38,7 +36,10 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         start=min(times, default=None),
         end=max(times, default=None),
         summary=f"{timeline.name}: replicas {list(before or ())} -> {list(after or ())}",
-        explanation=f"{timeline.name}: replicas went from {list(before or ())} to {list(after or ())}.",
+        explanation=(
+            f"A reassignment moved the replicas of {timeline.name} from {list(before or ())} to {list(after or ())}: leader changes, a growing and shrinking "
+            "ISR and deleted directories of it at that time are its work."
+        ),
         evidence=quote(lines[:2], *(s.event for s in states[:2]), *(s.event for s in states[-1:]), lines[-1:]),
     )
 
@@ -61,33 +62,11 @@ def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tupl
     return tuple(told[-1]) if told else timeline.snapshots[-1].replicas if timeline.snapshots else before
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for each topic."""
-    by_topic: dict[str | None, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        by_topic[finding.topic].append(finding)
-    for topic, own in sorted(by_topic.items(), key=lambda item: item[0] or ""):
-        starts, ends = [f.start for f in own if f.start], [f.end for f in own if f.end]
-        begin, end = min(starts, default=None), max(ends, default=None)
-        yield replace(
-            own[0],
-            partition=own[0].partition if len(own) == 1 else None,
-            brokers=tuple(dict.fromkeys(b for f in own for b in f.brokers)),
-            start=begin,
-            end=end,
-            summary=own[0].summary if len(own) == 1 else f"{topic}: {len(own)} partitions reassigned",
-            explanation=f"Between {moment(begin)} and {moment(end)} replicas of {topic} were moved by a reassignment: leader changes, a growing "
-            "and shrinking ISR and deleted directories of these partitions at that time are its work. "
-            + " ".join(f.explanation for f in own[:5]),
-            evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
-        )
-
-
 RULE = Rule(
     kind="planned-reassignment",
     level="info",
     meaning="Replicas were moved, added or taken away by a reassignment.",
     references=("KIP-455",),
     partition=judge,
-    merge=merge,
+    many=Many(words=lambda group: "replicas moved by a reassignment"),
 )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from forensics.durability import effective, enabled, number
-from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
@@ -130,46 +129,16 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tol
         end=term.at,
         cause=asker,
         summary=f"{timeline.name}: leadership went from broker {before.leader} back to its preferred replica {term.leader}",
-        explanation=f"{timeline.name} from {before.leader} to {term.leader}",
+        explanation=(
+            f"At {moment(term.at)} leadership of {timeline.name} was given from broker {before.leader} to its preferred replica {term.leader}, which was in "
+            f"sync, {ASKED[asker] if asker is not None else UNTOLD}. Nothing is lost by it."
+        ),
         evidence=quote(said[:1], told, term.evidence),
     )
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for each election, which usually is of many partitions at once."""
-    batch: list[Finding] = []
-    for finding in sorted(findings, key=lambda f: (f.start or datetime.min, f.topic or "", f.partition or 0)):
-        if batch and batch[-1].start is not None and finding.start is not None and finding.start - batch[-1].start > SAME_ELECTION:
-            yield _merged(batch)
-            batch = []
-        batch.append(finding)
-    if batch:
-        yield _merged(batch)
-
-
-def _merged(batch: Sequence[Finding]) -> Finding:
-    to = tuple(sorted({f.brokers[0] for f in batch}))
-    shown = "; ".join(f.explanation for f in batch[:8]) + (f" and {len(batch) - 8} more" if len(batch) > 8 else "")
-    single = len(batch) == 1
-    askers = list(dict.fromkeys(f.cause for f in batch if f.cause is not None))
-    asked = " and ".join(ASKED[a] for a in askers) or UNTOLD
-    back = Counter(f.brokers[0] for f in batch)
-    repaired = ", ".join(f"broker {b} leads {n} more" for b, n in sorted(back.items()))
-    return replace(
-        batch[0],
-        topic=batch[0].topic if single else None,
-        partition=batch[0].partition if single else None,
-        leader_epoch=batch[0].leader_epoch if single else None,
-        brokers=to,
-        end=batch[-1].start,
-        cause=askers[0] if len(askers) == 1 else None,
-        summary=batch[0].summary if single else f"{len(batch)} leaderships went back to their preferred replicas on {brokers_named(to)}",
-        explanation=(
-            f"At {moment(batch[0].start)} leadership was given to preferred replicas whose brokers were in sync, {asked}: {shown}. "
-            f"Of the partitions they are the first replica of, {repaired} than before. Nothing is lost by it."
-        ),
-        evidence=tuple(dict.fromkeys(e for f in batch for e in f.evidence))[:MAX_EVIDENCE],
-    )
+def _many(group: Sequence[Finding]) -> str:
+    return f"leadership went back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
 
 
 RULE = Rule(
@@ -178,5 +147,5 @@ RULE = Rule(
     meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
     references=("KIP-460",),
     partition=judge,
-    merge=merge,
+    many=Many(words=_many),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.absences import CRASHED, RESTARTED
 from forensics.failed_replicas import SHOWN, Episode, Out, episodes, outs
-from forensics.model import Finding, Rule, counted, moment, some
+from forensics.model import Finding, Many, Rule, counted, moment, some
 from spark.cluster import Cluster
 
 
@@ -82,4 +82,5 @@ RULE = Rule(
     benign=("A restart in order is maintenance; after a crash only the catching up is told here, the crash by broker-crash.",),
     references=("KIP-16",),
     cluster=judge,
+    many=Many(),
 )

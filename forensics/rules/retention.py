@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 
-from forensics.model import MAX_EVIDENCE, Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
@@ -40,7 +38,12 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         start=events[0].at,
         end=events[-1].at,
         summary=f"{timeline.name}: the head of the log was deleted by {reason}" + (f"; it starts at {max(starts)} now" if starts else ""),
-        explanation=f"{timeline.name}: deleted by {reason}" + (f", log start offset {max(starts)}" if starts else "") + _low(timeline),
+        explanation=(
+            f"From {moment(events[0].at)} on the head of the log of {timeline.name} was deleted by {reason}"
+            + (f", log start offset {max(starts)}" if starts else "")
+            + _low(timeline)
+            + ". Kafka was told to delete these records; that is no loss by failure."
+        ),
         evidence=quote(events),
     )
 
@@ -51,33 +54,10 @@ def _low(timeline: PartitionTimeline) -> str:
     return f", low watermark {low}" if low else ""
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """One finding for each topic."""
-    by_topic: dict[str | None, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        by_topic[finding.topic].append(finding)
-    for topic, own in sorted(by_topic.items(), key=lambda item: item[0] or ""):
-        starts, ends = [f.start for f in own if f.start], [f.end for f in own if f.end]
-        yield replace(
-            own[0],
-            partition=own[0].partition if len(own) == 1 else None,
-            brokers=tuple(sorted({b for f in own for b in f.brokers})),
-            start=min(starts, default=None),
-            end=max(ends, default=None),
-            summary=own[0].summary
-            if len(own) == 1
-            else f"{topic}: the heads of {len(own)} partitions were deleted by retention or on request",
-            explanation=f"From {moment(min(starts, default=None))} on: "
-            + "; ".join(f.explanation for f in own[:8])
-            + ". Kafka was told to delete these records; that is no loss by failure.",
-            evidence=tuple(dict.fromkeys(e for f in own for e in f.evidence))[:MAX_EVIDENCE],
-        )
-
-
 RULE = Rule(
     kind="retention",
     level="info",
     meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
     partition=judge,
-    merge=merge,
+    many=Many(words=lambda group: "the heads of their logs were deleted by retention or on request", whenever=True),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.absences import SLOW
 from forensics.failed_replicas import Episode, Telling, fell_out
-from forensics.model import Finding, Rule, moment
+from forensics.model import Finding, Many, Rule, moment
 from spark.cluster import Cluster
 
 
@@ -38,4 +38,6 @@ RULE = Rule(
     benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
+    root="could not keep up",
+    many=Many(),
 )

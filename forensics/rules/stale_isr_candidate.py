@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.states import State
@@ -70,4 +70,5 @@ RULE = Rule(
     benign=("A broker that was unfenced before it joined.",),
     references=("KIP-841", "KAFKA-13916", "KAFKA-15021"),
     partition=judge,
+    many=Many(),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.states import State
@@ -65,4 +65,5 @@ RULE = Rule(
     benign=("A topic deleted, or a replica moved away, while the broker was down (info).",),
     references=("KAFKA-16424", "KAFKA-21022"),
     partition=judge,
+    many=Many(),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.absences import LOST_SESSION, STUCK
 from forensics.failed_replicas import Episode, Telling, fell_out
-from forensics.model import Finding, Rule, moment
+from forensics.model import Finding, Many, Rule, moment
 from spark.cluster import Cluster
 
 
@@ -40,4 +40,6 @@ RULE = Rule(
     ),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
+    root="stood still",
+    many=Many(),
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.loss import Loss, losses
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import PartitionTimeline
@@ -77,4 +77,5 @@ RULE = Rule(
     benign=("A lost range without markers: the transactions in it are gone whole, or their markers came later.",),
     references=("KAFKA-20716", "KIP-890"),
     partition=judge,
+    many=Many(),
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from forensics.loss import losses
-from forensics.model import Finding, Range, Rule, moment, quote
+from forensics.model import Finding, Many, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.replicas import Removal, Replica
 from spark.timeline import PartitionTimeline
@@ -77,4 +77,5 @@ RULE = Rule(
     ),
     references=("KAFKA-2143", "KAFKA-7897"),
     partition=judge,
+    many=Many(),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forensics.elections import Election, elections
 from forensics.loss import Loss, losses
-from forensics.model import Finding, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.witnesses import untold
 from spark.cluster import Cluster
 from spark.replicas import EXACT
@@ -95,6 +95,10 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
     return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in ("truncation", "truncation-noop")), None)
 
 
+def _many(group: Sequence[Finding]) -> str:
+    return f"{brokers_named(sorted({f.brokers[0] for f in group}))} elected from outside the ISR"
+
+
 RULE = Rule(
     kind="unclean-election",
     level="critical",
@@ -106,4 +110,5 @@ RULE = Rule(
     ),
     references=("KIP-106", "KIP-704", "KIP-966", "KAFKA-5642", "KAFKA-12670"),
     partition=judge,
+    many=Many(words=_many, recurs=False),
 )

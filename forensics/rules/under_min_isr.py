@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
-from forensics.model import Finding, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, windows
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.settings import DEFAULT
@@ -86,6 +86,10 @@ def _inside(window: Window, at: datetime | None) -> bool:
     return window.start <= at and (window.end is None or at <= window.end)
 
 
+def _many(group: Sequence[Finding]) -> str:
+    return f"below min.insync.replicas {up_to(group)}"
+
+
 RULE = Rule(
     kind="under-min-isr",
     level="high",
@@ -93,4 +97,5 @@ RULE = Rule(
     benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),
     references=("KAFKA-15583",),
     partition=judge,
+    many=Many(words=_many),
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
 
 from forensics.absences import (
     CRASHED,
@@ -22,8 +20,8 @@ from forensics.absences import (
     Interval,
     intervals,
 )
-from forensics.model import MAX_EVIDENCE, Finding, Rule, brokers_named, moment, quote, some
-from forensics.windows import DETECTION, MANY, Window, condensed, lasted, lived, reassigning, until, windows
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.windows import Window, condensed, lasted, lived, reassigning, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
@@ -122,51 +120,8 @@ def _cause(why: Sequence[Interval]) -> str | None:
     return words[0] if len(words) == 1 else "several" if words else None
 
 
-def merge(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Partitions one by one; of one thing that hit more than MANY at one time, one finding."""
-    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        groups[finding.brokers, finding.cause, finding.severity, finding.confidence].append(finding)
-    for own in groups.values():
-        for together in _together(own):
-            if len(together) <= MANY:
-                yield from together
-            else:
-                yield _folded(together)
-
-
-def _together(own: Sequence[Finding]) -> Iterator[list[Finding]]:
-    run: list[Finding] = []
-    for finding in sorted(own, key=lambda f: f.start or datetime.min):
-        last = run[-1].start if run else None
-        if last is not None and finding.start is not None and finding.start - last > DETECTION:
-            yield run
-            run = []
-        run.append(finding)
-    if run:
-        yield run
-
-
-def _folded(own: Sequence[Finding]) -> Finding:
-    first = own[0]
-    names = sorted({(f.topic or "", f.partition or 0) for f in own})
-    shown = some([f"{t}-{p}" for t, p in names], SHOWN)
-    ends = [f.end for f in own]
-    end = None if None in ends else max((e for e in ends if e is not None), default=None)
-    topics = {f.topic for f in own}
-    over = f"to {moment(end)}" if end is not None else "on"
-    return replace(
-        first,
-        topic=first.topic if len(topics) == 1 else None,
-        partition=None,
-        leader_epoch=None,
-        end=end,
-        summary=f"{brokers_named(first.brokers)} missing from the ISR of {len(names)} partitions: {shown}",
-        explanation=f"From {moment(first.start)} {over} {brokers_named(first.brokers)} {'was' if len(first.brokers) == 1 else 'were'} missing from the ISR of "
-        f"{len(names)} partitions at one time or another ({shown}). Of the first of them: {first.explanation}",
-        next_steps=tuple(dict.fromkeys(step for f in own for step in f.next_steps)),
-        evidence=tuple(dict.fromkeys(e for f in own[:MAX_EVIDENCE] for e in f.evidence[:2]))[:MAX_EVIDENCE],
-    )
+def _many(group: Sequence[Finding]) -> str:
+    return f"{brokers_named(sorted({b for f in group for b in f.brokers}))} missing from the ISR {up_to(group)}"
 
 
 RULE = Rule(
@@ -178,5 +133,5 @@ RULE = Rule(
         "A reassignment that adds replicas (not counted until they are part of the assignment).",
     ),
     partition=judge,
-    merge=merge,
+    many=Many(words=_many),
 )

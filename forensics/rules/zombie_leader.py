@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from forensics.loss import losses
-from forensics.model import Finding, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import FollowerStart, Replica
@@ -76,4 +76,6 @@ RULE = Rule(
     benign=("The moment between an election and the old leader's LeaderAndIsr request.", "A leader that was dead, not frozen."),
     references=("KIP-101", "KIP-320", "KAFKA-12686"),
     partition=judge,
+    root="went on leading after another was elected",
+    many=Many(),
 )

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
-from forensics.judge import conclude
+from forensics.judge import Conclusion, conclude
 from forensics.model import LEVELS, Exemplar, Range, Rule
 from forensics.rules import RULES
 from tests import local
@@ -127,7 +127,7 @@ def test_a_dead_broker_was_not_fenced_alive() -> None:
 def test_nothing_judged_nothing_said() -> None:
     told = report({})
     assert told.findings == []
-    assert conclude([], told.cluster) == ([], [])
+    assert conclude([], told.cluster) == Conclusion([], [], [])
 
 
 # the format

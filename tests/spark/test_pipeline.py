@@ -79,8 +79,8 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
         rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow().to_pylist()
     finally:
         found.unpersist()
-    findings, partitions = conclude(rows, cluster)
-    return Report(cluster, findings, partitions)
+    told = conclude(rows, cluster)
+    return Report(cluster, told.findings, told.partitions, told.incidents)
 
 
 @pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "unclean-election-3.9.1-kraft"])
