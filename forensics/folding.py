@@ -48,9 +48,9 @@ def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
         if group[0].partition is None:
             told.extend([_of_brokers(group, rule)] if group[0].incident is not None and len(group) > OFTEN else group)
         elif group[0].incident is not None or rule.many.whenever:
-            told.append(_one(group, rule))
+            told.extend(_one(group, rule))
         else:
-            told.extend(_one(run, rule) for run in runs(group, _at, AT_ONCE))
+            told.extend(f for run in runs(group, _at, AT_ONCE) for f in _one(run, rule))
     return told
 
 
@@ -77,19 +77,36 @@ def _at(f: Finding) -> datetime:
     return f.start or f.end or datetime.min
 
 
-def _one(group: Sequence[Finding], rule: Rule) -> Finding:
-    """Findings of one event as one."""
+def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
+    """Findings of one event as one, where it befell several partitions."""
+    assert rule.many is not None
     first = group[0]
-    if len(group) == 1:
-        return first
-    own = f"{first.topic}-{first.partition}"
-    found = _places(group)
-    names = [f"{p.topic}-{p.partition}" for p in found]
-    words = rule.many.words(group) if rule.many is not None and rule.many.words is not None else first.summary.removeprefix(f"{own}: ")
+    names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group))
     if len(names) == 1:
-        return _together(group, f"{own}: {words}", f"{len(group)} times. The first: {first.explanation}", found)
-    explanation = f"{first.explanation} So it is with {len(names) - 1} more: {some([n for n in names if n != own], 2 * NAMED)}."
-    return _together(group, f"{counted(len(names))} ({some(names)}): {words}", explanation, found)
+        return group
+    words = rule.many.words(group) if rule.many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
+    return [
+        replace(
+            first,
+            topic=None,
+            partition=None,
+            leader_epoch=None,
+            offsets=(),
+            brokers=tuple(dict.fromkeys(b for f in group for b in f.brokers)),
+            start=min((f.start for f in group if f.start is not None), default=None),
+            end=_end(group),
+            still_on=tuple(sorted({b for f in group for b in f.still_on})),
+            summary=f"{counted(len(names))} ({some(names)}): {words}",
+            explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
+            next_steps=_steps(group, names),
+            evidence=_evidence(group),
+            places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
+        )
+    ]
+
+
+def _end(group: Sequence[Finding]) -> datetime | None:
+    return None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None)
 
 
 def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
@@ -100,34 +117,11 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
     return tuple(
         replace(
             own[0].place,
-            end=None if any(f.end is None for f in own) else max(f.end for f in own if f.end is not None),
+            end=_end(own),
             offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
             times=len(own),
         )
         for own in by_partition.values()
-    )
-
-
-def _together(group: Sequence[Finding], summary: str, explanation: str, found: tuple[Place, ...]) -> Finding:
-    first = group[0]
-    names = [f"{p.topic}-{p.partition}" for p in found]
-    single = found[0] if len(found) == 1 else None
-    return replace(
-        first,
-        severity=max((f.severity for f in group), key=LEVELS.index),
-        topic=single.topic if single is not None else None,
-        partition=single.partition if single is not None else None,
-        leader_epoch=single.leader_epoch if single is not None else None,
-        offsets=single.offsets if single is not None else (),
-        brokers=tuple(dict.fromkeys(b for f in group for b in f.brokers)),
-        start=min((f.start for f in group if f.start is not None), default=None),
-        end=None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None),
-        still_on=tuple(sorted({b for f in group for b in f.still_on})),
-        summary=summary,
-        explanation=explanation,
-        next_steps=_steps(group, names),
-        evidence=_evidence(group),
-        places=() if single is not None else found,
     )
 
 
@@ -156,8 +150,8 @@ def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
         severity=max((f.severity for f in group), key=LEVELS.index),
         brokers=brokers,
         start=min((f.start for f in group if f.start is not None), default=None),
-        end=None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None),
-        summary=f"{len(brokers)} brokers ({some([str(b) for b in brokers], 2 * NAMED)}): {words}",
+        end=_end(group),
+        summary=f"{brokers_named(brokers)}: {words}",
         explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
         next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),

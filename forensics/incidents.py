@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from forensics.folding import folded, places
-from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment, some
+from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
 
 NOTICED = timedelta(seconds=60)
 """What follows is noticed within it, at times before the cause: no session time-out in use is longer, and a clock may be a little off."""
@@ -105,7 +105,9 @@ def _roots(findings: Sequence[Finding], kinds: set[str]) -> list[_Root]:
             for broker in f.brokers:
                 back[broker].append(f)
     single = [
-        _Root(f.kind, f.brokers, f.start, _over(f, back), [f]) for f in findings if f.kind in kinds and f.start is not None and f.brokers
+        _Root(f.kind, f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), [f])
+        for f in findings
+        if f.kind in kinds and f.start is not None and f.brokers
     ]
     single.sort(key=lambda r: (r.start, r.kind, r.brokers))
     failures = _merged([r for r in single if r.kind not in PLANNED], _during)
@@ -179,15 +181,22 @@ def _told(root: _Root, own: Sequence[Finding], phrases: Mapping[str, str]) -> In
 
 def _what(root: _Root, phrases: Mapping[str, str]) -> Iterator[str]:
     """Who, and what befell them, in the order in which it did."""
-    by_kind: dict[str, list[int]] = defaultdict(list)
+    befell: dict[int, dict[str, None]] = defaultdict(dict)
     for f in root.causes:
-        by_kind[f.kind].extend(f.brokers)
-    parts = []
-    for kind, brokers in by_kind.items():
-        once = list(dict.fromkeys(brokers))
-        who = brokers_named(once) if len(once) <= 8 else f"{len(once)} brokers ({some([str(b) for b in once], 8)})"
-        parts.append(f"{who} {phrases[kind]}{' one after the other' if root.kind == ROLLING else ''}")
-    yield ", and ".join(parts)
+        for broker in f.brokers if f.partition is None else f.brokers[:1]:
+            befell[broker].setdefault(phrases[f.kind])
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for broker, words in befell.items():
+        alike[tuple(words)].append(broker)
+    parts = [
+        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if root.kind == ROLLING else ''}"
+        for words, brokers in alike.items()
+    ]
+    yield "; ".join(parts)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 COSTS = (
@@ -200,17 +209,20 @@ COSTS = (
 
 def _costs(own: Sequence[Finding]) -> Iterator[str]:
     losses = [f for f in own if f.kind == "data-loss"]
-    for sure, committed, words in (
-        (True, True, "{} of {} that were committed are lost"),
-        (True, None, "{} of {} are lost, committed or not"),
-        (True, False, "{} of {} that were never committed were cut"),
+    for committed, words in (
+        (True, "{} of {} that were committed are lost"),
+        (None, "{} of {} are lost, committed or not"),
+        (False, "{} of {} that were never committed were cut"),
     ):
-        gone = [f for f in losses if (f.confidence != "possible") == sure and f.committed is committed]
+        gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
         if gone:
             count = sum(r.length or 0 for f in gone for p in places(f) for r in p.offsets)
             yield words.format(f"{count} offsets", counted(_hit(gone)))
-    if doubtful := [f for f in losses if f.confidence == "possible"]:
-        yield f"of {counted(_hit(doubtful))} a loss cannot be excluded"
+    for excused in (True, False):
+        doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
+        if doubtful:
+            told = "in {} records in flight were cut, which probably nobody was told of" if excused else "of {} a loss cannot be excluded"
+            yield told.format(counted(_hit(doubtful)))
     for kind, words in COSTS:
         if hit := [f for f in own if f.kind == kind]:
             yield words.format(counted(_hit(hit)))

@@ -384,4 +384,6 @@ def brokers_named(ids: Sequence[int]) -> str:
         return "no broker"
     if len(names) == 1:
         return f"broker {names[0]}"
+    if len(names) > 2 * NAMED:
+        return f"brokers {some(names, 2 * NAMED)}"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"

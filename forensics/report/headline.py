@@ -63,12 +63,13 @@ def _cut(sure: Sequence[Finding]) -> list[str]:
 
 def _offsets(findings: Sequence[Finding]) -> str:
     """Records that several replicas had brought from the partition of this name before are counted once."""
-    count = sum(r.length or 0 for f in findings for r in f.offsets if f.cause != "inherited-log")
+    count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
     brought = {
-        (f.topic, f.partition, o)
+        (p.topic, p.partition, o)
         for f in findings
         if f.cause == "inherited-log"
-        for r in f.offsets
+        for p in places(f)
+        for r in p.offsets
         for o in range(r.start, r.end or r.start)
     }
     count += len(brought)

@@ -7,9 +7,9 @@ terminal, and markup in it is printed, not obeyed.
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -19,17 +19,18 @@ from rich.text import Text
 from forensics.model import LEVELS, Evidence, Finding, brokers_named, counted, some
 from forensics.report.document import Report
 from forensics.report.headline import EXCLUDED, FOUND, loss_of, summary
+from forensics.report.impact import Lost, broken, lost, untouchable
 from spark.cluster import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
 ALWAYS_LISTED = ("critical", "high")
 MINOR = ("low", "info")
-LISTED = 20
+LISTED = 12
 """Lines of one severity before the rest is only counted."""
-TOLD = 6
+TOLD = 5
 """Findings whose explanation is printed."""
-QUOTED = 4
+QUOTED = 2
 STEPS = 8
 
 
@@ -55,6 +56,8 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield Text()
     yield headline(report)
     yield Text()
+    yield from _impact(report)
+    yield from _incidents(report)
     if report.findings:
         yield _table(report.findings)
         yield Text()
@@ -122,6 +125,49 @@ def headline(report: Report) -> Text:
     return Text(clean(summary(*report.judged)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow"))
 
 
+def _impact(report: Report) -> Iterator[RenderableType]:
+    """What is lost, what is broken now, and what must not be touched."""
+    told = [*(f"- {_lost(row)}" for row in lost(report.findings)[:LISTED])]
+    if told:
+        yield Text("Lost, by topic", style="bold")
+        yield Padding(Text(clean("\n".join(told))), (0, 0, 1, 2))
+    now = list(broken(report.findings, report.partitions))
+    if now:
+        yield Text("Broken now", style="bold")
+        yield Padding(Text(clean("\n".join(f"- {line}" for line in now[:STEPS]))), (0, 0, 1, 2))
+    for line in untouchable(report.findings):
+        yield Text(clean(line), style="bold red")
+        yield Text()
+
+
+def _lost(row: Lost) -> str:
+    kind = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}[row.committed]
+    many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
+    which = ", ".join(map(str, row.partitions[:STEPS])) + (
+        f" and {len(row.partitions) - STEPS} more" if len(row.partitions) > STEPS else ""
+    )
+    when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
+    if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
+        when += f" to {_moment(row.last)}"
+    perhaps = "perhaps " if row.confidence == "possible" else ""
+    return f"{row.topic}: {perhaps}{many} ({kind}) of partition{'s' if len(row.partitions) > 1 else ''} {which}, {when} ({', '.join(row.causes)})"
+
+
+def _incidents(report: Report) -> Iterator[RenderableType]:
+    told = [i for i in report.incidents if i.severity != "info"][:TOLD]
+    if told:
+        yield Text("What happened", style="bold")
+    for incident in told:
+        at = f"{_moment(incident.start)}  " if incident.start is not None else ""
+        text = Text(f"{at}{incident.kind}  ", style=COLOURS[incident.severity] if incident.severity != "critical" else "bold red")
+        text.append(clean(incident.explanation), style="none")
+        yield Padding(text, (0, 0, 0, 2))
+    if len(report.incidents) > len(told):
+        yield Padding(Text(f"and {len(report.incidents) - len(told)} smaller ones; --json has all"), (0, 0, 0, 2))
+    if told:
+        yield Text()
+
+
 def _table(findings: Sequence[Finding]) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
     table.add_column("severity", no_wrap=True)
@@ -129,7 +175,7 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column("when", no_wrap=True)
     table.add_column("what", overflow="fold")
     several_days = len({f.start.date() for f in findings if f.start is not None}) > 1
-    for level in reversed(LEVELS):
+    for level in reversed(LEVELS[1:]):
         rows = list(_lines([f for f in findings if f.severity == level]))
         for finding, words in rows[:LISTED]:
             certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
@@ -139,6 +185,10 @@ def _table(findings: Sequence[Finding]) -> Table:
             table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(words + certainty)))
         if len(rows) > LISTED:
             table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
+    harmless = Counter(f.kind for f in findings if f.severity == LEVELS[0])
+    if harmless:
+        told = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
+        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{told}; --json has them")
     return table
 
 

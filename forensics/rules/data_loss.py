@@ -112,6 +112,7 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
         cause=loss.cause,
         summary=f"{timeline.name}: offsets {loss.range} {_lost_words(loss)} ({_cause_words(loss, term)}{', on other log directories' if moved else ''})",
         explanation=_explain(loss, before, count, timeline) + "".join(map(_moved_words, moved)),
+        still_on=loss.still_on,
         next_steps=(*(_copy_words(m, timeline) for m in moved), *_next_steps(loss, timeline)),
         evidence=quote(*(m.evidence for m in moved), *loss.evidence),
     )

@@ -1,0 +1,90 @@
+"""What an incident comes to: what is lost, topic by topic, what is broken now, and which disks hold the only copy.
+
+Here: the rows, made from findings and the states of partitions. Not here: the sentence that stands above them (headline), or a format.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.folding import places
+from forensics.model import Finding, brokers_named, counted, some
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What one topic lost, or may have: `offsets` None where no evidence says how many."""
+
+    topic: str
+    partitions: tuple[int, ...]
+    offsets: int | None
+    committed: bool | None
+    confidence: str
+    first: datetime | None
+    last: datetime | None
+    causes: tuple[str, ...]
+
+
+def lost(findings: Sequence[Finding]) -> list[Lost]:
+    """Committed first, then by how many."""
+    groups: dict[tuple[str, bool | None, str, bool], list[tuple[Finding, Any]]] = defaultdict(list)
+    for f in findings:
+        if f.kind == "data-loss":
+            for p in places(f):
+                groups[p.topic or "", f.committed, f.confidence, any(r.end is None for r in p.offsets)].append((f, p))
+    rows = []
+    for (topic, committed, confidence, unbounded), own in groups.items():
+        times = [at for _, p in own if (at := p.end or p.start) is not None]
+        rows.append(
+            Lost(
+                topic=topic,
+                partitions=tuple(sorted({p.partition for _, p in own if p.partition is not None})),
+                offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
+                committed=committed,
+                confidence=confidence,
+                first=min(times, default=None),
+                last=max(times, default=None),
+                causes=tuple(sorted({f.cause for f, _ in own if f.cause is not None})),
+            )
+        )
+    return sorted(rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.topic))
+
+
+BROKEN = (
+    ("offline-partition", "{} no leader"),
+    ("under-min-isr", "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused"),
+)
+"""Kinds that are told as broken where they are not over."""
+
+
+def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is not right when the evidence ends, a line each."""
+    for kind, words in BROKEN:
+        now = {(p.topic, p.partition) for f in findings if f.kind == kind for p in places(f) if p.end is None and not f.cluster}
+        if now:
+            yield f"{_have(sorted(f'{t}-{p}' for t, p in now), words)}"
+    alone: dict[int, list[str]] = defaultdict(list)
+    for state in states:
+        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
+            alone[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
+    for broker, names in sorted(alone.items(), key=lambda item: -len(item[1])):
+        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose what was written since"
+
+
+def _have(names: Sequence[str], words: str) -> str:
+    return f"{counted(len(names))} ({some(names)}) {words.format('has' if len(names) == 1 else 'have')}"
+
+
+def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
+    """Brokers whose disks hold what the partitions have lost."""
+    held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
+    for f in findings:
+        if f.kind == "data-loss" and f.still_on:
+            held[f.still_on].update(dict.fromkeys(f"{p.topic}-{p.partition}" for p in places(f)))
+    for brokers, names in held.items():
+        its = "its disk holds" if len(brokers) == 1 else "their disks hold"
+        yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."
