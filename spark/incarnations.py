@@ -97,7 +97,7 @@ class _Stay:
 
     @property
     def last(self) -> datetime:
-        return max(self.span.since, *(p.begin for p in self.processes), *self.epochs.values())
+        return max([self.span.since, *(p.begin for p in self.processes), *self.epochs.values()])
 
     @property
     def reached(self) -> int:
