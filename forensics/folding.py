@@ -135,9 +135,10 @@ def _steps(group: Sequence[Finding], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
-    """Of as many of them as there is room for, the first piece of each before a second."""
-    deepest = max(len(f.evidence) for f in group[:MAX_EVIDENCE])
-    return tuple(dict.fromkeys(f.evidence[i] for i in range(deepest) for f in group[:MAX_EVIDENCE] if i < len(f.evidence)))[:MAX_EVIDENCE]
+    """The first finding's best, then the first piece of each of the others before a second."""
+    pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
+    turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
+    return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 
 
 def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:

@@ -123,7 +123,7 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tol
         confidence="certain" if said else "probable",
         topic=timeline.topic,
         partition=timeline.partition,
-        brokers=(term.leader, before.leader),
+        brokers=(term.leader,),
         leader_epoch=term.epoch,
         start=term.at,
         end=term.at,

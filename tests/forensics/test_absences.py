@@ -27,16 +27,16 @@ from forensics.absences import (
     shorts,
 )
 from forensics.failed_replicas import degradations, episodes, outs, shared
+from forensics.folding import folded
 from forensics.judge import judge_partition
 from forensics.model import counted
 from forensics.rules import (
+    RULES,
     cluster_wide_degradation,
     culprit_broker,
-    new_replica,
     restarted_replica,
     slow_replica,
     stuck_replica,
-    under_replicated,
 )
 from spark.cluster import Cluster, Node
 from spark.events import Event
@@ -535,9 +535,9 @@ def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     (told,) = [f for f in report(_grown(s, 1)).findings if f.kind == "new-replica"]
     assert told.partition == 0
     many = [told.__class__(**{**told.__dict__, "partition": i}) for i in range(40)]
-    (folded,) = new_replica.merge(many)
-    assert folded.partition is None and "40 partitions" in folded.summary
-    assert len(list(new_replica.merge(many[:3]))) == 3
+    (one,) = folded(many, RULES)
+    assert (one.partition, len(one.places)) == (None, 40)
+    assert one.summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 3 was added as a replica and caught up in all of them"
 
 
 def _grown(s: Story, partitions: int) -> dict[str, str]:
@@ -565,10 +565,9 @@ def test_many_under_replicated_partitions_of_one_cause_are_one_finding() -> None
     s.isr(2, 35, [2, 3, 1], 2)
     (one,) = of(report(s.files), "under-replicated")
     many = [one.__class__(**{**one.__dict__, "partition": i}) for i in range(50)]
-    (folded,) = under_replicated.merge(many)
-    assert (folded.topic, folded.partition, folded.severity) == ("t", None, "medium")
-    assert "50 partitions: t-0, t-1, t-2, t-3, t-4 and 45 more" in folded.summary
-    assert list(under_replicated.merge(many[:20])) == many[:20]
+    (told,) = folded(many, RULES)
+    assert (told.topic, told.partition, told.severity, len(told.places)) == (None, None, "medium", 50)
+    assert told.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
 
 
 _STATES = st.lists(

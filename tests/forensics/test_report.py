@@ -95,7 +95,7 @@ def conforms(value: dict[str, Any], shape: dict[str, tuple[type, ...]]) -> None:
 
 
 def test_shape(document: dict[str, Any]) -> None:
-    assert list(document) == ["schema", "tool", "evidence", "cluster", "partitions", "verdict", "findings"]
+    assert list(document) == ["schema", "tool", "evidence", "cluster", "partitions", "verdict", "incidents", "findings"]
     assert document["schema"] == SCHEMA == "kafka-forensics/report/1"
     assert set(document["tool"]) == {"version", "command", "rules"}
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", document["tool"]["rules"])
@@ -265,7 +265,8 @@ def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
     shown = " ".join(text(bundle("unclean-election-2.8.2-zk"), width).split())
     assert "DATA WAS LOST: 316 offsets that were committed, in 2 partitions." in shown
     assert "2 unclean elections." in shown
-    assert "orders-0: offsets 200..357 committed, lost (unclean election of broker 1, epoch 4)" in shown
+    assert "orders: 316 records (committed) of partitions 0, 1, 2026-11-21 01:53" in shown
+    assert "2 partitions (orders-0, orders-1): 316 offsets committed, lost (unclean-election)" in shown
     assert "Truncating to offset 200" in shown, "evidence is quoted"
 
 
@@ -368,4 +369,4 @@ def test_many_findings_of_a_kind_are_folded() -> None:
 def test_many_losses_are_cut_and_counted() -> None:
     many = [finding(partition=i, summary=f"t-{i}: lost", start=datetime(2026, 1, 1)) for i in range(60)]
     shown = " ".join(text(Report(Cluster(), many, [])).split())
-    assert "and 40 more; --json has all" in shown
+    assert "and 48 more; --json has all" in shown

@@ -94,7 +94,7 @@ def test_declaration(rule: Rule) -> None:
     assert rule.level in LEVELS
     assert rule.meaning.endswith(".")
     assert rule.partition is not None or rule.cluster is not None or rule.hindsight is not None
-    assert rule.merge is None or rule.partition is not None
+    assert rule.root is None or rule.many is not None
 
 
 @pytest.mark.parametrize(("rule", "exemplar"), [c for c in CASES if c[1].found], ids=[f"{r.kind}/{e.name}" for r, e in CASES if e.found])
