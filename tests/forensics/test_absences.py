@@ -537,7 +537,7 @@ def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     many = [told.__class__(**{**told.__dict__, "partition": i}) for i in range(40)]
     (one,) = folded(many, RULES)
     assert (one.partition, len(one.places)) == (None, 40)
-    assert one.summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 3 was added as a replica and caught up in all of them"
+    assert one.summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 1 was added as a replica and caught up in all of them"
 
 
 def _grown(s: Story, partitions: int) -> dict[str, str]:
