@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -20,11 +20,16 @@ from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, momen
 
 NOTICED = timedelta(seconds=60)
 """What follows is noticed within it, at times before the cause: no session time-out in use is longer, and a clock may be a little off."""
-NEXT_BROKER = timedelta(minutes=30)
-"""Between one broker of a rolling restart and the next: who restarts a fleet waits for under-replicated partitions to go away."""
+SLACK = timedelta(seconds=2)
+"""Clocks of two machines, and who notices first."""
+APART = timedelta(minutes=30)
+"""From one failure to the next of one incident, and from one broker of a rolling restart to the next: who restarts a fleet waits for
+under-replicated partitions to go away."""
 SETTLES = timedelta(minutes=10)
 """Leadership goes back to a broker that returned: leader.imbalance.check.interval.seconds is 300, and one round may come too early."""
-PLANNED = frozenset({"controlled-shutdown", "planned-reassignment", "preferred-election"})
+SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
+"""Kinds that come with leadership that goes back."""
+STOP = "controlled-shutdown"
 BACK = "restarted-replica"
 ROLLING = "rolling-restart"
 
@@ -45,151 +50,162 @@ class Incident:
     cluster: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Root:
-    """What befell brokers from `start` to `end`, and until when they were not in sync again."""
+    """What befell brokers from `start` to `end`, when they were in sync again; `end` None: not in the evidence."""
 
-    kind: str
     brokers: tuple[int, ...]
     start: datetime
     end: datetime | None
-    causes: list[Finding]
+    cause: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Roots of one incident, in order of time."""
+
+    id: str
+    kind: str
+    roots: tuple[_Root, ...]
 
     @property
-    def id(self) -> str:
-        return hashlib.sha256("|".join(sorted(f.id for f in self.causes)).encode()).hexdigest()[:12]
+    def brokers(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(b for r in self.roots for b in r.brokers))
+
+    @property
+    def end(self) -> datetime | None:
+        return None if any(r.end is None for r in self.roots) else max(r.end for r in self.roots if r.end is not None)
 
 
 def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
     """The findings of one cluster, folded, with the incident each belongs to; and the incidents, worst first."""
-    roots = _roots(findings, {r.kind for r in rules if r.root is not None})
-    told = folded(_assigned(findings, roots), rules)
+    phrases = {r.kind: r.root for r in rules if r.root is not None}
+    groups = _groups(findings, phrases)
+    told = folded(_assigned(findings, groups), rules)
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in told:
         if f.incident is not None:
             by_incident[f.incident].append(f)
-    phrases = {r.kind: r.root for r in rules if r.root is not None}
-    found = [_told(root, by_incident[root.id], phrases) for root in roots]
+    found = [_told(group, by_incident[group.id], phrases) for group in groups]
     return told, sorted(found, key=lambda i: (-LEVELS.index(i.severity), i.start or datetime.min, i.id))
 
 
-def _assigned(findings: Sequence[Finding], roots: Sequence[_Root]) -> list[Finding]:
-    by_broker: dict[int, list[_Root]] = defaultdict(list)
-    for root in sorted(roots, key=lambda r: r.start):
+def _assigned(findings: Sequence[Finding], groups: Sequence[_Group]) -> list[Finding]:
+    by_broker: dict[int, list[tuple[_Root, str]]] = defaultdict(list)
+    for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
         for broker in root.brokers:
-            by_broker[broker].append(root)
-    own = {id(f): root.id for root in roots for f in root.causes}
+            by_broker[broker].append((root, group))
+    own = {id(r.cause): g.id for g in groups for r in g.roots}
     return [replace(f, incident=own.get(id(f)) or _followed(f, by_broker)) for f in findings]
 
 
-def _followed(f: Finding, by_broker: dict[int, list[_Root]]) -> str | None:
-    """The last thing that befell one of its brokers before it began and was not over then."""
+def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
+    """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
     at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
     if at is None:
         return None
-    settles = SETTLES if f.kind in PLANNED else NOTICED
+    settles = SETTLES if f.kind in SETTLING else NOTICED
     found = [
-        root
+        (root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group)
         for broker in f.brokers
-        for own in (by_broker.get(broker, []),)
-        for root in own[: bisect_right(own, at + NOTICED, key=lambda r: r.start)]
+        for own in (by_broker.get(broker, ()),)
+        for root, group in own[: bisect_right(own, at + NOTICED, key=lambda item: item[0].start)]
         if root.end is None or at <= root.end + settles
     ]
-    return max(found, key=lambda r: (r.kind not in (*PLANNED, ROLLING), r.start)).id if found else None
+    return max(found)[3] if found else None
 
 
-def _roots(findings: Sequence[Finding], kinds: set[str]) -> list[_Root]:
-    back: dict[int, list[Finding]] = defaultdict(list)
+def _groups(findings: Sequence[Finding], kinds: Container[str]) -> list[_Group]:
+    back: dict[tuple[int, str | None], list[Finding]] = defaultdict(list)
     for f in findings:
         if f.kind == BACK and f.start is not None:
             for broker in f.brokers:
-                back[broker].append(f)
-    single = [
-        _Root(f.kind, f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), [f])
+                back[broker, f.cause].append(f)
+    roots = [
+        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
         for f in findings
         if f.kind in kinds and f.start is not None and f.brokers
     ]
-    single.sort(key=lambda r: (r.start, r.kind, r.brokers))
-    failures = _merged([r for r in single if r.kind not in PLANNED], _during)
-    stops = _merged(
-        [r for r in single if r.kind == "controlled-shutdown"],
-        _next,
-    )
-    rest = [r for r in single if r.kind in PLANNED and r.kind != "controlled-shutdown"]
-    for stop in stops:
-        if len(set(stop.brokers)) > 1:
-            stop.kind = ROLLING
-    return [*failures, *stops, *rest]
+    roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
+    stops = [r for r in roots if r.cause.kind == STOP]
+    found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
+    return [_Group(_id(own), _kind(own), tuple(own)) for own in found]
 
 
-def _over(f: Finding, back: dict[int, list[Finding]]) -> datetime | None:
+def _kind(roots: Sequence[_Root]) -> str:
+    first = roots[0].cause.kind
+    return ROLLING if first == STOP and len({b for r in roots for b in r.brokers}) > 1 else first
+
+
+def _id(roots: Sequence[_Root]) -> str:
+    return hashlib.sha256("|".join(sorted(r.cause.id for r in roots)).encode()).hexdigest()[:12]
+
+
+def _over(f: Finding, back: Mapping[tuple[int, str | None], Sequence[Finding]]) -> datetime | None:
     """When its brokers were in sync again, else when it was over by itself."""
-    assert f.start is not None
-    own = [b for broker in f.brokers for b in back.get(broker, ()) if b.start is not None and b.start >= f.start - NOTICED]
-    if own:
-        first = min(own, key=lambda b: b.start or datetime.max)
-        return None if first.end is None or f.end is None else max(first.end, f.end)
-    return f.end
+    if f.start is None or f.end is None:
+        return None
+    own = [b for broker in f.brokers for b in back.get((broker, f.kind), ()) if b.start is not None and b.start >= f.start - SLACK]
+    if not own:
+        return f.end
+    first = min(own, key=lambda b: b.start or datetime.max)
+    return None if first.end is None else max(first.end, f.end)
 
 
-def _during(before: _Root, after: _Root) -> bool:
-    """It began before the one before was over; what a broker that never came back leaves to the others is soon settled."""
-    last = max(f.start for f in before.causes if f.start is not None)
-    return after.start <= (before.end if before.end is not None else last + SETTLES)
+def _during(before: Sequence[_Root], after: _Root) -> bool:
+    """It began before the one before was over, and soon after it began."""
+    return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
 
 
-def _next(before: _Root, after: _Root) -> bool:
-    return before.end is not None and after.start <= before.end + NEXT_BROKER
+def _next(before: Sequence[_Root], after: _Root) -> bool:
+    return any(r.end is not None and after.start <= r.end + APART for r in before[-1:])
 
 
-def _merged(roots: Sequence[_Root], joins: Callable[[_Root, _Root], bool]) -> list[_Root]:
-    """Roots in order of time, with those made one that join the one before."""
-    told: list[_Root] = []
+def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
+    """Roots in order of time, with those together that join the ones before."""
+    told: list[list[_Root]] = []
     for root in roots:
         if told and joins(told[-1], root):
-            last = told[-1]
-            last.brokers = tuple(dict.fromkeys((*last.brokers, *root.brokers)))
-            last.end = None if last.end is None or root.end is None else max(last.end, root.end)
-            last.causes.extend(root.causes)
+            told[-1].append(root)
         else:
-            told.append(replace(root, causes=list(root.causes)))
+            told.append([root])
     return told
 
 
-def _told(root: _Root, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
+def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
     costs = list(_costs(own))
-    open_ones = list(_open(root, own))
-    what = " ".join(_what(root, phrases))
+    open_ones = list(_open(own))
+    what = " ".join(_what(group, phrases))
     return Incident(
-        id=root.id,
-        kind=root.kind,
+        id=group.id,
+        kind=group.kind,
         severity=max((f.severity for f in own), key=LEVELS.index),
-        brokers=root.brokers,
-        start=root.start,
-        end=root.end,
+        brokers=group.brokers,
+        start=group.roots[0].start,
+        end=group.end,
         summary=f"{what[:1].upper()}{what[1:]}: {'; '.join(costs) or 'nothing came of it'}",
         explanation=" ".join(
             (
-                f"{what[:1].upper()}{what[1:]} (from {moment(root.start)}).",
+                f"{what[:1].upper()}{what[1:]} (from {moment(group.roots[0].start)}).",
                 f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
-                f"Now: {'; '.join(open_ones)}." if open_ones else f"It was over at {moment(root.end)}." if root.end is not None else "",
+                f"Now: {'; '.join(open_ones)}." if open_ones else f"It was over at {moment(group.end)}." if group.end is not None else "",
             )
         ).strip(),
         findings=tuple(f.id for f in own),
     )
 
 
-def _what(root: _Root, phrases: Mapping[str, str]) -> Iterator[str]:
+def _what(group: _Group, phrases: Mapping[str, str]) -> Iterator[str]:
     """Who, and what befell them, in the order in which it did."""
     befell: dict[int, dict[str, None]] = defaultdict(dict)
-    for f in root.causes:
-        for broker in f.brokers if f.partition is None else f.brokers[:1]:
-            befell[broker].setdefault(phrases[f.kind])
+    for root in group.roots:
+        for broker in root.brokers:
+            befell[broker].setdefault(phrases[root.cause.kind])
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for broker, words in befell.items():
         alike[tuple(words)].append(broker)
     parts = [
-        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if root.kind == ROLLING else ''}"
+        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
         for words, brokers in alike.items()
     ]
     yield "; ".join(parts)
@@ -228,7 +244,7 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
             yield words.format(counted(_hit(hit)))
 
 
-def _open(root: _Root, own: Sequence[Finding]) -> Iterator[str]:
+def _open(own: Sequence[Finding]) -> Iterator[str]:
     """What is not over when the evidence ends."""
     for kind, words in (
         ("offline-partition", "{} have no leader"),

@@ -257,15 +257,19 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
     }
 
 
+MINOR = ("low", "info")
+
+
 def _place(p: Place, f: Finding) -> dict[str, Any]:
-    """The partition, and what differs from the finding."""
+    """The partition, and what differs from the finding; of what is harmless in a thousand partitions only where it was."""
     told: dict[str, Any] = {"topic": p.topic, "partition": p.partition}
-    if p.leader_epoch is not None:
-        told["leader_epoch"] = p.leader_epoch
-    if p.start != f.start:
-        told["start"] = timestamp(p.start)
-    if p.end != f.end:
-        told["end"] = timestamp(p.end)
+    if f.severity not in MINOR:
+        if p.leader_epoch is not None:
+            told["leader_epoch"] = p.leader_epoch
+        if p.start != f.start:
+            told["start"] = timestamp(p.start)
+        if p.end != f.end:
+            told["end"] = timestamp(p.end)
     if p.offsets:
         told["offsets"] = [{"start": r.start, "end": r.end} for r in p.offsets]
     if p.committed != f.committed:

@@ -75,7 +75,7 @@ def of_broker(kind: str, broker: int, since: float, until: float | None) -> Find
 
 
 def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back() -> None:
-    crash, back = of_broker("broker-crash", 1, 0, 30), of_broker("restarted-replica", 1, 30, 60)
+    crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
     told, (incident,) = incidents([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))], RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
     assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions had no leader"
