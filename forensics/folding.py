@@ -119,6 +119,7 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
             own[0].place,
             end=_end(own),
             offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            brokers=tuple(dict.fromkeys(b for f in own for b in f.brokers)),
             times=len(own),
         )
         for own in by_partition.values()

@@ -86,7 +86,9 @@ def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[
     for f in told:
         if f.incident is not None:
             by_incident[f.incident].append(f)
-    found = [_told(group, by_incident[group.id], phrases) for group in groups]
+    found = [
+        _told(group, own, phrases) for group in groups if (own := by_incident[group.id])
+    ]  # not those that are but times of one that recurs
     return told, sorted(found, key=lambda i: (-LEVELS.index(i.severity), i.start or datetime.min, i.id))
 
 

@@ -92,6 +92,7 @@ class Place:
     end: datetime | None
     offsets: tuple[Range, ...]
     committed: bool | None
+    brokers: tuple[int, ...] = ()
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
 
@@ -125,7 +126,7 @@ class Finding:
 
     @property
     def place(self) -> Place:
-        return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed)
+        return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed, self.brokers)
 
     @property
     def id(self) -> str:

@@ -6,6 +6,7 @@ That Spark gives the same is a test of its own (tests/spark/test_pipeline.py).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 
 from forensics.balance import measures, sums
 from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS
+from forensics.model import VERDICTS, Finding, Place
 from forensics.report.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
@@ -69,3 +70,13 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
     told = conclude(rows, cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
+
+
+def spread(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding a place: what one event did to many partitions is one finding."""
+    return [own for f in findings for own in ([_at(f, p) for p in f.places] or [f])]
+
+
+def _at(f: Finding, p: Place) -> Finding:
+    own = {k: getattr(p, k) for k in ("topic", "partition", "leader_epoch", "start", "end", "offsets", "committed", "brokers")}
+    return replace(f, **own, places=())

@@ -27,7 +27,7 @@ def truth_of(name: str) -> dict[str, Any]:
 
 
 def told(report: Report, kind: str) -> list[Finding]:
-    return [f for f in report.findings if f.kind == kind and f.confidence != "possible"]
+    return [f for f in local.spread(report.findings) if f.kind == kind and f.confidence != "possible"]
 
 
 def offsets(findings: list[Finding]) -> set[int]:
@@ -76,7 +76,7 @@ def check_power_losses(report: Report, truth: dict[str, Any]) -> None:
 
 
 def check_findings(report: Report, truth: dict[str, Any], without: frozenset[str] = frozenset()) -> None:
-    sure = [f for f in report.findings if f.confidence != "possible"]
+    sure = [f for f in local.spread(report.findings) if f.confidence != "possible"]
     for want in truth["must_find"]:
         if want["kind"] not in without:
             fields = {k: v for k, v in want.items() if k != "broker"}

@@ -120,12 +120,16 @@ def moved(
 
 def verdicts(report: Report) -> set[tuple[Any, ...]]:
     """What was found, without times and words."""
-    return {(f.kind, f.topic, f.partition, f.offsets, f.cause, f.committed, f.confidence) for f in report.findings if f.kind in KINDS}
+    return {
+        (f.kind, f.topic, f.partition, f.offsets, f.cause, f.committed, f.confidence)
+        for f in local.spread(report.findings)
+        if f.kind in KINDS
+    }
 
 
 def lost_offsets(report: Report) -> set[tuple[str | None, int | None, int]]:
     """Topic, partition and offset of what is said to be lost up to a known end."""
-    losses = [f for f in report.findings if f.kind == "data-loss"]
+    losses = [f for f in local.spread(report.findings) if f.kind == "data-loss"]
     return {(f.topic, f.partition, o) for f in losses for r in f.offsets if r.end is not None for o in range(r.start, r.end)}
 
 

@@ -55,7 +55,7 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 @cache
 def findings(bundle: str) -> tuple[Finding, ...]:
-    return tuple(f for f in local.report(local.events_of(BUNDLES / f"{bundle}.tar.gz")).findings if f.kind in KINDS)
+    return tuple(f for f in local.spread(local.report(local.events_of(BUNDLES / f"{bundle}.tar.gz")).findings) if f.kind in KINDS)
 
 
 @pytest.mark.parametrize("bundle", NAMES)

@@ -266,6 +266,8 @@ def _place(p: Place, f: Finding) -> dict[str, Any]:
     if f.severity not in MINOR:
         if p.leader_epoch is not None:
             told["leader_epoch"] = p.leader_epoch
+        if p.brokers != f.brokers:
+            told["brokers"] = list(p.brokers)
         if p.start != f.start:
             told["start"] = timestamp(p.start)
         if p.end != f.end:

@@ -10,19 +10,19 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from io import BytesIO
 
 import pyarrow as pa
 
-from forensics.model import Finding, Place
+from forensics.model import Finding
 from forensics.report.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 from tests import local
+from tests.local import spread
 
 Files = Mapping[str, str | bytes]
 START = datetime(2026, 11, 21, 1, 53, 0)
@@ -51,16 +51,7 @@ def timeline(files: Files, modified: Mapping[str, datetime] | None = None) -> tu
 
 
 def of(told: Report, *kinds: str) -> list[Finding]:
-    """One finding a place: what one event did to many partitions is one finding."""
-    return [own for f in told.findings if f.kind in kinds for own in spread(f)]
-
-
-def spread(f: Finding) -> list[Finding]:
-    def at(p: Place) -> Finding:
-        own = {k: getattr(p, k) for k in ("topic", "partition", "leader_epoch", "start", "end", "offsets", "committed")}
-        return replace(f, **own, places=())
-
-    return [at(p) for p in f.places] or [f]
+    return [f for f in spread(told.findings) if f.kind in kinds]
 
 
 def at(seconds: float) -> str:
