@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark.clocks import Clock, estimate
-from spark.cluster import Beginning, Cluster, Incarnation, Node, Source, lives, recreated_topics
+from spark.cluster import Beginning, Cluster, Node, Source, recreated_topics
 from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
 from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.modified import meaningless
+from spark.presence import Incarnation, lives
 from spark.settings import DELETIONS, LOG_DIRECTORIES, Settings
 from spark.shared_logs import SharedLogs, hosts, shared_logs
 from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
@@ -558,7 +559,7 @@ def _fill(
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
-        known.lives = [life for life in lived.get(node, ()) if life.cluster in (cluster.number, None)]
+        known.lives = [part for life in lived.get(node, ()) if (part := life.within(cluster.number)) is not None]
         known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
