@@ -462,7 +462,7 @@ class _Judge:
     def _lost(self, broker: int, state: State) -> Event | None:
         if state.at is None:
             return None
-        lost = self.cluster.presence(broker).between("lost", state.at - PRINTED, state.at + PRINTED)
+        lost = self.cluster.presence(broker).fenced(state.at - PRINTED, state.at + PRINTED)
         return lost[0] if lost else None
 
     def _silent(self, broker: int, state: State) -> _Told | None:
@@ -548,7 +548,7 @@ class _Judge:
 
     def _session(self, broker: int, at: datetime, end: datetime | None) -> Event | None:
         """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
-        lost = self.cluster.presence(broker).between("lost", at - PRINTED, at + DETECTION)
+        lost = self.cluster.presence(broker).fenced(at - PRINTED, at + DETECTION)
         until = min(at + DETECTION, end + SLACK) if end is not None else at + DETECTION
         seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
         own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]

@@ -531,9 +531,14 @@ def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Ide
     return tuple(sorted(found, key=lambda b: (b.at, b.node)))
 
 
-def _lived(events: Iterable[Event]) -> dict[int, list[Incarnation]]:
+def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
     """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
-    return {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
+        if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
+            for life in (life for broker in e.brokers or () for life in found.get(broker, ()) if life.lasted(e.at)):
+                life.seen.setdefault(e.cluster, e)
+    return found
 
 
 def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:

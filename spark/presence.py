@@ -54,6 +54,10 @@ class Incarnation:
             return None
         return self.stopping or (self.end if self.outcome == "stopped" else None)
 
+    def lasted(self, at: datetime) -> bool:
+        """It had begun and not ended at a time, as far as that is known."""
+        return (self.begin_at or datetime.min) <= at <= (self.end_at or datetime.max)
+
     def within(self, cluster: int) -> Incarnation | None:
         """As much of it as is of a cluster."""
         born = self.begin.cluster if self.begin is not None else None
@@ -205,7 +209,7 @@ class Away:
     """What tells it: the first word of the stop, the start that shows the death, or what others said."""
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
-        early = slack if self.life is not None else APART  # a controller is asked before it moves anything
+        early = min(slack, APART) if self.how == CONTROLLED else slack  # nothing is moved before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:
@@ -247,6 +251,10 @@ class Presence:
         first = (e for word in ("back", "registered") for e in self.between(word, after, datetime.max)[:1])
         return min(first, key=_when, default=None)
 
+    def fenced(self, start: datetime, end: datetime) -> list[Event]:
+        """The words that it was lost, of those times at which it was neither stopping nor dead."""
+        return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.away(e.at)) is None or a.how == MISSED)]
+
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
         """The starts of its process in a span of time."""
         return [life.begin_at for life in self.lives if life.begin_at is not None and after <= life.begin_at <= until]
@@ -265,7 +273,8 @@ class Presence:
         until = again.begin_at if again is not None else None
         last = life.last_seen.at if life.last_seen is not None else life.begin_at
         if (stop := life.stop) is not None:
-            since = last if stop.event in _MARKERS else stop.at
+            begun = stop if stop.event not in _UNDATED else life.controlled
+            since = begun.at if begun is not None else last
             return Away(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
         if life.outcome != "crashed" or life.end is None:
             return None
@@ -298,8 +307,8 @@ class Presence:
         return Away(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
 
 
-_MARKERS = frozenset({"clean-start", "clean-shutdown-file"})
-"""They tell that a stop was in order, and not when it was."""
+_UNDATED = frozenset({"clean-start", "clean-shutdown-file", "broker-stopped"})
+"""They tell that a stop was in order, and not when it began."""
 AT_ONCE = timedelta(seconds=1)
 
 

@@ -129,12 +129,7 @@ _BECAUSE = {
 }
 
 
-OUTLIVED = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a life that goes on in the next cluster counts to the first only: its broker seems gone"
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[OUTLIVED] if n.startswith("wiped-zookeeper-outlived-") else []) for n in RECORDED])
+@pytest.mark.parametrize("name", RECORDED)
 def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> None:
     deleted = {a["topic"] for a in truth_of(name)["actions"] if a["action"] == "delete-topic"}
     for timeline, cluster in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")):
