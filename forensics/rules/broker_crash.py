@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Rule, moment, quote, some
+from forensics.model import Evidence, Finding, Rule, moment, quote, some
 from spark.cluster import Cluster, Node
 from spark.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 
@@ -16,7 +16,35 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     for node in cluster.nodes.values():
         for away in cluster.presence(node.id).aways:
             if away.life is not None and (node.broker or not _left(away, cluster)) and away.how in (KILLED, MISSED):
-                yield _finding(node, away.life, away, cluster, partitions)
+                sure = _sure(node, away, cluster) if away.how == MISSED else "certain"
+                yield _finding(node, away.life, cluster, partitions, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
+
+
+def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """No controller was left to miss it, but what it led had no leader after its last line, to the end."""
+    for node in cluster.nodes.values():
+        presence, last = cluster.presence(node.id), cluster.last_line(node.id)
+        if (
+            last is None
+            or presence.running is None
+            or (presence.aways[-1:] and presence.aways[-1].until is None)
+            or presence.said("log-dir")
+        ):
+            continue
+        left = [
+            f for f in findings if f.kind == "offline-partition" and node.id in f.brokers and f.end is None and f.start and f.start > last
+        ]
+        if node.broker and left:
+            first = min(left, key=lambda f: f.start or last)
+            words = f"{first.topic}-{first.partition}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
+            yield _finding(node, presence.running, cluster, partitions, "possible", words, first.evidence[:2])
+
+
+def _sure(node: Node, away: Away, cluster: Cluster) -> str:
+    """That a controller loses a broker it knew tells more than that a later one does not find it, unless the files in the broker's
+    log directories, among which the marker of a clean shutdown would be, were collected."""
+    files = any(s.node == node.id and s.kind in _BESIDE_THE_MARKER for s in cluster.sources)
+    return "probable" if away.event.reason != "live" or files else "possible"
 
 
 def _left(away: Away, cluster: Cluster) -> bool:
@@ -70,10 +98,18 @@ def _seen(away: Away) -> str:
     return f"the controller {found} at {moment(away.event.at)}"
 
 
-def _finding(node: Node, life: Incarnation, away: Away, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
+def _finding(
+    node: Node,
+    life: Incarnation,
+    cluster: Cluster,
+    partitions: Sequence[Mapping[str, Any]],
+    confidence: str,
+    missed: str | None,
+    told: Sequence[Evidence],
+) -> Finding:
+    """`missed`: how others knew of an end that no later start shows."""
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
-    missed = away.how == MISSED
-    end = life.end_at if not missed and life.end is not life.halted else None
+    end = life.end_at if missed is None and life.end is not life.halted else None
     touched = _touched(node.id, last, end, partitions)
     headless = _headless(node.id, last, end, partitions)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
@@ -81,7 +117,7 @@ def _finding(node: Node, life: Incarnation, away: Away, cluster: Cluster, partit
     back = (
         f"It was started again at {moment(end)} with no shutdown in its log before that."
         if end is not None
-        else f"It printed nothing more, and {_seen(away) if missed else 'it did not come back'}."
+        else f"It printed nothing more, and {missed or 'it did not come back'}."
     )
     why = (
         "It halted because of its log directories, which skips the shutdown."
@@ -92,7 +128,7 @@ def _finding(node: Node, life: Incarnation, away: Away, cluster: Cluster, partit
     return Finding(
         kind="broker-crash",
         severity="medium",
-        confidence="probable" if missed else "certain",
+        confidence=confidence,
         brokers=(node.id,),
         start=last,
         end=end,
@@ -110,9 +146,11 @@ def _finding(node: Node, life: Incarnation, away: Away, cluster: Cluster, partit
             "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
             "hs_err_pid*.log in its working directory tells of a JVM crash.",
         ),
-        evidence=quote(life.halted, away.event, unclean, life.last_seen, life.begin),
+        evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(unclean, life.last_seen, life.begin)))),
     )
 
+
+_BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 RULE = Rule(
     kind="broker-crash",
@@ -120,5 +158,6 @@ RULE = Rule(
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
+    hindsight=died_last,
     recurs=True,
 )
