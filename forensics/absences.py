@@ -345,7 +345,7 @@ class _Judge:
         failed = self._log_dir(broker, state.at)
         if failed is not None and (away is None or away.life is None):
             return _Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
-        if away is not None and away.how in (KILLED, CONTROLLED) and not (created and away.how == KILLED):
+        if away is not None and not (created and away.how == KILLED):
             return self._ended(broker, away, state.at, end)
         heard = bool(presence.lives) and not self._begins_later(broker, state.at)
         if created and heard:
@@ -360,7 +360,7 @@ class _Judge:
         if (asleep := self._suspended(state)) is not None:
             return asleep
         back = end.at if end is not None else None
-        if (seen := self._fell_behind(broker, state, back) or self._silent(broker, state)) is not None:
+        if (seen := self._fell_behind(broker, state, back)) is not None:
             return seen
         if (taken := self._taken_out(broker, first)) is not None:
             words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
@@ -371,7 +371,7 @@ class _Judge:
         """The span its broker was stopping or gone in, unless it gave signs of life in this partition after it left and before it began
         again: it did not leave for that."""
         away = self.cluster.presence(broker).away(at) if at is not None else None
-        if away is None or at is None:
+        if away is None or at is None or away.how == MISSED:
             return None
         stopped = away.life.end_at if away.how == CONTROLLED and away.life is not None else None
         if stopped is not None and at > stopped + DETECTION:
