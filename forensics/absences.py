@@ -424,7 +424,8 @@ class _Judge:
         ended = away.life.end_at if away.life is not None else None
         if away.how == KILLED:
             before = " before" if left is not None and away.until is not None and left > away.until + SLACK else ""
-            return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}", back, [away.event])
+            elsewhere = " and began again in the cluster after this one" if away.event.cluster not in (None, self.cluster.number) else ""
+            return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
         words = f"broker {broker} was being shut down in order"
         if left is not None and ended is not None and left > ended + DETECTION:
             words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
