@@ -3,26 +3,28 @@
 Here: the intervals of one partition with their causes, and the rows (model.PARTITION) in which they travel. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), or what is said of them (rules).
+many partitions put together (failed_replicas), whether a broker was there at all (spark.presence), or what is said of them (rules).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from typing import Any
 
 from forensics.durability import effective, number
 from forensics.model import brokers_named, moment, quote
 from forensics.remembered import last_kept
-from forensics.windows import DETECTION, SLACK, Absence, Window, absence, within_life, words_of
+from forensics.windows import Window, within_life
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.replicas import Disk
+from spark.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
+from spark.replicas import DISK_EVENTS, Disk
 from spark.settings import BROKER, TOPIC, Change
 from spark.states import State
 from spark.timeline import PartitionTimeline
@@ -47,6 +49,8 @@ collected from its broker."""
 
 EXPECTED = frozenset({NEW, REASSIGNED})
 """Absences by a reassignment: no failure."""
+IN_ORDER = frozenset({RESTARTED, STOPPED})
+"""Absences by a shutdown in order."""
 
 MAX_INTERVALS = 64
 """Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
@@ -102,31 +106,71 @@ class Short:
     missing: tuple[int, ...]
 
 
+class Absences:
+    """The absences of one partition's replicas; `all` in the order they began."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
+        states = timeline.states
+        self._judge = judge = _Judge(timeline, cluster)
+        self._place = {id(state.event): index for index, state in enumerate(states)}
+        found: list[Interval] = []
+        since: dict[int, int] = {}
+        last = timeline.assigned
+        for index, state in enumerate(states):
+            assigned = state.replicas or last
+            for broker in [b for b in since if b in state.isr or b not in assigned]:
+                found.append(judge.interval(broker, since.pop(broker), index))
+            for broker in assigned:
+                if broker not in state.isr and broker not in since:
+                    since[broker] = index
+        # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
+        # and what is out while its topic is being deleted is not missed
+        still = (
+            (b, first)
+            for b, first in since.items()
+            if (states[-1].replicas or judge.shrink(b, states[first]) is not None)
+            and within_life(Window(states[first].at, None, tuple(states[first:])), timeline, cluster) is not None
+        )
+        found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
+        self.all = sorted(found, key=lambda i: (i.first, i.broker))
+        self._own: dict[int, list[Interval]] = defaultdict(list)
+        for interval in self.all:
+            self._own[interval.broker].append(interval)
+
+    def within(self, window: Window) -> list[Interval]:
+        """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
+        counts: Counter[int] = Counter()
+        first: dict[int, Interval] = {}
+        for state in window.states:
+            index = self._place[id(state.event)]
+            for broker in self._own:
+                if (covering := self._covering(broker, index)) is not None:
+                    first.setdefault(broker, covering)
+                    counts[broker] += 1
+        return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
+
+    def of(self, broker: int, state: State, last: State | None = None) -> Interval:
+        """Why a broker was not there in a state, to the end of that which is the `last` of its kind: its absence from the ISR; of one
+        that still counts as in sync, as when it leads no more, an absence that is judged alike."""
+        index = self._place[id(state.event)]
+        until = self._place[id(last.event)] if last is not None else index
+        return self._covering(broker, index) or self._judge.interval(broker, index, until + 1)
+
+    def _covering(self, broker: int, index: int) -> Interval | None:
+        own = self._own.get(broker, [])
+        place = bisect_right(own, index, key=lambda i: i.first) - 1
+        return own[place] if place >= 0 and index < own[place].last else None
+
+
 @last_kept
+def absences(timeline: PartitionTimeline, cluster: Cluster) -> Absences:
+    """The one model of them, made once for all rules that ask."""
+    return Absences(timeline, cluster)
+
+
 def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
     """All absences of the partition's replicas, in the order they began."""
-    states = timeline.states
-    judge = _Judge(timeline, cluster)
-    found: list[Interval] = []
-    since: dict[int, int] = {}
-    last = timeline.assigned
-    for index, state in enumerate(states):
-        assigned = state.replicas or last
-        for broker in [b for b in since if b in state.isr or b not in assigned]:
-            found.append(judge.interval(broker, since.pop(broker), index))
-        for broker in assigned:
-            if broker not in state.isr and broker not in since:
-                since[broker] = index
-    # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
-    # and what is out while its topic is being deleted is not missed
-    still = (
-        (b, first)
-        for b, first in since.items()
-        if (states[-1].replicas or judge.shrink(b, states[first]) is not None)
-        and within_life(Window(states[first].at, None, tuple(states[first:])), timeline, cluster) is not None
-    )
-    found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
-    return sorted(found, key=lambda i: (i.first, i.broker))
+    return absences(timeline, cluster).all
 
 
 def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
@@ -212,7 +256,7 @@ class _Judge:
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
         self.timeline, self.cluster = timeline, cluster
-        self.words = words_of(cluster)
+        self.signs = _Signs(timeline)
         self.progress = Progress(timeline)
         self._tells: dict[int, bool] = {}
         self._leaving = _leaving(timeline.states)
@@ -229,7 +273,7 @@ class _Judge:
         states = self.timeline.states
         state, before = states[first], states[first - 1] if first else None
         end = states[last] if last < len(states) else None
-        unassigned = end is not None and broker not in end.isr
+        unassigned = end is not None and broker not in (end.replicas or self.timeline.assigned)
         told = self._told(broker, first, end, unassigned)
         self._held_back(told, broker, state, end)
         if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
@@ -290,69 +334,117 @@ class _Judge:
         state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
         if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
             return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
-        why = absence(broker, state.at, self.timeline, self.cluster)
-        leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and why.why not in ("crash", "stop")
+        presence = self.cluster.presence(broker)
+        created = before is None and self.timeline.created()
+        if created and state.at is not None and self._starting(broker, state.at):
+            return _Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
+        away = self._away(broker, state.at)
+        leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and away is None
         if broker in self._leaving[first] or leaves:
             return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
-        lived = why.why == "crash" and end is not None and _earlier(end.at, why.event)
-        if why.why in ("stop", "crash", "log-dir") and not lived:
-            ended = self._ended(why, end)
-            ended.back = None if unassigned else ended.back  # it was taken out of the assignment, whenever it came back
-            return ended
-        if before is None and self.timeline.created() and why.why in ("running", "gone", "crash", "starting"):
+        failed = self._log_dir(broker, state.at)
+        if failed is not None and (away is None or away.life is None):
+            return _Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
+        if away is not None and not (created and away.how == KILLED):
+            return self._ended(broker, away, state.at, end)
+        heard = bool(presence.lives) and not self._begins_later(broker, state.at)
+        if created and heard:
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
         if not _follows(state, before) and self.shrink(broker, state) is None:
             if (unseen := self._unseen(broker, before, state)) is not None:
-                return self._ended(unseen, end)
+                return self._ended(broker, unseen, state.at, end)
             if before is None:
                 return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
-        if why.why == "unknown":
-            return self._unheard(broker, state, why)
+        if not heard:
+            return self._unheard(broker, state)
         if (asleep := self._suspended(state)) is not None:
             return asleep
         back = end.at if end is not None else None
-        if (seen := self._fell_behind(broker, state, back) or self._silent(broker, state)) is not None:
+        if (seen := self._fell_behind(broker, state, back)) is not None:
             return seen
-        if why.why == "gone":
-            return _Told(GONE, "probable", why.words, evidence=[why.event] if why.event is not None else [])
+        if (taken := self._taken_out(broker, first)) is not None:
+            words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
+            return _Told(GONE, "probable", words, evidence=[taken])
         return self._not_told(broker, state)
 
-    def _unseen(self, broker: int, before: State | None, state: State) -> Absence | None:
+    def _away(self, broker: int, at: datetime | None) -> Away | None:
+        """The span its broker was stopping or gone in, unless it gave signs of life in this partition after it left and before it began
+        again: it did not leave for that."""
+        away = self.cluster.presence(broker).away(at) if at is not None else None
+        if away is None or at is None or away.how == MISSED:
+            return None
+        stopped = away.life.end_at if away.how == CONTROLLED and away.life is not None else None
+        if stopped is not None and at > stopped + DETECTION:
+            return None if self.signs.between(broker, stopped, at) else away  # it lived again, in a part of its log that was not collected
+        lived = away.how == KILLED and away.until is not None and self.signs.between(broker, at, away.until - SLACK)
+        return None if lived else away
+
+    def _starting(self, broker: int, at: datetime) -> bool:
+        """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among
+        them, whatever became of it later."""
+        presence = self.cluster.presence(broker)
+        stopped = (a for a in presence.aways if a.how == CONTROLLED and a.since is not None and a.since <= at)
+        return bool(presence.begun(at - DETECTION, at)) and all(a.until is not None and a.until <= at for a in stopped)
+
+    def _begins_later(self, broker: int, at: datetime | None) -> bool:
+        begin = self.cluster.presence(broker).lives[0].begin_at
+        return at is not None and begin is not None and at < begin - SLACK
+
+    def _log_dir(self, broker: int, at: datetime | None) -> Event | None:
+        """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
+        for e in self.timeline.of("log-dir-partitions"):
+            if e.writer == broker and (e.at is None or at is None or e.at <= at + DETECTION):
+                return e
+        presence = self.cluster.presence(broker)
+        near = presence.said("log-dir") if at is None else presence.between("log-dir", at - DETECTION, at + DETECTION)
+        return next(iter(near), None)
+
+    def _taken_out(self, broker: int, first: int) -> Event | None:
+        """A controller's word that the broker was not there: it takes a replica out of an ISR, or a leader away, when that is not registered
+        (ReplicaStateMachine, PartitionStateMachine). What a leader takes out leaves the leader epoch as it is with ZooKeeper."""
+        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
+        for event in (state.event, *state.also):
+            if event.value == "OfflineReplica" and event.broker == broker:
+                return event
+        if state.leader < 0 and (broker in state.isr or before is None or before.leader == broker):
+            return state.event
+        changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
+        return state.event if changed and self.cluster.mode == "zookeeper" else None
+
+    def _unseen(self, broker: int, before: State | None, state: State) -> Away | None:
         """The latest end of its process between two states that do not follow each other: it may have been out since then."""
-        node = self.cluster.nodes.get(broker)
-        if node is None or state.at is None:
+        if state.at is None:
             return None
         since = before.at if before is not None and before.at is not None else datetime.min
-        for life in reversed(node.lives):
-            end = (life.stopping or life.end) if life.outcome == "stopped" else life.end if life.outcome == "crashed" else None
-            if end is not None and end.at is not None and since < end.at <= state.at + SLACK:
-                crashed = life.outcome == "crashed"
-                words = f"broker {broker} {'had died without a shutdown' if crashed else 'had been shut down in order'} before"
-                return Absence(broker, "crash" if crashed else "stop", words, end)
-        return None
+        ended = ((a, a.event.at) for a in reversed(self.cluster.presence(broker).aways) if a.how != MISSED and a.life is not None)
+        return next((a for a, at in ended if at is not None and since < at <= state.at + SLACK), None)
 
-    def _ended(self, why: Absence, end: State | None) -> _Told:
-        evidence = [why.event] if why.event is not None else []
-        if why.why == "log-dir":
-            return _Told(LOG_DIR, "certain", why.words, evidence=evidence)
-        back = self._began(why, end)
-        if why.why == "stop":
-            return _Told(RESTARTED if back is not None else STOPPED, "certain", why.words, back, evidence)
-        return _Told(CRASHED, "certain", why.words, back, evidence)
+    def _ended(self, broker: int, away: Away, left: datetime | None, end: State | None) -> _Told:
+        back = self._began(broker, away, end)
+        ended = away.life.end_at if away.life is not None else None
+        if away.how == KILLED:
+            before = " before" if left is not None and away.until is not None and left > away.until + SLACK else ""
+            elsewhere = " and began again in the cluster after this one" if away.event.cluster not in (None, self.cluster.number) else ""
+            return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
+        words = f"broker {broker} was being shut down in order"
+        if left is not None and ended is not None and left > ended + DETECTION:
+            words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
+                " and was not started again before" if away.covers(left) else ""
+            )
+        return _Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
 
-    def _began(self, why: Absence, end: State | None) -> datetime | None:
-        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again."""
-        node = self.cluster.nodes.get(why.broker)
-        gone = why.event.at if why.event is not None else None
-        if node is None or gone is None:
+    def _began(self, broker: int, away: Away, end: State | None) -> datetime | None:
+        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. Of one
+        that was taken out of the assignment it does not count."""
+        if away.until is None or (end is not None and broker not in (end.replicas or self.timeline.assigned)):
             return None
-        begun = [life.begin_at for life in node.lives if life.begin_at is not None and life.begin_at >= gone]
+        begun = self.cluster.presence(broker).begun(away.until, datetime.max)
         if end is None or end.at is None:
             return max(begun, default=None)
         within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
         return max(within, default=None)
 
-    def _unheard(self, broker: int, state: State, why: Absence) -> _Told:
+    def _unheard(self, broker: int, state: State) -> _Told:
         """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
         seen = self._measured(broker, state)
         lost = self._lost(broker, state)
@@ -362,23 +454,26 @@ class _Judge:
             seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
             seen.confidence = "probable"
             return seen
-        return _Told(UNKNOWN, "possible", why.words, evidence=[why.event] if why.event is not None else [])
+        lives = self.cluster.presence(broker).lives
+        if lives and lives[0].begin is not None:
+            words = f"the log of broker {broker} begins with its start at {moment(lives[0].begin_at)}, after that"
+            return _Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
+        return _Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
 
     def _lost(self, broker: int, state: State) -> Event | None:
         if state.at is None:
             return None
-        lost = self.words.between("lost", broker, state.at - PRINTED, state.at + PRINTED)
+        lost = self.cluster.presence(broker).fenced(state.at - PRINTED, state.at + PRINTED)
         return lost[0] if lost else None
 
     def _silent(self, broker: int, state: State) -> _Told | None:
-        """Its session was lost and nobody heard of it again: dead, most likely, which only its next start would prove."""
-        lost = self._lost(broker, state)
-        if lost is None or lost.at is None or self.words.between("back", broker, lost.at, datetime.max):
+        """Its log ends, and nobody heard of it again: dead, most likely, which only its next start would prove."""
+        missed = self.cluster.presence(broker).missed
+        if missed is None or state.at is None or not missed.covers(state.at):
             return None
-        word = self.cluster.last_line(broker)
-        if word is not None and word <= lost.at + SLACK:
-            return _Told(GONE, "probable", f"the controller saw broker {broker} go, and it printed nothing after that", evidence=[lost])
-        return None
+        how = "did not find" if missed.event.reason == "live" else "saw"
+        words = f"the controller {how} broker {broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
+        return _Told(GONE, "probable", words, evidence=[missed.event])
 
     def _fell_behind(self, broker: int, state: State, end: datetime | None) -> _Told | None:
         """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
@@ -443,7 +538,7 @@ class _Judge:
         begin = at - lag * 1.5
         long = [
             e
-            for e in self.words.between("pause", broker, begin - timedelta(minutes=10), at)
+            for e in self.cluster.presence(broker).between("pause", begin - timedelta(minutes=10), at)
             if e.at is not None and min(e.at + _lasting(e), at) - max(e.at, begin) >= min(lag / 2, timedelta(seconds=5))
         ]
         if not long:
@@ -454,7 +549,7 @@ class _Judge:
 
     def _session(self, broker: int, at: datetime, end: datetime | None) -> Event | None:
         """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
-        lost = self.words.between("lost", broker, at - PRINTED, at + DETECTION)
+        lost = self.cluster.presence(broker).fenced(at - PRINTED, at + DETECTION)
         until = min(at + DETECTION, end + SLACK) if end is not None else at + DETECTION
         seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
         own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]
@@ -557,9 +652,37 @@ def _soon(state: State, end: State | None) -> bool:
     return end is not None and state.at is not None and end.at is not None and end.at - state.at <= DETECTION
 
 
-def _earlier(at: datetime | None, event: Event | None) -> bool:
-    """The replica was in sync again before the start that shows the crash: it had not crashed yet."""
-    return at is not None and event is not None and event.at is not None and at < event.at - SLACK
+def _next(before: State, state: State) -> bool:
+    """The state is the one that a controller's own change of the other one made."""
+    epochs = before.partition_epoch, state.partition_epoch
+    follows = epochs[0] is None or epochs[1] is None or epochs[1] == epochs[0] + 1
+    return before.known_epoch is not None and state.leader_epoch == before.leader_epoch + 1 and follows
+
+
+class _Signs:
+    """When each broker gave a sign of life in one partition: a line of its own, or that it was back in the ISR."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self._lines: dict[int, list[datetime]] = defaultdict(list)
+        self._returns: dict[int, list[datetime]] = defaultdict(list)
+        for event in timeline.events:
+            if event.line is not None and event.event not in DISK_EVENTS and event.writer is not None and event.at is not None:
+                self._lines[event.writer].append(event.at)
+        for before, state in pairwise(timeline.states):
+            if state.at is not None:
+                for broker in set(state.isr) - set(before.isr):
+                    self._returns[broker].append(state.at)
+        for own in (*self._lines.values(), *self._returns.values()):
+            own.sort()
+
+    def between(self, broker: int, left: datetime, end: datetime) -> bool:
+        """After it had left the ISR and before the end; clocks of two brokers differ a little."""
+        return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + SLACK, end)
+
+
+def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
+    index = bisect_right(times, start)
+    return index < len(times) and times[index] < end
 
 
 # how far a replica had come

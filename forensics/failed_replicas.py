@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from forensics.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
-from forensics.windows import DETECTION, MANY
+from forensics.windows import MANY
 from spark.cluster import Cluster
+from spark.presence import DETECTION
 
 SHOWN = 5
 """Partitions an aggregate names."""

@@ -12,9 +12,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
+from spark.presence import DETECTION
 
-AT_ONCE = timedelta(seconds=60)
-"""No session or heartbeat time-out in use is longer: what one event does to many partitions begins within it."""
 OFTEN = 6
 """As often as an incident of a day restarts a broker; what recurs more is a way of life."""
 
@@ -50,7 +49,7 @@ def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
         elif group[0].incident is not None or rule.many.whenever:
             told.extend(_one(group, rule))
         else:
-            told.extend(f for run in runs(group, _at, AT_ONCE) for f in _one(run, rule))
+            told.extend(f for run in runs(group, _at, DETECTION) for f in _one(run, rule))
     return told
 
 

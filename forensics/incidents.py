@@ -17,11 +17,8 @@ from datetime import datetime, timedelta
 
 from forensics.folding import folded, places
 from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
+from spark.presence import DETECTION, SLACK
 
-NOTICED = timedelta(seconds=60)
-"""What follows is noticed within it, at times before the cause: no session time-out in use is longer, and a clock may be a little off."""
-SLACK = timedelta(seconds=2)
-"""Clocks of two machines, and who notices first."""
 APART = timedelta(minutes=30)
 """From one failure to the next of one incident, and from one broker of a rolling restart to the next: who restarts a fleet waits for
 under-replicated partitions to go away."""
@@ -106,12 +103,12 @@ def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) 
     at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
     if at is None:
         return None
-    settles = SETTLES if f.kind in SETTLING else NOTICED
+    settles = SETTLES if f.kind in SETTLING else DETECTION
     found = [
         (root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group)
         for broker in f.brokers
         for own in (by_broker.get(broker, ()),)
-        for root, group in own[: bisect_right(own, at + NOTICED, key=lambda item: item[0].start)]
+        for root, group in own[: bisect_right(own, at + DETECTION, key=lambda item: item[0].start)]
         if root.end is None or at <= root.end + settles
     ]
     return max(found)[3] if found else None

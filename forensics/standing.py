@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from forensics.model import moment
 from forensics.repair import Broker, Partition
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.presence import MISSED, Presence
 from spark.states import State
 from spark.timeline import PartitionTimeline, Snapshot
 
@@ -150,7 +151,6 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
     ids |= (
         {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
     )
-    words = _last_words(cluster)
     in_sync = Counter(b for p in known if p.leader is not None and p.leader >= 0 for b in set(p.isr))
     assigned = Counter(b for p in known for b in set(p.replicas))
     found = []
@@ -160,54 +160,37 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
         elif broker in live:
             state, why = "live", "named with --live"
         else:
-            state, why = _state(broker, cluster, words, in_sync[broker], assigned[broker])
+            state, why = _state(cluster.presence(broker), in_sync[broker], assigned[broker])
         found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
     return found
 
 
-def _state(broker: int, cluster: Cluster, words: Mapping[int, tuple[str, Event]], in_sync: int, assigned: int) -> tuple[str, str]:
-    word, event = words.get(broker, (None, None))
+def _state(presence: Presence, in_sync: int, assigned: int) -> tuple[str, str]:
+    word, event = _last_word(presence)
     if word == "unregistered":
         return "gone", f"unregistered at {moment(event.at if event else None)}"
-    node = cluster.nodes.get(broker)
-    life = node.lives[-1] if node is not None and node.lives else None
-    if life is not None and life.outcome in ("stopped", "crashed"):
-        return "down", f"stopped at {moment(life.end_at)} and not started again"
+    away = presence.aways[-1] if presence.aways else None
+    if away is not None and away.until is None and away.life is not None and away.how != MISSED and presence.running is None:
+        return "down", f"stopped at {moment(away.life.end_at)} and not started again"
+    life = presence.running
     back = event is not None and life is not None and life.begin_at is not None and event.at is not None and life.begin_at > event.at
-    if event is not None and word in ("fenced", "deleted") and not back:
-        return "down", f"{'fenced' if word == 'fenced' else 'gone from ZooKeeper'} since {moment(event.at)}"
+    if event is not None and word == "lost" and not back:
+        return "down", f"{'gone from ZooKeeper' if event.event == 'brokers-changed' else 'fenced'} since {moment(event.at)}"
+    if away is not None and away.how == MISSED:
+        return "down", f"its log ends at {moment(away.since)}, and a controller did not find it at {moment(away.event.at)}"
     if in_sync:
         return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
     if assigned:
         return "unknown", "in no ISR at the end"
-    if word in ("unfenced", "added"):
-        return "live", f"{'unfenced' if word == 'unfenced' else 'registered in ZooKeeper'} at {moment(event.at if event else None)}"
+    if event is not None and word in ("back", "registered"):
+        return "live", f"{'registered in ZooKeeper' if event.event == 'brokers-changed' else 'unfenced'} at {moment(event.at)}"
     if life is not None:
         return "live", "its log ends without a stop"
     return "unknown", "nothing in the evidence says that it runs"
 
 
-_WORDS = {
-    "fenced": "fenced",
-    "unfenced": "unfenced",
-    "unregistered": "unregistered",
-    "added": "added",
-    "bounced": "added",
-    "deleted": "deleted",
-}
-
-
-def _last_words(cluster: Cluster) -> dict[int, tuple[str, Event]]:
-    """What controllers said last of each broker's being there."""
-    found: dict[int, tuple[str, Event]] = {}
-    for e in cluster.events:
-        if e.event in ("broker-fenced", "broker-unfenced"):
-            word: str | None = e.event.removeprefix("broker-")
-        elif e.event in ("metadata-broker", "metadata-broker-change", "brokers-changed"):
-            word = _WORDS.get(e.reason or "")
-        else:
-            continue
-        for broker in e.brokers or ([e.broker] if e.broker is not None else []):
-            if word is not None:
-                found[broker] = (word, e)
-    return found
+def _last_word(presence: Presence) -> tuple[str | None, Event | None]:
+    """What was said last of the broker's being there."""
+    told = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in presence.said(word)]
+    word, event = max(told, key=lambda t: t[1].at or datetime.min, default=(None, None))
+    return "lost" if word == "registered" and event is not None and event.reason == "fenced" else word, event

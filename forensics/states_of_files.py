@@ -17,8 +17,5 @@ def cut_since(segment: Event, checkpoint: Event) -> bool:
 def taken_alive(broker: int, checkpoint: Event, cluster: Cluster) -> bool:
     """The checkpoint is of a process that still ran when its files were copied, one after the other: the log went on in between,
     and what the process itself held in memory is at no odds with itself."""
-    node = cluster.nodes.get(broker)
-    life = node.lives[-1] if node is not None and node.lives else None
-    if life is None or life.outcome != "running" or checkpoint.at is None:
-        return False
-    return life.begin_at is None or life.begin_at <= checkpoint.at
+    life = cluster.presence(broker).running
+    return life is not None and checkpoint.at is not None and (life.begin_at is None or life.begin_at <= checkpoint.at)

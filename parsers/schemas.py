@@ -197,7 +197,7 @@ EVENT_KINDS: dict[str, str] = {
     "broker-unfenced": "the controller unfenced `broker`",
     "broker-state": "KRaft broker life cycle; reason is the new state",
     "session-expired": "a ZooKeeper session expired",
-    "brokers-changed": "the controller saw brokers come or go; reason is added, deleted or bounced",
+    "brokers-changed": "the controller saw brokers come or go; reason is added, deleted or bounced, or live: those it found when it was elected",
     "zookeeper-silent": "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still",
     "znode-missing": "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data",
     "cluster-id-mismatch": "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told; key is 'registration' where a controller says so of another node",

@@ -1,7 +1,8 @@
-"""What is known of the cluster as a whole: nodes, their lives, settings, topics, and what was collected.
+"""What is known of the cluster as a whole: nodes, settings, topics, and what was collected.
 
 Here: the facts every partition's timeline needs from outside it, gathered from the events that belong to no partition. They
-are few (restarts, elections of controllers, settings) and fit the driver. Not here: partitions, or any verdict.
+are few (restarts, elections of controllers, settings) and fit the driver. Not here: the lives of brokers (presence), partitions, or any
+verdict.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 
 from spark.clocks import Clock
 from spark.events import Event
 from spark.identity import Conflict
+from spark.presence import Incarnation, Presence, presences
 from spark.settings import LOG_DIRECTORIES, Settings
 
 CLUSTER_EVENTS = frozenset(
@@ -68,39 +70,6 @@ CLUSTER_EVENTS = frozenset(
     }
 )
 """Kinds that are gathered; the others belong to partitions."""
-
-
-@dataclass
-class Incarnation:
-    """One life of a broker process, from its first line to its last."""
-
-    node: int
-    begin: Event | None
-    """First event of this life; None when the log begins in the middle of it."""
-    end: Event | None = None
-    """The event that closed it: the end of an orderly stop, or the start that follows a crash."""
-    outcome: str = "running"
-    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop, or it halted), 'failed' (it gave up while it started)."""
-    halted: Event | None = None
-    """Its own last word before it halted over its disks, with no shutdown; `end` is the start that follows, if there is one."""
-    stopping: Event | None = None
-    controlled: Event | None = None
-    last_seen: Event | None = None
-    evidence: list[Event] = field(default_factory=list)
-
-    @property
-    def cluster(self) -> int | None:
-        """The cluster it was of, where a line of it tells."""
-        told = self.begin if self.begin is not None else self.last_seen
-        return told.cluster if told is not None else None
-
-    @property
-    def begin_at(self) -> datetime | None:
-        return self.begin.at if self.begin else None
-
-    @property
-    def end_at(self) -> datetime | None:
-        return self.end.at if self.end else None
 
 
 @dataclass
@@ -240,6 +209,15 @@ class Cluster:
         return max((s.last for s in self.sources if node in s.nodes and s.last is not None), default=None)
 
     @cached_property
+    def _presences(self) -> Mapping[int, Presence]:
+        lives = {node.id: node.lives for node in self.nodes.values()}
+        return presences(self.events, lives, {n: at for n in lives if (at := self.last_line(n)) is not None})
+
+    def presence(self, broker: int) -> Presence:
+        """What is known of a broker's being there."""
+        return self._presences.get(broker) or Presence(broker, (), {}, None)
+
+    @cached_property
     def until(self) -> datetime | None:
         """Where the evidence ends: the last line of any log, else (and of a cluster that ended) the last event of no partition."""
         lines = (s.last for s in self.sources if s.last is not None and not self.number)
@@ -268,111 +246,6 @@ class Cluster:
         """Effective min.insync.replicas, Kafka's default 1."""
         value = self.setting(topic, "min.insync.replicas", "1", at=at)
         return int(value) if value.isdigit() else 1
-
-
-def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
-    """A broker's incarnations from its own lines, in file order.
-
-    A start with no completed stop before it is a crash (Kafka prints nothing when it is killed), unless the start itself
-    found the marker of a clean shutdown: then the stop happened and only its lines are missing. One that finds the directories
-    locked is no start, and its end no stop.
-    """
-    found: list[Incarnation] = []
-    current: Incarnation | None = None
-    phase = "up"
-    ending: datetime | None = None
-    for event in events:
-        kind = event.event
-        if kind == "fatal-error" and event.reason == "locked":
-            current = _without_the_last(found) if found and phase != "up" else current
-            phase, ending = "up", event.at + GIVING_UP if event.at is not None else None
-        if kind in _ENDING and ending is not None and event.at is not None and event.at < ending:
-            ending = event.at + EXITING if kind == "broker-stopped" else ending
-            continue
-        # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
-        starting = kind == "broker-state" and event.reason == "STARTING"
-        if starting and phase not in ("up", "given up"):
-            continue
-        if kind == "broker-starting" and phase == "announced" and current is not None:
-            phase = "starting"
-            current.evidence.append(event)
-        elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
-            # a process of both roles starts its controller before its broker: what stands between is the new life's
-            phase = "starting" if kind == "broker-starting" else "announced"
-            if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
-                current.outcome, current.end = "crashed", event
-                current.evidence.append(event)
-            current = Incarnation(node, begin=event, evidence=[event])
-            found.append(current)
-        elif kind in ("broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"):
-            if current is None:
-                current = Incarnation(node, begin=None)
-                found.append(current)
-            phase = phase if kind == "broker-state" or phase == "given up" else "up"
-            if kind == "broker-stopping":
-                current.stopping = current.stopping or event
-                current.evidence.append(event)
-            elif kind == "broker-stopped":
-                current.outcome, current.end = "failed" if phase == "given up" else "stopped", event
-                current.evidence.append(event)
-            elif kind == "controlled-shutdown":
-                current.controlled = event if event.reason != "retry" else current.controlled or event
-                current.evidence.append(event)
-        elif kind == "fatal-error" and event.reason in _HALTING:
-            if current is None:
-                current = Incarnation(node, begin=None)
-                found.append(current)
-            current.outcome, current.end, current.halted, current.last_seen = "crashed", event, event, event
-            current.evidence.append(event)
-        elif kind in ("clean-start", "unclean-start") and current is not None:
-            _settle_by_marker(found, current, event)
-        elif kind == "fatal-error" and phase in ("starting", "announced"):
-            phase = "given up"
-        if current is not None and current.outcome == "running" and _spoken(event):
-            current.last_seen = event
-    return found
-
-
-_HALTING = frozenset({"log-dir", "disk"})
-"""Kafka calls Runtime.halt over them: no shutdown hook runs, nothing more is printed."""
-
-
-GIVING_UP = timedelta(minutes=1)
-"""A process that could not start has ended after so much."""
-EXITING = timedelta(seconds=1)
-"""Once it has stopped, its shutdown hook says again that it shuts down."""
-_ENDING = frozenset({"broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"})
-
-
-def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
-    """A process that finds the log directories locked is none but a second one: the one before it goes on."""
-    second = found.pop()
-    first = found[-1] if found else None
-    if first is not None and first.end is not None and first.end is second.begin:
-        first.outcome, first.end = "running", None
-        first.evidence.remove(second.begin)
-    return first
-
-
-_OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
-
-
-def _spoken(event: Event) -> bool:
-    """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
-    return event.line is not None and event.event not in _OF_FILES and not event.event.startswith("metadata-")
-
-
-def _alive(life: Incarnation) -> bool:
-    return life.begin is not None or life.last_seen is not None
-
-
-def _settle_by_marker(found: list[Incarnation], current: Incarnation, marker: Event) -> None:
-    current.evidence.append(marker)
-    before = found[-2] if len(found) > 1 else None
-    if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
-        before.outcome, before.end = "stopped", marker
-    elif before is not None and before.outcome == "crashed" and marker.event == "unclean-start":
-        before.evidence.append(marker)
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:

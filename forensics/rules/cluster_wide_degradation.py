@@ -20,10 +20,9 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool:
-    """A life of a broker concerned ended within it, so they did not all live through it."""
-    concerned = {*leaders, *(o.broker for o in episode.outs)}
-    ends = [life.end_at for b in concerned if b in cluster.nodes for life in cluster.nodes[b].lives if life.end_at is not None]
-    return any(at > episode.start and (episode.end is None or at < episode.end) for at in ends if episode.start is not None)
+    """A broker concerned was away within it, so they did not all live through it."""
+    aways = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.presence(b).aways)
+    return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in aways)
 
 
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:

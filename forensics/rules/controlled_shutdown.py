@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster, Incarnation
+from spark.cluster import Cluster
+from spark.presence import Incarnation
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for node in cluster.nodes.values():
-        for life in node.lives:
-            if node.broker and life.outcome == "stopped":
-                yield _finding(node.id, life)
+        for away in cluster.presence(node.id).aways:
+            if node.broker and away.life is not None and away.life.outcome == "stopped":
+                yield _finding(node.id, away.life)
 
 
 def _finding(broker: int, life: Incarnation) -> Finding:

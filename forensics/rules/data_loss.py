@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.model import Finding, Many, Range, Rule, brokers_named, moment, quote
-from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.presence import SLACK
 from spark.replicas import Removal
 from spark.settings import LOG_DIRECTORIES
 from spark.timeline import PartitionTimeline, Term
@@ -83,9 +84,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
     """The log directories of the process before the one that found its log empty."""
-    node = cluster.nodes.get(removal.broker)
-    begun = [life.begin_at for life in node.lives if life.begin_at is not None] if node is not None and removal.at is not None else []
-    start = max((b for b in begun if removal.at is not None and b <= removal.at), default=None)
+    start = max(cluster.presence(removal.broker).begun(datetime.min, removal.at or datetime.min), default=None)
     first = next(iter(cluster.settings.history("log.dirs", broker=removal.broker)), None)
     if start is None or first is None or first.at >= start - SLACK:
         return ()

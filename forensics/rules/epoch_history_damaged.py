@@ -82,7 +82,8 @@ def _between_copies(entry: tuple[int, int], disk: Disk, timeline: PartitionTimel
     """The epoch began while a running broker's files were copied."""
     if disk.epoch_file is None or not taken_alive(disk.broker, disk.epoch_file, cluster):
         return False
-    last = cluster.nodes[disk.broker].lives[-1].last_seen
+    running = cluster.presence(disk.broker).running
+    last = running.last_seen if running is not None else None
     began = next((t.at for t in timeline.terms if t.epoch == entry[0]), None)
     return began is None or last is None or last.at is None or last.at - began < COPYING
 

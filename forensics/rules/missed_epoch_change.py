@@ -57,26 +57,13 @@ def _followed(between: Sequence[Term], kept: _Kept, events: Sequence[Event]) -> 
     return any(e.event == "fetcher-added" and e.broker in {t.leader for t in between} for e in events[begin:end])
 
 
-_OF_LIFE = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
-
-
 def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """It ended and came back in between: a broker that starts is sent every partition and truncates, whatever it was told before."""
     begin, end = kept.lines[0].at, kept.lines[2].at
     if begin is None or end is None:
         return False
-    told = [e for e in (*cluster.events, *timeline.of("partition-state")) if e.at is not None and begin < e.at < end]
-    return any(_tells_end(e, broker) for e in told)
-
-
-def _tells_end(event: Event, broker: int) -> bool:
-    if event.event == "brokers-changed":
-        return event.reason in ("deleted", "bounced") and broker in (event.brokers or ())
-    if event.event in ("shutdown-seen", "broker-registered"):
-        return event.broker == broker
-    if event.event == "partition-state":
-        return event.broker == broker and event.value == "OfflineReplica"
-    return event.writer == broker and (event.event in _OF_LIFE or (event.event == "broker-state" and event.reason == "STARTING"))
+    taken = (e for e in timeline.of("partition-state") if e.broker == broker and e.value == "OfflineReplica" and e.at is not None)
+    return cluster.presence(broker).moved(begin, end) or any(begin < e.at < end for e in taken if e.at is not None)
 
 
 def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from forensics.absences import IN_ORDER, absences
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, lived, until, up_to, windows
+from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
@@ -29,8 +30,8 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     index = timeline.states.index(window.states[0])
     before = timeline.states[index - 1] if index else None
     gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
-    why = [absence(b, window.start, timeline, cluster) for b in gone]
-    stopped = bool(why) and all(a.why == "stop" for a in why)
+    why = [absences(timeline, cluster).of(b, window.states[0], last) for b in gone]
+    stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, gone, cluster) if stopped else ""
     planned = stopped and (window.end is not None or bool(closed))
     return Finding(
@@ -46,11 +47,13 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         summary=f"{timeline.name}: no leader {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR "
-            f"was {list(last.isr)}. {'; '.join(a.words for a in why) or 'No broker is known to have led it before'}. {_electable(last)}{closed}"
+            f"was {list(last.isr)}. {'; '.join(i.words for i in why) or 'No broker is known to have led it before'}. {_electable(last)}{closed}"
         ),
         next_steps=_steps(last, gone) if window.end is None and not window.deleted else (),
         evidence=quote(
-            window.states[0].event, *(a.event for a in why), *(s.event for s in timeline.states[index + len(window.states) :][:1])
+            window.states[0].event,
+            *(e for i in why for e in i.evidence[1:2]),
+            *(s.event for s in timeline.states[index + len(window.states) :][:1]),
         ),
     )
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from forensics.absences import IN_ORDER, absences
 from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, up_to, windows
+from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.settings import DEFAULT
@@ -36,13 +37,13 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     fewest = min(window.states, key=lambda s: (len(s.isr) - asked(s), len(s.isr)))
     required = asked(fewest)
-    out = missing(window.states)
+    why = absences(timeline, cluster).within(window)
+    out = tuple(i.broker for i in why)
     left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
-    why = [absence(b, left, timeline, cluster) for b in out]
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
     silent = () if refused else untold(window.states, timeline, cluster)
-    stopped = bool(why) and all(a.why == "stop" for a in why)
+    stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, out, cluster) if stopped else ""
     over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
     planned = not refused and over and stopped
@@ -62,13 +63,13 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
         explanation=(
             f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
             f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
-            f"{'; '.join(a.words for a in why)}.{closed}{unheard(silent)}"
+            f"{'; '.join(i.words for i in why)}.{closed}{unheard(silent)}"
         ),
         next_steps=(
             *((f"Bring {brokers_named(out)} back in sync.",) if window.end is None else ()),
             "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
         ),
-        evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(a.event for a in why)),
+        evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from forensics.absences import (
     CRASHED,
     EXPECTED,
     GONE,
+    IN_ORDER,
     LOG_DIR,
     NOT_TOLD,
     RESTARTED,
@@ -18,6 +18,7 @@ from forensics.absences import (
     SUSPENDED,
     UNKNOWN,
     Interval,
+    absences,
     intervals,
 )
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
@@ -47,23 +48,11 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
     found = lived(windows(timeline, lambda s: id(s) in short), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
-        yield _finding(window, failed, timeline, cluster)
+        yield _finding(window, timeline, cluster)
 
 
-def _within(window: Window, failed: Sequence[Interval], timeline: PartitionTimeline) -> list[Interval]:
-    """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
-    held = {id(s) for s in window.states}
-    first: dict[int, Interval] = {}
-    counts: dict[int, int] = defaultdict(int)
-    for i in failed:
-        if covered := sum(id(s) in held for s in timeline.states[i.first : i.last]):
-            first.setdefault(i.broker, i)
-            counts[i.broker] += covered
-    return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
-
-
-def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    why = _within(window, failed, timeline)
+def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    why = [i for i in absences(timeline, cluster).within(window) if i.cause not in EXPECTED]
     out = tuple(i.broker for i in why)
     smallest = min(window.states, key=lambda s: len(s.isr))
     silent = untold(window.states, timeline, cluster)
@@ -93,7 +82,7 @@ def _finding(window: Window, failed: Sequence[Interval], timeline: PartitionTime
 
 def _excused(window: Window, why: Sequence[Interval]) -> bool:
     """A shutdown in order, a reassignment all the time, or a broker that says nothing and came back."""
-    stopped = all(i.cause in (RESTARTED, STOPPED) for i in why)
+    stopped = all(i.cause in IN_ORDER for i in why)
     unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
     return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
 

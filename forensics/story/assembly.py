@@ -37,10 +37,10 @@ from forensics.story.step import (
     said,
 )
 from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject
-from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.order import file_order
+from spark.presence import SLACK
 from spark.replicas import Removal
 from spark.states import State
 from spark.timeline import PartitionTimeline

@@ -2,7 +2,7 @@
 
 Here: which of them a story tells, at which of the broker's own events they stand, and the time of a death, which nothing
 prints: it lies between the broker's last line and its next start, and others may have noticed it. Not here: how lives are told
-apart (spark.cluster).
+apart (spark.presence).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 from forensics.story.step import Step, said
 from forensics.story.words import clock
-from forensics.windows import DETECTION, SLACK
-from spark.cluster import Cluster, Incarnation, Node
+from spark.cluster import Cluster, Node
 from spark.events import Event
+from spark.presence import MISSED, SLACK, Incarnation
 
 BEFORE = timedelta(minutes=5)
 """A start is told with the loading of the partition's log that follows it; recovery of other logs may come between."""
@@ -121,13 +121,5 @@ def _ended_unsaid(life: Incarnation) -> bool:
 
 def ending(broker: int, at: datetime | None, cluster: Cluster) -> bool:
     """The broker was stopping, or had died, when it was missed: its own life tells that."""
-    node = cluster.nodes.get(broker)
-    if node is None or at is None:
-        return False
-    for life in node.lives:
-        last = life.stopping or life.last_seen
-        if life.outcome == "running" or last is None or last.at is None or life.end_at is None:
-            continue
-        if last.at - SLACK <= at <= life.end_at + DETECTION:
-            return True
-    return False
+    away = cluster.presence(broker).away(at) if at is not None else None
+    return away is not None and away.life is not None and away.how != MISSED

@@ -11,8 +11,22 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
+from forensics.absences import (
+    CRASHED,
+    GONE,
+    LOG_DIR,
+    NEW,
+    NOT_TOLD,
+    REASSIGNED,
+    RESTARTED,
+    SLOW,
+    STOPPED,
+    STUCK,
+    SUSPENDED,
+    UNKNOWN,
+    absences,
+)
 from forensics.model import Finding
-from forensics.windows import absence
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk, Removal
@@ -81,7 +95,7 @@ class Teller:
 
     def _election(self, state: State, before: State) -> str:
         if state.leader < 0:
-            return f"NO LEADER, after broker {before.leader} ({self.why_absent(before.leader, state.at)})"
+            return f"NO LEADER, after broker {before.leader} ({self.why_absent(before.leader, state)})"
         finding = self.unclean.get(state.known_epoch)
         if finding is not None:
             sure = "" if finding.confidence == "certain" else f" ({finding.confidence})"
@@ -94,7 +108,7 @@ class Teller:
             return f"broker {state.leader} leads, after broker {before.leader} (reassignment)"
         if before.leader in state.isr and self._fenced(before.leader, state.at) is None:
             return f"broker {state.leader} leads, handed over by broker {before.leader}"
-        return f"broker {state.leader} leads, after broker {before.leader} ({self.why_absent(before.leader, state.at)})"
+        return f"broker {state.leader} leads, after broker {before.leader} ({self.why_absent(before.leader, state)})"
 
     def _isr(self, state: State, before: State) -> list[str]:
         gone = [b for b in before.isr if b not in state.isr]
@@ -113,25 +127,16 @@ class Teller:
             return f"broker {broker} is no replica any more"
         if any(broker in s.removing and s.replicas == state.replicas for s in self.timeline.states):
             return f"broker {broker} out (a reassignment takes it away)"
-        return f"broker {broker} out ({self.why_absent(broker, state.at)})"
+        return f"broker {broker} out ({self.why_absent(broker, state)})"
 
-    def why_absent(self, broker: int, at: datetime | None) -> str:
+    def why_absent(self, broker: int, state: State) -> str:
         """Why a broker left the leadership or the ISR, as its own life or else the controller tells it."""
-        if self.deleted is not None and at is not None and at >= self.deleted:
+        if self.deleted is not None and state.at is not None and state.at >= self.deleted:
             return "topic is being deleted"
-        found = absence(broker, at, self.timeline, self.cluster)
-        if found.why in ("running", "gone", "unknown") and (why := self._fenced(broker, at)) is not None:
+        found = absences(self.timeline, self.cluster).of(broker, state)
+        if found.cause in _ALIVE and (why := self._fenced(broker, state.at)) is not None:
             return why
-        if (
-            found.why in ("running", "gone")
-            and at is not None
-            and any(e.at is not None and _just_before(e.at, at) for e in self._pauses(broker))
-        ):
-            return "it had stood still"
-        return _ABSENT[found.why]
-
-    def _pauses(self, broker: int) -> list[Event]:
-        return [e for e in self.cluster.of("jvm-pause") if e.writer == broker]
+        return _ABSENT[found.cause]
 
     def _fenced(self, broker: int, at: datetime | None) -> str | None:
         own = self.fenced.get(broker)
@@ -166,14 +171,21 @@ class Teller:
 
 
 _ABSENT = {
-    "crash": "died",
-    "stop": "orderly stop",
-    "starting": "not known to the controller yet",
-    "log-dir": "log directory failed",
-    "gone": "not alive by the controller's word",
-    "running": "alive, not in sync",
-    "unknown": "why, nothing collected tells",
+    CRASHED: "died",
+    RESTARTED: "orderly stop",
+    STOPPED: "orderly stop",
+    NEW: "not known to the controller yet",
+    REASSIGNED: "a reassignment takes it away",
+    LOG_DIR: "log directory failed",
+    GONE: "not alive by the controller's word",
+    SUSPENDED: "suspended with all others",
+    STUCK: "it had stood still",
+    SLOW: "alive, too slow",
+    NOT_TOLD: "alive, not in sync",
+    UNKNOWN: "why, nothing collected tells",
 }
+_ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
+"""Of these a controller's own word tells more."""
 
 
 def _just_before(one: datetime, other: datetime) -> bool:

@@ -1244,6 +1244,24 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         note="'bounced' is a restart between two looks at ZooKeeper: the broker epoch changed.",
     ),
     Pattern(
+        name="controller-brokers-live",
+        event="brokers-changed",
+        literal="Currently active brokers in the cluster: ",
+        regex=rf"Currently active brokers in the cluster: (?P<brokers>{IDS})",
+        versions=("0.8.2", "3.9"),
+        loggers=_CONTROLLER,
+        fixed={"reason": "live"},
+        samples=(
+            Sample(
+                "[2026-11-21 06:24:46,077] INFO [Controller 2]: Currently active brokers in the cluster: Set(2, 3)"
+                " (kafka.controller.KafkaController)",
+                {"node": 2, "brokers": [2, 3], "reason": "live"},
+                "real: unclean-election-0.8.2.2-zk",
+            ),
+        ),
+        note="Those that a controller finds registered in ZooKeeper when it is elected.",
+    ),
+    Pattern(
         name="controller-shutdown-seen",
         event="shutdown-seen",
         literal="Shutting down broker ",
@@ -1592,8 +1610,8 @@ _IRRELEVANT: tuple[Statement, ...] = (
      "[Controller id=2] Fetching topic deletions in progress"),
     ("metadata-update", "Sending update metadata request", "{}", ("1.1", "3.9"), _CONTROLLER,
      "[Controller id=2] Sending update metadata request"),
-    ("currently", "Currently ", "{}(?:active|shutting) brokers in the cluster: .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Currently active brokers in the cluster: Set(1, 2)"),
+    ("currently", "Currently shutting ", "{}brokers in the cluster: .*", ("0.8.2", "3.9"), _CONTROLLER,
+     "[Controller id=2] Currently shutting brokers in the cluster: Set()"),
     ("current-topics", "Current list of topics in the cluster: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
      "[Controller id=1] Current list of topics in the cluster: Set(clicks)"),
     ("deletion-list", "List of topics ", "{}(?:to be deleted: ?|ineligible for deletion: .*)", ("0.8.2", "3.9"), _CONTROLLER,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from spark.cluster import Incarnation, lives, recreated_topics
+from spark.cluster import recreated_topics
 from spark.events import Event
+from spark.presence import Incarnation, lives
 from tests import local
 
 BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
