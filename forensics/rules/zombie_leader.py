@@ -26,7 +26,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if old is None:
             continue
         woke = next((f for f in old.follower_starts if f.epoch >= term.epoch), None)
-        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke):
+        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke, cluster):
             continue
         refused = [e for e in old.rejected if e.at is not None and term.at <= e.at <= woke.at]
         beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
@@ -34,8 +34,11 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             yield _finding(timeline, before, term, woke, refused, bool(beyond))
 
 
-def _restarted(replica: Replica, before: Term, woke: FollowerStart) -> bool:
+def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Cluster) -> bool:
     """Its process was started anew between its reign and its submission: then it was dead, no zombie."""
+    begun = (life.begin_at for life in cluster.presence(replica.broker).lives)
+    if any(at is not None and woke.at is not None and (before.at is None or before.at < at) and at <= woke.at for at in begun):
+        return True
     return any(
         load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at)
         for load in replica.loads
