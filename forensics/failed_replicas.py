@@ -15,14 +15,12 @@ from typing import Any, NamedTuple
 
 from forensics.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
-from forensics.windows import MANY
+from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED, TOGETHER
 from spark.cluster import Cluster
 from spark.presence import DETECTION
 
 SHOWN = 5
 """Partitions an aggregate names."""
-TOGETHER = timedelta(seconds=10)
-"""Leaders look for lagging replicas every half of replica.lag.time.max.ms: one stall takes a replica out of its partitions within it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,15 +216,6 @@ def _split(own: Sequence[Out], gap: timedelta) -> list[Episode]:
 # performance
 
 
-RELATED = timedelta(minutes=5)
-"""Absences no further apart belong to one time of bad performance."""
-TIMES = 3
-"""A replica that left so often fluctuates; fewer absences than that in a whole cluster are no pattern."""
-LASTING_S = 60.0
-SHARE = 0.9
-"""What so much of has in common is taken for the cause, though not for certain."""
-
-
 @dataclass(frozen=True)
 class Degradation:
     """A time in which replicas of living brokers fell out of sync. `culprit` None: no broker is common to all of it.
@@ -245,7 +234,7 @@ class Degradation:
         left: Counter[tuple[str, int]] = Counter()
         for o in self.episode.outs:
             left[o.name, o.broker] += o.times
-        return max(left.values(), default=0) >= TIMES
+        return max(left.values(), default=0) >= FLUCTUATES
 
     @property
     def severity(self) -> str:
@@ -261,8 +250,8 @@ def degradations(partitions: Sequence[Mapping[str, Any]]) -> list[Degradation]:
     left: Counter[tuple[str, int]] = Counter()
     for o in found:
         left[o.name, o.broker] += o.times
-    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= TIMES]
-    counted = [e for e in episodes(slack, lambda o: None, RELATED) if e.times >= TIMES]
+    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= FLUCTUATES]
+    counted = [e for e in episodes(slack, lambda o: None, RELATED) if e.times >= FLUCTUATES]
     return [_blamed(e, partitions) for e in counted]
 
 
@@ -273,9 +262,9 @@ def _blamed(episode: Episode, partitions: Sequence[Mapping[str, Any]]) -> Degrad
         missing[o.broker] += o.times
         leading[o.leader] += o.times
     (broker, most), (leader, led) = missing.most_common(1)[0], leading.most_common(1)[0]
-    if most >= SHARE * episode.times:
+    if most >= COMMON * episode.times:
         return Degradation(episode, broker, "replica", most == episode.times)
     elsewhere = any(row["leader"] != leader and len(row["replicas"] or ()) > 1 for row in partitions)
-    if led >= SHARE * episode.times and leader >= 0 and elsewhere:
+    if led >= COMMON * episode.times and leader >= 0 and elsewhere:
         return Degradation(episode, leader, "leader", led == episode.times)
     return Degradation(episode, None, "", False)

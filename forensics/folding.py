@@ -12,10 +12,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
+from forensics.thresholds import OFTEN
 from spark.presence import DETECTION
-
-OFTEN = 6
-"""As often as an incident of a day restarts a broker; what recurs more is a way of life."""
 
 
 def folded(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:

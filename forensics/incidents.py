@@ -13,17 +13,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.folding import folded, places
 from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
+from forensics.thresholds import APART, SETTLES
 from spark.presence import DETECTION, SLACK
 
-APART = timedelta(minutes=30)
-"""From one failure to the next of one incident, and from one broker of a rolling restart to the next: who restarts a fleet waits for
-under-replicated partitions to go away."""
-SETTLES = timedelta(minutes=10)
-"""Leadership goes back to a broker that returned: leader.imbalance.check.interval.seconds is 300, and one round may come too early."""
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
 """Kinds that come with leadership that goes back."""
 STOP = "controlled-shutdown"

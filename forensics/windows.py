@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model import Finding, moment
+from forensics.thresholds import CLOSING, MANY
 from spark.cluster import Cluster
 from spark.presence import CONTROLLED, DETECTION, SLACK
 from spark.states import State
 from spark.timeline import PartitionTimeline
-
-MANY = 20
-"""Windows of one kind in one partition that are told one by one."""
-CLOSING = timedelta(minutes=5)
-"""Brokers that are stopped in order within it are stopped together: each stop waits for controlled shutdowns and open logs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from forensics.absences import SLOW, STUCK
 from forensics.failed_replicas import Degradation, Episode, degradations
 from forensics.model import Finding, Rule, brokers_named, counted, moment
+from forensics.thresholds import WIDE
 from forensics.under_replication import series
 from spark.cluster import Cluster
 
@@ -15,7 +16,8 @@ from spark.cluster import Cluster
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
-        if found.culprit is None and len(leaders) > 1 and not _changed(found.episode, leaders, cluster):
+        wide = len(found.episode.names) >= WIDE * len(partitions)
+        if found.culprit is None and len(leaders) > 1 and wide and not _changed(found.episode, leaders, cluster):
             yield _finding(found, sorted(leaders), partitions, cluster)
 
 

@@ -20,11 +20,9 @@ from forensics.absences import (
     intervals,
 )
 from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, moment, quote
+from forensics.thresholds import FLAPPING, FLAPS
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
-
-TIMES = 3
-"""A restart or two take a replica out and back; three times is a pattern."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -33,8 +31,20 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if interval.first > 0 and interval.cause not in EXPECTED and interval.cause not in (RESTARTED, STOPPED):
             left[interval.broker].append(interval)
     for broker, own in sorted(left.items()):
-        if len(own) >= TIMES:
-            yield _finding(broker, own, timeline)
+        if often := _often(own):
+            yield _finding(broker, often, timeline)
+
+
+def _often(own: Sequence[Interval]) -> list[Interval]:
+    """The absences that follow each other so fast that they are a pattern; a start that is not known is no time apart."""
+    starts = [i.start for i in own]
+    dense = {
+        n
+        for first in range(len(own) - FLAPS + 1)
+        if (one := starts[first]) is None or (last := starts[first + FLAPS - 1]) is None or last - one <= FLAPPING
+        for n in range(first, first + FLAPS)
+    }
+    return [own[n] for n in sorted(dense)]
 
 
 def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from forensics.absences import IN_ORDER, absences
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.thresholds import BRIEF_S
 from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from spark.cluster import Cluster
 from spark.states import State
 from spark.timeline import PartitionTimeline
-
-BRIEF_S = 1.0
-"""ZooKeeper controllers write leader -1 on the way to the next leader; shorter windows are only that."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

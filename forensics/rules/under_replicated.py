@@ -22,12 +22,12 @@ from forensics.absences import (
     intervals,
 )
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.thresholds import BRIEF_S
 from forensics.windows import Window, condensed, lasted, lived, reassigning, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.timeline import PartitionTimeline
 
-BRIEF_S = 1.0
 SHOWN = 5
 _CAUSE = {
     CRASHED: "broker-crash",

@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.folding import OFTEN, folded, places
+from forensics.folding import folded, places
 from forensics.incidents import incidents
 from forensics.model import Evidence, Finding, Many, Range, Rule
+from forensics.thresholds import OFTEN
 
 NOON = datetime(2026, 11, 21, 12)
 RULES = (
