@@ -17,6 +17,7 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
+from spark.versions import versions
 
 LISTED = "epoch-checkpoint"
 COPYING = timedelta(hours=1)
@@ -107,10 +108,9 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    node = cluster.nodes.get(disk.broker)
-    number = [int(n) for n in (node.version or "").split(".")[:2] if n.isdigit()] if node is not None else []
     cut = any(e.writer == disk.broker and e.offset is not None and e.offset < start for e in timeline.of("truncation"))
-    return len(number) == 2 and tuple(number) >= LATE_FILE and cut
+    known = versions(cluster, disk.broker)
+    return cut and (not known or known[-1] >= LATE_FILE)
 
 
 def _followed(broker: int | None, timeline: PartitionTimeline) -> list[Cut]:
