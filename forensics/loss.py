@@ -30,7 +30,7 @@ from forensics.model import Range
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.replicas import Removal, Replica
+from spark.replicas import AT_MOST, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -225,10 +225,11 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
             continue
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
-            found.append(_Piece(start, end, term, removal))
+            found.append(_Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
-    if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
-        found.append(_Piece(removal.start, removal.end, later[0], removal))
+    unsure = [t for t in later if not t.exact]
+    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
+        found.append(_Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
     if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
         found.append(_Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
     if not found and later and not timeline.has_epochs and removal.epoch is not None:
@@ -329,7 +330,8 @@ def _below_the_proven(
         return None
     own = told_high_watermark(removal, timeline)
     told = [] if unclean else [*told_at_election(term, timeline), *(t for t in (hw, own) if t is not None)]
-    start = max((term.start_offset or 0, *(offset for offset, _ in told)))
+    cut_to = removal.start if timeline.has_epochs else 0
+    start = max(term.at_least, cut_to, *(offset for offset, _ in told))
     if start >= end:
         return None
     there = tuple(dict.fromkeys(event for offset, event in told if offset == start))
@@ -619,7 +621,7 @@ def _damaged(load: Event, replica: Replica) -> bool:
 def _confidence(term: Term, removal: Removal, election: Election | None) -> str:
     if election is not None and election.unclean and election.confidence == "possible":
         return "probable"
-    return "certain" if removal.exact and term.exact and term.start_offset is not None else "probable"
+    return "certain" if removal.exact and (term.exact or term.bound == AT_MOST) and term.start_offset is not None else "probable"
 
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
@@ -682,5 +684,5 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
             if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
         ]
         evidence = (before.event, *(load.event for load in loads), *term.evidence)
-        found.append(Doubt(term.start_offset, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
+        found.append(Doubt(term.at_least, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
     return found

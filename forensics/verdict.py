@@ -151,10 +151,10 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
-        elif timeline.has_epochs and term.start_offset is not None and end > term.start_offset:
+        elif timeline.has_epochs and end > term.at_least:
             yield (
-                f"the log of broker {before.leader} ended at {end}, beyond the {term.start_offset} at which broker {term.leader} began to lead; what became "
-                "of the rest is not in evidence"
+                f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
+                "in evidence"
             )
 
 
@@ -183,7 +183,7 @@ def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)
-            had = all(t.exact and t.start_offset is not None and t.start_offset >= removal.end for t in later)
+            had = all(t.at_least >= removal.end for t in later)
             if removal not in told and later and not had and timeline.has_epochs:
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 

@@ -38,8 +38,12 @@ BATCH = pa.struct(
         ("producer_id", pa.int64()),
         ("control", pa.bool_()),
         ("bytes", pa.int64()),
+        ("append_time", pa.bool_()),
+        ("whole", pa.bool_()),
     ]
 )
+"""`append_time`: its times are of the leader that appended it (LogAppendTime), not its producer's. `whole`: as it was appended, the log
+cleaner has taken no record from it and set no delete horizon; null where only decompression would tell."""
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
 """Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
 # `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).

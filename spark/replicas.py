@@ -13,7 +13,7 @@ from datetime import datetime
 
 from spark.events import Event
 
-EXACT, AT_LEAST = "exact", "at-least"
+EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 
 
 @dataclass(frozen=True, slots=True)

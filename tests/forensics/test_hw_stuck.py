@@ -29,7 +29,7 @@ def stuck(
     """A leader whose high watermark stands at 5, `waited_s` after the record at 5 was appended and its only follower has it too. The
     producer's clock is `producer_s` ahead."""
     appended = int(NOON.replace(tzinfo=timezone.utc).timestamp() * 1000) + 1000 * producer_s
-    batches = [{"base_offset": 0, "last_offset": 9, "max_timestamp": appended, "leader_epoch": 0, "control": False}]
+    batches = [{"base_offset": 0, "last_offset": 9, "max_timestamp": appended, "leader_epoch": 0, "control": False, "append_time": False}]
     hw = Event(event="hw-checkpoint", source="1/hw", line=3, offset=5, at=NOON + timedelta(seconds=waited_s))
     state = State(0, 0, 1, (1, 2), replicas, (), (), None, (), NOON, "metadata", Event(event="partition-state", source="log", line=1))
     disks = {

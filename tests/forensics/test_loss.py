@@ -371,7 +371,7 @@ def replaced(*created: float) -> list[Told]:
 
     began = START.replace(tzinfo=timezone.utc).timestamp() * 1000
     times = [int(began + second * 1000) for second in created]
-    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False}
+    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False, "whole": True}
     batches = [{**fields, "base_offset": n, "last_offset": n, "base_timestamp": t, "max_timestamp": t} for n, t in enumerate(times)]
     path = "broker-2/data/t-0/00000000000000000000.log"
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
