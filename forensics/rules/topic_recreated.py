@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster import OF_DELETION, Cluster
 from spark.events import Event
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
     """Events of deletion by topic."""
     found: dict[str, list[Event]] = {}
-    for event in cluster.of("topic-deletion", "topic-deleted", "metadata-topic-removed"):
+    for event in cluster.of(*OF_DELETION):
         if event.topic:
             found.setdefault(event.topic, []).append(event)
     return found
