@@ -170,7 +170,7 @@ EVENT_KINDS: dict[str, str] = {
     "truncation-plan": "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'",
     "truncation-below-hw": "a follower truncates below its own HW",
     "truncation-refused": "a follower ahead of its leader stops rather than truncate (before 2.0)",
-    "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest' or 'start'",
+    "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below",
     "segment-roll": "a new segment begins at offset, the LEO then",
     "segment-delete": "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll",
     "log-start-move": "log start offset moved; reason as Kafka gives it",
