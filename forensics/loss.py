@@ -278,7 +278,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     found = []
     for part, committed, hw in _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster):
         cause = _cause(term, election, removals, committed, timeline, cluster)
-        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.unclean is False
+        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.clean
         excuse = _excuse(part, term, timeline, cluster) if handed_on else None
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
@@ -554,7 +554,7 @@ def _by_commitment(
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
         return [(whole, True, hw)]
-    clean = election is None or election.unclean is False
+    clean = election is None or election.clean
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
     whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
@@ -595,7 +595,7 @@ def _cause(
         return "uncommitted-tail"
     if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
         return "hw-truncation"
-    if election is not None and election.unclean is False and committed is None:
+    if election is not None and election.clean and committed is None:
         return "uncommitted-tail"
     return "unknown"
 
@@ -641,7 +641,7 @@ def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
         if not refused or cut is None or cut.offset is None:
             continue
         clean = judged.get(term.order)
-        committed = False if clean is not None and clean.unclean is False else None
+        committed = False if clean is not None and clean.clean else None
         evidence = (*before.evidence[-1:], *term.evidence, *refused[:2], obeyed.event, cut)
         found.append(Deposed(max(cut.offset, term.start_offset or 0), term, before.leader, committed, evidence))
     return found

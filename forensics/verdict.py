@@ -19,7 +19,7 @@ from forensics.loss import later_terms, losses
 from forensics.model import Finding, brokers_named
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
-from spark.continuity import gap
+from spark.continuity import Gap, between
 from spark.replicas import EXACT, Observation
 from spark.states import State
 from spark.timeline import PartitionTimeline, Term
@@ -87,7 +87,8 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
         return
     for one, other in pairwise(known):
-        if (missing := gap(one, other)) is not None:
+        missing = between(one, other, isr_told=True)
+        if isinstance(missing, Gap):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
     yield from _of_rims(timeline, known)
     yield from _of_leaders(timeline, cluster)
