@@ -152,7 +152,7 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
-        elif timeline.has_epochs and end > term.at_least:
+        elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
             yield (
                 f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
                 "in evidence"
