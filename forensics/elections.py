@@ -142,7 +142,7 @@ def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Ele
     if len(state.isr) > 1 and _began_with(state):
         why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
         return judged(False, "probable", why, missing if missing.epochs else Said((state.event,)))
-    if not outside:
+    if not outside or len(state.isr) > 1:
         return judged(None, "possible", f"the ISR right before it is not in evidence: {missing}")
     return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
 
