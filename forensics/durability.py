@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
 from itertools import zip_longest
 from typing import Any
 
@@ -23,8 +22,7 @@ from spark.events import Event
 from spark.settings import BROKER, BROKER_NAMES, CLUSTER, DEFAULT, EFFECTIVE, STATIC, TOPIC, Change
 from spark.states import State
 from spark.timeline import PartitionTimeline
-
-Version = tuple[int, ...]
+from spark.versions import Version, versions
 
 NEVER = str(2**63 - 1)
 """Long.MaxValue: Kafka leaves flushing to the operating system."""
@@ -81,24 +79,7 @@ class Effective:
         return f"Kafka's default, version in {where}" if self.source == DEFAULT and self.event.event == "kafka-version" else where
 
 
-# versions
-
-
-_CONFLUENT = {4: (1, 0), 5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
-"""Major version of Confluent Platform, whose brokers print that one, to the Kafka version of its first release."""
-
-
-@cache
-def parsed(version: str | None) -> Version | None:
-    """Kafka's version as numbers; that within a Confluent Platform for what its brokers print ('7.4.0-ccs')."""
-    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?(-cc?[se]|-ce)?", version or "")
-    if found is None:
-        return None
-    numbers = tuple(int(n) for n in found.groups()[:4] if n is not None)
-    if found[5] and numbers[0] in _CONFLUENT:
-        major, minor = _CONFLUENT[numbers[0]]
-        return (major, minor + numbers[1])
-    return numbers
+# defaults of versions
 
 
 def default(key: str, version: Version | None) -> str | None:
@@ -107,12 +88,6 @@ def default(key: str, version: Version | None) -> str | None:
     if version is None:
         return known[0][1] if len(known) == 1 else None
     return next((value for since, value in reversed(known) if version >= since), None)
-
-
-def versions(cluster: Cluster, broker: int | None = None) -> list[Version]:
-    """Versions of a broker, or of all nodes, oldest first."""
-    nodes = [cluster.nodes[broker]] if broker in cluster.nodes else cluster.nodes.values()
-    return sorted({v for n in nodes if (v := parsed(n.version)) is not None})
 
 
 def _version_line(cluster: Cluster, broker: int | None) -> Event | None:

@@ -30,7 +30,7 @@ from forensics.model import Range
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.replicas import Removal, Replica
+from spark.replicas import AT_MOST, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -225,10 +225,11 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
             continue
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
-            found.append(_Piece(start, end, term, removal))
+            found.append(_Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
-    if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
-        found.append(_Piece(removal.start, removal.end, later[0], removal))
+    unsure = [t for t in later if not t.exact]
+    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
+        found.append(_Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
     if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
         found.append(_Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
     if not found and later and not timeline.has_epochs and removal.epoch is not None:
@@ -277,7 +278,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     found = []
     for part, committed, hw in _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster):
         cause = _cause(term, election, removals, committed, timeline, cluster)
-        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.unclean is False
+        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.clean
         excuse = _excuse(part, term, timeline, cluster) if handed_on else None
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
@@ -329,7 +330,8 @@ def _below_the_proven(
         return None
     own = told_high_watermark(removal, timeline)
     told = [] if unclean else [*told_at_election(term, timeline), *(t for t in (hw, own) if t is not None)]
-    start = max((term.start_offset or 0, *(offset for offset, _ in told)))
+    cut_to = removal.start if timeline.has_epochs else 0
+    start = max(term.at_least, cut_to, *(offset for offset, _ in told))
     if start >= end:
         return None
     there = tuple(dict.fromkeys(event for offset, event in told if offset == start))
@@ -552,7 +554,7 @@ def _by_commitment(
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
         return [(whole, True, hw)]
-    clean = election is None or election.unclean is False
+    clean = election is None or election.clean
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
     whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
@@ -593,7 +595,7 @@ def _cause(
         return "uncommitted-tail"
     if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
         return "hw-truncation"
-    if election is not None and election.unclean is False and committed is None:
+    if election is not None and election.clean and committed is None:
         return "uncommitted-tail"
     return "unknown"
 
@@ -619,7 +621,7 @@ def _damaged(load: Event, replica: Replica) -> bool:
 def _confidence(term: Term, removal: Removal, election: Election | None) -> str:
     if election is not None and election.unclean and election.confidence == "possible":
         return "probable"
-    return "certain" if removal.exact and term.exact and term.start_offset is not None else "probable"
+    return "certain" if removal.exact and (term.exact or term.bound == AT_MOST) and term.start_offset is not None else "probable"
 
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
@@ -639,7 +641,7 @@ def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
         if not refused or cut is None or cut.offset is None:
             continue
         clean = judged.get(term.order)
-        committed = False if clean is not None and clean.unclean is False else None
+        committed = False if clean is not None and clean.clean else None
         evidence = (*before.evidence[-1:], *term.evidence, *refused[:2], obeyed.event, cut)
         found.append(Deposed(max(cut.offset, term.start_offset or 0), term, before.leader, committed, evidence))
     return found
@@ -682,5 +684,5 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
             if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
         ]
         evidence = (before.event, *(load.event for load in loads), *term.evidence)
-        found.append(Doubt(term.start_offset, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
+        found.append(Doubt(term.at_least, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
     return found

@@ -13,7 +13,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.kafka_tools import parsed
 from forensics.model import moment
 from forensics.repair import Broker, Partition
 from spark.cluster import Cluster
@@ -21,6 +20,7 @@ from spark.events import Event
 from spark.presence import MISSED, Presence
 from spark.states import State
 from spark.timeline import PartitionTimeline, Snapshot
+from spark.versions import versions
 
 INTERNAL = "__cluster_metadata"
 PROPAGATION = timedelta(seconds=60)
@@ -99,8 +99,7 @@ def _assigned(timeline: PartitionTimeline, newest: State | Snapshot | None, clus
 
 
 def _ordered(timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    versions = [v for n in cluster.nodes.values() if (v := parsed(n.version)) is not None]
-    return cluster.mode == "kraft" or timeline.has_epochs or min(versions, default=(0,)) >= (0, 11)
+    return cluster.mode == "kraft" or timeline.has_epochs or min(versions(cluster), default=(0,)) >= (0, 11)
 
 
 def _moving(newest: State | Snapshot | None) -> bool:

@@ -19,7 +19,7 @@ from forensics.loss import later_terms, losses
 from forensics.model import Finding, brokers_named
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
-from spark.continuity import gap
+from spark.continuity import Gap, between
 from spark.replicas import EXACT, Observation
 from spark.states import State
 from spark.timeline import PartitionTimeline, Term
@@ -87,7 +87,8 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
         return
     for one, other in pairwise(known):
-        if (missing := gap(one, other)) is not None:
+        missing = between(one, other, isr_told=True)
+        if isinstance(missing, Gap):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
     yield from _of_rims(timeline, known)
     yield from _of_leaders(timeline, cluster)
@@ -151,10 +152,10 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
-        elif timeline.has_epochs and term.start_offset is not None and end > term.start_offset:
+        elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
             yield (
-                f"the log of broker {before.leader} ended at {end}, beyond the {term.start_offset} at which broker {term.leader} began to lead; what became "
-                "of the rest is not in evidence"
+                f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
+                "in evidence"
             )
 
 
@@ -183,7 +184,7 @@ def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)
-            had = all(t.exact and t.start_offset is not None and t.start_offset >= removal.end for t in later)
+            had = all(t.at_least >= removal.end for t in later)
             if removal not in told and later and not had and timeline.has_epochs:
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 

@@ -248,10 +248,14 @@ class Cluster:
         return int(value) if value.isdigit() else 1
 
 
+OF_DELETION = ("topic-deletion", "topic-deleted", "metadata-topic-removed")
+"""Kinds of events that tell of a topic's deletion."""
+
+
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
     """Topics that were deleted, by the controller's lines or the metadata log."""
     found: dict[str, list[datetime | None]] = defaultdict(list)
     for event in events:
-        if event.topic and event.event in ("topic-deletion", "topic-deleted", "metadata-topic-removed"):
+        if event.topic and event.event in OF_DELETION:
             found[event.topic].append(event.at)
     return dict(found)

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from spark.events import Event
 
-EXACT, AT_LEAST = "exact", "at-least"
+EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,6 +372,8 @@ def _on_reset(w: _Walk, e: Event) -> None:
         return
     if e.reason == "start" and e.offset is not None:
         w.end_exactly(e.offset, e)
+    elif e.reason == "tier":
+        w.end_at_least(e.offset, e)
     else:
         w.plan = e
 

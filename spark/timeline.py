@@ -8,7 +8,7 @@ epoch, partition epoch and the order inside each file before any clock is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -18,9 +18,12 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.folding import fold, without_future_logs
 from spark.generations import generations
+from spark.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.order import file_order
-from spark.replicas import ASIDE, DISK_EVENTS, Disk, LeaderStart, Replica, disk, history
+from spark.replicas import ASIDE, AT_LEAST, AT_MOST, DISK_EVENTS, EXACT, Disk, LeaderStart, Replica, disk, history
 from spark.states import UNKNOWN_EPOCH, State, collect_states, not_after
+
+_BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,35 @@ class Term:
     before: State | None
     """The partition's state this term replaced."""
     start_offset: int | None
-    exact: bool
+    """Where the leader's log ended when it began."""
+    bound: str
+    """Of start_offset: 'exact', 'at-least', 'at-most'."""
     high_watermark: int | None
     at: datetime | None
     evidence: tuple[Event, ...]
+    earliest: int = 0
+    """Where start_offset is 'at-most': it began here or beyond."""
+
+    @property
+    def exact(self) -> bool:
+        return self.start_offset is not None and self.bound == EXACT
+
+    @property
+    def at_least(self) -> int:
+        """It began here or beyond."""
+        return self.earliest if self.start_offset is None or self.bound == AT_MOST else self.start_offset
+
+    @property
+    def at_most(self) -> int | None:
+        """It began here or below."""
+        return self.start_offset if self.bound != AT_LEAST else None
+
+    @property
+    def began(self) -> str:
+        """start_offset in words."""
+        if self.start_offset is None:
+            return "an unknown offset"
+        return f"{self.start_offset}{_BOUNDS.get(self.bound, '')}"
 
     @property
     def order(self) -> tuple[int, int]:
@@ -67,6 +95,10 @@ class PartitionTimeline:
     replicas: dict[int, Replica] = field(default_factory=dict)
     disks: dict[int, Disk] = field(default_factory=dict)
     """What each broker's latest collection holds."""
+    cleaned: bool | None = None
+    """The log cleaner may have taken records; None: not in evidence (lineage.may_be_cleaned)."""
+    lineages: dict[int, Lineage] = field(default_factory=dict)
+    """What each of the disks tells of the epochs in its log, by broker."""
     aside: dict[int, list[Disk]] = field(default_factory=dict)
     """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -152,21 +184,7 @@ def _starts(replicas: dict[int, Replica]) -> dict[tuple[int, int], list[LeaderSt
     return found
 
 
-def _epoch_start(epoch: int, disks: Iterable[Disk]) -> tuple[int | None, Event | None]:
-    """Start offset of a leader epoch by epoch files, else by the first batch of that epoch in a segment."""
-    for d in disks:
-        for (known, offset), event in zip(d.epochs, d.epoch_events, strict=False):
-            if known == epoch:
-                return offset, event
-    for d in disks:
-        for segment in d.segments:
-            for batch in segment.batches or ():
-                if batch["leader_epoch"] == epoch:
-                    return batch["base_offset"], segment
-    return None, None
-
-
-def terms_of(states: Sequence[State], replicas: dict[int, Replica], disks: Sequence[Disk]) -> list[Term]:
+def terms_of(states: Sequence[State], replicas: dict[int, Replica], lineages: Mapping[int, Lineage]) -> list[Term]:
     starts = _starts(replicas)
     terms: list[Term] = []
     known: set[tuple[int, int]] = set()
@@ -175,10 +193,10 @@ def terms_of(states: Sequence[State], replicas: dict[int, Replica], disks: Seque
         if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
             continue
         known.add(key)
-        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks, states))
+        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states))
     for key, own in starts.items():
         if key not in known:
-            terms.extend(_reign(key, None, None, own, disks, states))
+            terms.extend(_reign(key, None, None, own, lineages, states))
     terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
     return terms
 
@@ -188,26 +206,37 @@ def _reign(
     state: State | None,
     before: State | None,
     own: Sequence[LeaderStart],
-    disks: Sequence[Disk],
+    lineages: Mapping[int, Lineage],
     states: Sequence[State],
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
     first = own[0] if own else None
-    offset, exact = (first.offset, first.exact) if first else (None, False)
+    offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
     evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
-    if not exact:
-        filed, event = _epoch_start(epoch, disks)
-        if filed is not None and event is not None:
-            offset, exact = filed, True
-            evidence.append(event)
+    earliest = 0
+    if bound != EXACT and (filed := began(epoch, leader, lineages)) is not None:
+        earliest = max(filed.earliest, offset or 0)
+        offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
+        evidence.extend(e for e in (filed.event,) if e is not None)
     at = state.at if state is not None and state.at is not None else first.at if first else None
     high_watermark = first.high_watermark if first else None
-    reign = [Term(epoch, 0, leader, state, before, offset, exact, high_watermark, at, tuple(dict.fromkeys(evidence)))]
+    reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
     for number, start in enumerate(own[1:], 1):
         standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
         reign.append(
-            Term(epoch, number, leader, standing, standing, start.offset, start.exact, start.high_watermark, start.at, (start.event,))
+            Term(
+                epoch,
+                number,
+                leader,
+                standing,
+                standing,
+                start.offset,
+                EXACT if start.exact else AT_LEAST,
+                start.high_watermark,
+                start.at,
+                (start.event,),
+            )
         )
     return reign
 
@@ -265,8 +294,21 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     found = collect_states(timeline.events, timeline.replicas)
     states = assigned_from(chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline)
     timeline.states = after_reassignments(states, timeline)
-    timeline.terms = terms_of(timeline.states, timeline.replicas, list(timeline.disks.values()))
+    timeline.lineages = _lineages(timeline, cluster)
+    timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
+    """With `timeline.cleaned`, on which they rest."""
+    timeline.cleaned = may_be_cleaned(timeline.topic, timeline.events, timeline.disks.values(), cluster)
+    led: dict[int, set[int]] = defaultdict(set)
+    for broker, epoch in [(s.leader, s.leader_epoch) for s in timeline.states] + [
+        (s.broker, s.epoch) for r in timeline.replicas.values() for s in r.leader_starts
+    ]:
+        led[broker].add(epoch)
+    found = {b: on_disk(d, led[b], cleaned=timeline.cleaned) for b, d in timeline.disks.items()}
+    return {b: lineage for b, lineage in found.items() if lineage is not None}
 
 
 def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:

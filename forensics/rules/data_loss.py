@@ -178,10 +178,10 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
 
 
 def _where(loss: Loss) -> str:
-    if loss.proven:
+    if loss.proven and loss.term.at_most is None:
         seen = "when its files were collected" if loss.removals[0].cause != "latest" else "when another replica followed it"
         return f"{loss.range.start} or below (there it ended {seen}; no line of this Kafka version says where a leader begins)"
-    return str(loss.term.start_offset) if loss.term.start_offset is not None else "unknown"
+    return loss.term.began
 
 
 def _removal_words(removal: Removal, loss: Loss) -> str:
@@ -265,8 +265,8 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
         summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'perhaps'} lost with those from {loss.range.start} on "
         f"({_cause_words(loss, term)})",
         explanation=(
-            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} Before leader "
-            "epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
+            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} "
+            f"{_why_unknown(timeline)}"
         ),
         next_steps=(
             f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with what offsets {part} hold now: "
@@ -274,6 +274,12 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
         ),
         evidence=quote(*earlier.evidence, *loss.evidence),
     )
+
+
+def _why_unknown(timeline: PartitionTimeline) -> str:
+    if timeline.has_epochs:
+        return "Its line of that time is not in evidence, and what the epoch files hold of it only says where it began at the latest."
+    return "Before leader epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
 
 
 def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:

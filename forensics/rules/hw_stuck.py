@@ -8,11 +8,9 @@ from datetime import datetime, timedelta, timezone
 from forensics.absences import lag_time
 from forensics.model import Finding, Range, Rule, moment, quote
 from spark.cluster import Cluster
-from spark.replicas import Disk
+from spark.replicas import Disk, Replica
 from spark.timeline import PartitionTimeline
 
-AGREES = timedelta(seconds=5)
-"""A producer's clock is the broker's, for all that can be told, if the last record was made so shortly before it was appended."""
 LATEST_MS = 250_000_000_000_000
 """Milliseconds since 1970 that a datetime holds."""
 
@@ -25,7 +23,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     hw = disk.high_watermark
     if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
         return
-    waited = _waited(disk, hw.offset, hw.at)
+    node = cluster.nodes.get(final.leader)
+    waited = _waited(timeline, disk, hw.offset, hw.at, timedelta(milliseconds=node.clock.skew_ms if node is not None else 0))
     if waited is None or waited < lag_time(cluster, final.leader, hw.at):
         return
     reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in final.isr and d.log_end_offset is not None}
@@ -36,19 +35,26 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited)
 
 
-def _waited(disk: Disk, hw: int, checkpointed: datetime) -> timedelta | None:
-    """How long at least the first record above the HW had been in the log when that HW was written down. Its own time is its producer's
-    word, and counts where the last record's agrees with when the segment was touched; else all of the segment is as old as that."""
+def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:
+    """How long at least the first record above the HW had been in the log when that HW was written down, by times that brokers gave: its
+    LogAppendTime, when its segment was last touched, when a line told that the log had come further. CreateTime is a producer's word."""
+    told = _seen_beyond(timeline.replicas.get(disk.broker), hw)
     for segment in disk.segments:
-        above = [b for b in segment.batches or () if b["last_offset"] >= hw]
-        if not above or segment.at is None:
-            continue
-        appended = _time(above[0]["max_timestamp"])
-        last = _time(above[-1]["max_timestamp"])
-        if appended is not None and last is not None and abs(last - segment.at) <= AGREES:
-            return checkpointed - appended
-        return checkpointed - segment.at
-    return None
+        above = next((b for b in segment.batches or () if b["last_offset"] >= hw), None)
+        if above is not None:
+            appended = _time(above["max_timestamp"]) if above["append_time"] else None
+            told += [at for at in (appended - skew if appended is not None else None, segment.at) if at is not None]
+            break
+    return max((checkpointed - at for at in told), default=None)
+
+
+def _seen_beyond(replica: Replica | None, hw: int) -> list[datetime]:
+    """When the log was seen to hold the record, since it was last cut there."""
+    if replica is None:
+        return []
+    cut = max((r.at for r in replica.removals if r.start <= hw and r.at is not None), default=datetime.min)
+    seen = (o for o in replica.observations if o.quantity == "log-end-offset" and o.offset > hw)
+    return [o.at for o in seen if o.at is not None and o.at > cut]
 
 
 def _time(stamp: int) -> datetime | None:

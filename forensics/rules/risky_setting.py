@@ -22,10 +22,10 @@ from forensics.durability import (
     overridden,
     own_history,
     topics,
-    versions,
 )
 from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
 from spark.cluster import Cluster
+from spark.versions import versions
 
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 NAMED = 6

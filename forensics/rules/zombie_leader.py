@@ -44,7 +44,7 @@ def _restarted(replica: Replica, before: Term, woke: FollowerStart) -> bool:
 
 def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:
     how_far = f" up to offset {woke.offset}" if woke.offset is not None else ""
-    ahead = f" and had written{how_far} while the new leader began at {term.start_offset}" if beyond else ""
+    ahead = f" and had written{how_far} while the new leader began at {term.began}" if beyond else ""
     return Finding(
         kind="zombie-leader",
         severity="high",

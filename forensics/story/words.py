@@ -358,6 +358,8 @@ def _regresses(e: Event, t: Teller) -> str:
 
 def _resets(e: Event, t: Teller) -> str:
     came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
+    if e.reason == "tier":
+        return f"begins its log anew{came} at {e.offset} or beyond, behind what the remote tier has"
     return f"is out of its leader's range: goes on{came} at {e.offset}"
 
 

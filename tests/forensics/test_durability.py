@@ -21,7 +21,6 @@ from forensics.durability import (
     exposure,
     min_isr,
     number,
-    parsed,
     settled,
     topics,
 )
@@ -56,24 +55,6 @@ def cluster(*events: Event, version: str | None = None, brokers: Sequence[int] =
 
 
 # defaults
-
-
-@pytest.mark.parametrize(
-    ("version", "numbers"),
-    [
-        ("2.8.2", (2, 8, 2)),
-        ("0.10.2.2", (0, 10, 2, 2)),
-        ("3.9.0-SNAPSHOT", (3, 9, 0)),
-        ("7.4.0-ccs", (3, 4)),
-        ("6.2.1-ce", (2, 8)),
-        ("5.4.0-ccs", (2, 4)),
-        ("unknown", None),
-        (None, None),
-        ("", None),
-    ],
-)
-def test_versions(version: str | None, numbers: tuple[int, ...] | None) -> None:
-    assert parsed(version) == numbers
 
 
 @pytest.mark.parametrize(

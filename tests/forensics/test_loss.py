@@ -15,7 +15,7 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import build
 from tests import local
-from tests.forensics.staged import START, Files, Story, of, report, shifted, table
+from tests.forensics.staged import START, Files, Story, of, report, shifted, table, timeline
 
 Told = tuple[object, ...]
 
@@ -371,7 +371,7 @@ def replaced(*created: float) -> list[Told]:
 
     began = START.replace(tzinfo=timezone.utc).timestamp() * 1000
     times = [int(began + second * 1000) for second in created]
-    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False}
+    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False, "whole": True}
     batches = [{**fields, "base_offset": n, "last_offset": n, "base_timestamp": t, "max_timestamp": t} for n, t in enumerate(times)]
     path = "broker-2/data/t-0/00000000000000000000.log"
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
@@ -477,3 +477,22 @@ def test_files_and_rows_in_any_order_give_the_same_report(exemplar: Exemplar, se
     files = {p: exemplar.files[p] for p in paths}
     assert report(files, exemplar.modified).json() == straight
     assert local.report(table(files, exemplar.modified, shuffled=seed)).json() == straight
+
+
+def test_a_follower_that_begins_behind_the_remote_tier_has_lost_nothing() -> None:
+    """Its leader keeps locally what is above 340 (KIP-405); local retention deletes no head of the log either."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.isr(1, 5, [1], 1)
+    s.follows(2, 100, 0, 120, 110)
+    tier = "INFO Updated the epoch cache from remote tier till offset: 340 with size: 1 for Topic: t; Partition: 0; Leader: Some(1); Replicas: 1,2; ISR: 1"
+    s.line(2, "server", 101, f"{tier}; LeaderRecoveryState: RECOVERED (kafka.server.TierStateMachine)")
+    dropped = (
+        "INFO [UnifiedLog partition=t-0, dir=/d] Deleting segment LogSegment(baseOffset=0, size=10, lastModifiedTime=1, largestRecordTimestamp=1) due to "
+        "local log retention time 1000ms breach based on the largest record timestamp in the segment (kafka.log.UnifiedLog)"
+    )
+    s.line(1, "server", 90, dropped)
+    told = report(s.files)
+    assert of(told, "data-loss", "truncate-to-start", "log-wiped-at-load", "retention") == []
+    found, _ = timeline(s.files)
+    assert (found.replicas[2].removals, found.replicas[2].log_end_offset) == ([], 340)
