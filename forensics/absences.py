@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from forensics.durability import effective, number
 from forensics.model import brokers_named, moment, quote
 from forensics.remembered import last_kept
 from forensics.windows import DETECTION, SLACK, Absence, Window, absence, within_life, words_of
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
+from spark.effective import effective, number
 from spark.events import Event
 from spark.replicas import Disk
 from spark.settings import BROKER, TOPIC, Change

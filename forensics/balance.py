@@ -17,9 +17,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.durability import effective, number
 from forensics.model import Evidence
 from spark.cluster import Cluster, Measure
+from spark.effective import effective, number
 from spark.timeline import PartitionTimeline, Snapshot
 
 MAX_STEPS = 32

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
+from forensics.durability import below_min_isr, min_isr, required, settled
 from forensics.model import Finding, Rule, brokers_named, moment, quote
 from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
-from spark.settings import DEFAULT
+from spark.effective import Effective
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    told = max((e.count for e in timeline.of("append-refused") if e.count), default=None)
-
-    def required(state: State) -> int:
-        if told is not None and _setting(state, timeline, cluster).source == DEFAULT:  # nothing else tells what was set
-            return told
-        return min_isr(cluster, timeline.topic, state.at, state.leader)
-
     def below(state: State) -> bool:
-        return below_min_isr(state, required(state))
+        return below_min_isr(state, required(state, timeline, cluster))
 
     cut = replace(timeline, states=settled(timeline, cluster))
     found = lived(windows(cut, below), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds > 0]):
-        yield _finding(window, required, timeline, cluster)
+        yield _finding(window, timeline, cluster)
 
 
-def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    fewest = min(window.states, key=lambda s: (len(s.isr) - asked(s), len(s.isr)))
-    required = asked(fewest)
+def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    asked, fewest = max(
+        ((required(s, timeline, cluster) or 0, s) for s in window.states),
+        key=lambda found: (found[0] - len(found[1].isr), -len(found[1].isr)),
+    )
     out = missing(window.states)
     left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
     why = [absence(b, left, timeline, cluster) for b in out]
@@ -46,22 +41,22 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
     closed = closing(window, out, cluster) if stopped else ""
     over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
     planned = not refused and over and stopped
-    setting = _setting(fewest, timeline, cluster)
+    setting = min_isr(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
         severity="low" if silent else "medium" if planned else "high",
-        confidence="possible" if silent else "certain",
+        confidence="possible" if silent else "probable" if setting.assumed else "certain",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
         leader_epoch=fewest.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window, cluster)}"
+        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={asked} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
         explanation=(
             f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
-            f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
+            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
             f"{'; '.join(a.words for a in why)}.{closed}{unheard(silent)}"
         ),
         next_steps=(
@@ -72,12 +67,12 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
     )
 
 
-def _setting(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
-    return effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
-
-
-def _place(setting: Effective, required: int) -> str:
-    return setting.place if setting.value == str(required) else "as the leader said when it refused a write"
+def _place(setting: Effective) -> str:
+    return (
+        "as the leader said when it refused a write"
+        if setting.event is not None and setting.event.event == "append-refused"
+        else setting.place
+    )
 
 
 def _inside(window: Window, at: datetime | None) -> bool:
