@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from forensics.model import Finding, Rule, brokers_named, moment, quote
 from forensics.windows import Window, absence, closing, condensed, lasted, lived, missing, until, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
-from spark.effective import Effective
+from spark.effective import Effective, strict
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
@@ -56,14 +56,36 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         + (f", {count} writes refused" if count else ""),
         explanation=(
             f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
-            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
-            f"{'; '.join(a.words for a in why)}.{closed}{unheard(silent)}"
+            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
+            f"{'; '.join(a.words for a in why) or _nobody_out(fewest)}.{closed}{unheard(silent)}"
         ),
         next_steps=(
-            *((f"Bring {brokers_named(out)} back in sync.",) if window.end is None else ()),
+            *((_step(out),) if window.end is None else ()),
             "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
         ),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(a.event for a in why)),
+    )
+
+
+def _of_others(state: State, cluster: Cluster) -> str:
+    """What became of what producers wrote that do not ask for acks=all."""
+    waits = strict(cluster, state.leader, state.at)
+    if waits is None:
+        return ""
+    return (
+        "; the high watermark waits until the ISR is large enough"
+        if waits
+        else "; what they write is committed by the fewer replicas all the same"
+    )
+
+
+def _nobody_out(state: State) -> str:
+    return "it has no more replicas" if state.replicas else "which replicas are missing the evidence does not tell"
+
+
+def _step(out: Sequence[int]) -> str:
+    return (
+        f"Bring {brokers_named(out)} back in sync." if out else "Assign it more replicas, or ask for no more in-sync replicas than it has."
     )
 
 

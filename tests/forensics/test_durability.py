@@ -396,6 +396,19 @@ def set_later(*settings: tuple[float, int]) -> dict[str, str]:
     return {**files, own: creation + "".join(sorted(others))}
 
 
+def test_a_setting_that_nobody_tells_of_the_leader_is_no_certain_window() -> None:
+    """Its own file names it, of the topic's overrides nothing is known: were there one, it would count."""
+    told = {**Story().files, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=2\n"}
+    lines = Story()
+    lines.leads(1, 1, 0, 0, 0, [1, 2, 3])
+    lines.isr(1, 10, [1], 1)
+    lines.isr(1, 20, [1, 2, 3], 2)
+    (under,) = of(report({**told, **lines.files}), "under-min-isr")
+    assert under.confidence == "probable"
+    (seen,) = of(report(story((10, [1], 1), (20, [1, 2, 3], 2))), "under-min-isr")
+    assert seen.confidence == "certain"
+
+
 def test_a_setting_that_is_raised_begins_a_window_and_lowered_ends_it() -> None:
     (under,) = of(report(set_later((20, 3), (30, 2))), "under-min-isr")
     assert (under.start and under.start.second, under.end and under.end.second) == (20, 30)
