@@ -21,7 +21,7 @@ LATEST_MS = 250_000_000_000_000
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     final = timeline.final
-    if final is None or final.leader not in timeline.disks:
+    if final is None or final.leader not in timeline.disks or final.leader != timeline.standing.leader:
         return
     disk = timeline.disks[final.leader]
     hw = disk.high_watermark
