@@ -22,7 +22,7 @@ from spark.generations import generations
 from spark.order import file_order
 from spark.replicas import ASIDE, DISK_EVENTS, Disk, LeaderStart, Replica, disk, history
 from spark.standing import Snapshot, Standing, as_states, seen_after
-from spark.states import UNKNOWN_EPOCH, State, collect_states, not_after
+from spark.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class PartitionTimeline:
         last, done = seen or final, reassigned(self)[-1:]
         told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
         replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
-        adding, removing = _aims(last)
+        adding, removing = _aims(seen, self.states)
         if done and (last is None or not_after(last.at, done[0].at)):
             replicas, adding, removing = tuple(done[0].replicas or ()), (), ()
         return Standing(
@@ -153,11 +153,17 @@ class PartitionTimeline:
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
 
 
-def _aims(last: State | Snapshot | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Replicas that are being added, and removed."""
-    if isinstance(last, Snapshot):
-        return tuple(last.event.adding_replicas or ()), tuple(last.event.removing_replicas or ())
-    return (last.adding, last.removing) if last is not None else ((), ())
+def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Replicas that are being added, and removed. States of a leader's own changes of its ISR do not name them: as long as the assignment is
+    the same, the reassignment goes on."""
+    if seen is not None:
+        return tuple(seen.event.adding_replicas or ()), tuple(seen.event.removing_replicas or ())
+    for state in reversed(states):
+        if state.replicas != states[-1].replicas:
+            break
+        if state.event.adding_replicas is not None or state.adding or state.removing or state.source not in OF_THE_ISR:
+            return state.adding, state.removing
+    return (), ()
 
 
 # terms

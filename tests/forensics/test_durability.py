@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from forensics.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
 from forensics.model import LEVELS, Finding
+from forensics.rules import config_drift
 from forensics.rules.risky_setting import judge
 from spark.cluster import Cluster, Node, Source
 from spark.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
@@ -29,7 +30,7 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def config(key: str, value: str | None, line: int = 1, **fields: Any) -> Event:
+def config(key: str | None, value: str | None, line: int = 1, **fields: Any) -> Event:
     return Event(
         **{"event": "config", "key": key, "value": value, "source": "server.log", "line": line, "text": f"{key}={value}", **fields}
     )
@@ -350,6 +351,30 @@ def test_flushing_is_told_where_it_cost_something() -> None:
 def test_what_is_only_possible_is_no_cost() -> None:
     known = cluster(config(UNCLEAN, "true", writer=1, reason=STATIC))
     assert risks(known, [row("t")], lost("t", "unclean-election", confidence="possible"))[f"{UNCLEAN}=true"].severity == "medium"
+
+
+@pytest.mark.parametrize(
+    ("version", "brokers", "key", "value", "found"),
+    [
+        ("0.10.2.2", None, UNCLEAN, "true", []),
+        ("2.8.2", None, UNCLEAN, "true", [("false", "certain")]),
+        (None, None, UNCLEAN, "true", [("the default", "probable")]),
+        ("2.8.2", "true", UNCLEAN, "true", []),
+        ("2.8.2", "3", MIN_ISR, "2", [("3", "certain")]),
+        ("2.8.2", None, MIN_ISR, "2", []),
+    ],
+)
+def test_less_safe_than_what_held_before(version: str, brokers: str | None, key: str, value: str, found: list[tuple[str, str]]) -> None:
+    """What held while the topic had no value of its own is the brokers', else the default of their version."""
+    told = [config(key, brokers, writer=1, reason=STATIC)] if brokers is not None else []
+    known = cluster(
+        *told,
+        config(None, "", topic="t", at=at(0), reason=TOPIC),
+        config(key, value, 2, topic="t", at=at(9), reason=TOPIC),
+        version=version,
+    )
+    drifts = list(config_drift.judge(PartitionTimeline("t", 0, 0), known))
+    assert [(f.summary.split(" from ")[1].split(" to ")[0], f.confidence) for f in drifts] == found
 
 
 # windows
