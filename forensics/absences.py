@@ -16,12 +16,12 @@ from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
-from forensics.durability import effective, number
 from forensics.model import brokers_named, moment, quote
 from forensics.remembered import last_kept
 from forensics.windows import Window, within_life
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
+from spark.effective import effective, number
 from spark.events import Event
 from spark.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.replicas import DISK_EVENTS, Disk

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import timezone
 from itertools import pairwise
 
 from forensics.before_epochs import (
@@ -24,6 +24,7 @@ from forensics.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
+from forensics.durability import required
 from forensics.elections import Election, elections
 from forensics.inheritance import inherited
 from forensics.model import Range
@@ -390,9 +391,9 @@ def _excuse(part: Range, term: Term, timeline: PartitionTimeline, cluster: Clust
     around = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
     if around and all(b["producer_id"] >= 0 for b in around):
         return "all producers of this partition are idempotent or transactional, which implies acks=all"
-    required = cluster.min_isr(timeline.topic, _written(term))
-    if required > 1 and not _below(part, required, term, timeline):
-        return f"min.insync.replicas is {required}, which is set for producers with acks=all"
+    asked = _asked(term, timeline, cluster)
+    if asked is not None and asked > 1 and not _below(part, asked, term, timeline):
+        return f"min.insync.replicas is {asked}, which is set for producers with acks=all"
     if _handed_over(term, timeline) and _sent_again(term, timeline):
         return "the new leader's first records were created before it led, so producers were waiting and sent again"
     return None
@@ -413,9 +414,10 @@ def _below(part: Range, required: int, term: Term, timeline: PartitionTimeline) 
     return not any(e.writer == leader for e in timeline.of("append-refused"))
 
 
-def _written(term: Term) -> datetime | None:
-    """A time at which what a term cut off was still written: an operator may change settings for the sake of the election."""
-    return term.before.at if term.before is not None else term.at
+def _asked(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
+    """How many in-sync replicas the leader asked for that took what a term cut off; not later, for an operator may change settings for the
+    sake of the election. None where it is not known."""
+    return required(term.before, timeline, cluster) if term.before is not None else None
 
 
 def _handed_over(term: Term, timeline: PartitionTimeline) -> bool:
@@ -550,7 +552,7 @@ def _by_commitment(
     sole = _sole(term, timeline)
     if (
         sole is not None
-        and cluster.min_isr(timeline.topic, _written(term)) <= 1
+        and _asked(term, timeline, cluster) == 1
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
         return [(whole, True, hw)]

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from forensics.elections import elections
 from forensics.loss import later_terms, losses
-from forensics.model import Finding, brokers_named
+from forensics.model import Finding, brokers_named, moment
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.continuity import Gap, between
@@ -108,6 +108,9 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
+    if (now := timeline.standing).leader != known[-1].leader and timeline.later:
+        led = "nobody" if now.leader == -1 else f"broker {now.leader}"
+        yield f"{led} was seen to lead it at {moment(now.at)}, and how it came to that is not in evidence; the controller's logs would tell"
 
 
 def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 from spark.assigned import Orders, after_reassignments, assigned_from, reassigned
 from spark.chain import chain
@@ -21,7 +22,8 @@ from spark.generations import generations
 from spark.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.order import file_order
 from spark.replicas import ASIDE, AT_LEAST, AT_MOST, DISK_EVENTS, EXACT, Disk, LeaderStart, Replica, disk, history
-from spark.states import UNKNOWN_EPOCH, State, collect_states, not_after
+from spark.standing import Snapshot, Standing, as_states, seen_after
+from spark.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
@@ -72,17 +74,6 @@ class Term:
         return (self.epoch, self.restart)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A `kafka-topics --describe` line."""
-
-    leader: int
-    isr: tuple[int, ...]
-    replicas: tuple[int, ...]
-    at: datetime | None
-    event: Event
-
-
 @dataclass
 class PartitionTimeline:
     topic: str
@@ -127,18 +118,42 @@ class PartitionTimeline:
     def final(self) -> State | None:
         return self.states[-1] if self.states else None
 
+    @cached_property
+    def later(self) -> list[Snapshot]:
+        """What --describe saw after the last state."""
+        return seen_after(self.final, self.snapshots)
+
+    @cached_property
+    def told(self) -> list[State]:
+        """The states, and those that only --describe saw after them, by which neither terms nor losses are told."""
+        return [*self.states, *as_states(self.final, self.later)]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How the partition stands where the evidence ends."""
+        final, seen = self.final, self.later[-1] if self.later else None
+        last, done = seen or final, reassigned(self)[-1:]
+        told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
+        replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
+        adding, removing = _aims(seen, self.states)
+        if done and (last is None or not_after(last.at, done[0].at)):
+            replicas, adding, removing = tuple(done[0].replicas or ()), (), ()
+        return Standing(
+            leader=last.leader if last is not None else None,
+            isr=last.isr if last is not None else (),
+            replicas=replicas,
+            preferred=self.orders.first(replicas),
+            removing=removing,
+            moving=bool(adding or removing),
+            leader_epoch=final.known_epoch if final is not None and last is not None and final.leader == last.leader else None,
+            at=last.at if last is not None else None,
+            event=last.event if last is not None else None,
+        )
+
     @property
     def assigned(self) -> tuple[int, ...]:
         """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
-        done = reassigned(self)
-        if done and (not self.states or not_after(self.states[-1].at, done[-1].at)):
-            return tuple(done[-1].replicas or ())
-        for state in reversed(self.states):
-            if state.replicas:
-                return state.replicas
-        if self.snapshots:
-            return self.snapshots[-1].replicas
-        return tuple(sorted({b for s in self.states for b in s.isr}))
+        return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
 
     def log_start(self, broker: int) -> int | None:
         """Where a replica's log began when it was last seen: by its files, else by its broker's lines. Kafka checkpoints it only where it
@@ -168,6 +183,19 @@ class PartitionTimeline:
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
+
+
+def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Replicas that are being added, and removed. States of a leader's own changes of its ISR do not name them: as long as the assignment is
+    the same, the reassignment goes on."""
+    if seen is not None:
+        return tuple(seen.event.adding_replicas or ()), tuple(seen.event.removing_replicas or ())
+    for state in reversed(states):
+        if state.replicas != states[-1].replicas:
+            break
+        if state.event.adding_replicas is not None or state.adding or state.removing or state.source not in OF_THE_ISR:
+            return state.adding, state.removing
+    return (), ()
 
 
 # terms

@@ -7,9 +7,11 @@ Not here: what holds from which version on (whoever asks), or where the line sta
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from functools import cache
 
 from spark.cluster import Cluster
+from spark.events import Event
 
 Version = tuple[int, ...]
 
@@ -37,7 +39,17 @@ def parsed(text: str | None) -> Version | None:
     return numbers[: 4 if numbers[0] == 0 and len(numbers) <= 4 else 3]
 
 
-def versions(cluster: Cluster, broker: int | None = None) -> list[Version]:
-    """Versions of a broker, or of all nodes, oldest first."""
+def versions(cluster: Cluster, broker: int | None = None, at: datetime | None = None) -> list[Version]:
+    """Versions of a broker, or of all nodes, oldest first: those they ran at that time, else those they ran last."""
     nodes = [cluster.nodes[broker]] if broker in cluster.nodes else cluster.nodes.values()
-    return sorted({v for n in nodes if (v := parsed(n.version)) is not None})
+    told = (line.value if at is not None and (line := version_line(cluster, n.id, at)) is not None else n.version for n in nodes)
+    return sorted({v for text in told if (v := parsed(text)) is not None})
+
+
+def version_line(cluster: Cluster, broker: int | None, at: datetime | None = None) -> Event | None:
+    """The line of a broker that tells its version then; before the first one, that. Of a broker nobody knows, any other's."""
+    lines = cluster.version_lines
+    own = lines.get(broker) or (next(iter(lines.values()), None) if broker not in cluster.nodes else None)
+    if not own:
+        return None
+    return own[-1] if at is None else next((e for e in reversed(own) if e.at is not None and e.at <= at), own[0])

@@ -142,10 +142,9 @@ def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
 def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
     from forensics.model import moment
 
-    ends = [s.last for s in cluster.sources if s.last is not None]
     lines = [
-        f"the cluster still stands as the evidence says, which ends at {moment(max(ends))}"
-        if ends
+        f"the cluster still stands as the evidence says, which ends at {moment(cluster.until)}"
+        if cluster.until is not None
         else "the evidence has no times: it may be old"
     ]
     lines.append("the evidence names all partitions of the cluster; those it does not name are counted nowhere")

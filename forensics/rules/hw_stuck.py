@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.absences import lag_time
+from forensics.durability import below_min_isr, min_isr, required
 from forensics.model import Finding, Range, Rule, moment, quote
 from spark.cluster import Cluster
+from spark.effective import Effective, strict
 from spark.replicas import Disk, Replica
 from spark.timeline import PartitionTimeline
 
@@ -17,7 +19,7 @@ LATEST_MS = 250_000_000_000_000
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     final = timeline.final
-    if final is None or final.leader not in timeline.disks:
+    if final is None or final.leader not in timeline.disks or final.leader != timeline.standing.leader:
         return
     disk = timeline.disks[final.leader]
     hw = disk.high_watermark
@@ -32,7 +34,9 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     should = min(reached.values())
     if whole and should <= hw.offset:
         return
-    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited)
+    below = below_min_isr(final, required(final, timeline, cluster)) and strict(cluster, final.leader, hw.at) is not False
+    held = min_isr(final, timeline, cluster) if below else None
+    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited, held)
 
 
 def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:
@@ -62,8 +66,16 @@ def _time(stamp: int) -> datetime | None:
 
 
 def _finding(
-    timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached: dict[int, int], whole: bool, waited: timedelta
+    timeline: PartitionTimeline,
+    disk: Disk,
+    hw: int,
+    end: int,
+    reached: dict[int, int],
+    whole: bool,
+    waited: timedelta,
+    held: Effective | None,
 ) -> Finding:
+    """`held`: the min.insync.replicas that the ISR is below, where the HW may wait for it."""
     assert disk.high_watermark is not None and timeline.final is not None
     isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
     return Finding(
@@ -80,11 +92,12 @@ def _finding(
         explanation=(
             f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, yet it checkpointed a high watermark of {hw} at "
             f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(timeline.final.isr)} and its logs end at: {isr}. "
-            f"{'All of it has the records, so the high watermark should be ' + str(min(reached.values())) + '.' if whole else ''} "
-            "Consumers cannot read these records and acks=all producers wait for them; nothing is lost."
+            f"{_why(whole, min(reached.values()), held)} Consumers cannot read these records; nothing is lost."
         ).replace("  ", " "),
         next_steps=(
-            _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
+            "Bring the replicas outside the ISR back: the high watermark goes on once enough are in sync."
+            if held is not None
+            else _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
             "Do not delete or reset anything: the records are on the disks.",
         ),
         evidence=quote(
@@ -92,8 +105,18 @@ def _finding(
             disk.end_event(),
             *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker),
             timeline.final.event,
+            held.event if held is not None else None,
         ),
     )
+
+
+def _why(whole: bool, should: int, held: Effective | None) -> str:
+    if held is not None:
+        return (
+            f"The ISR is below min.insync.replicas={held.value} ({held.place}): from 3.7 on the high watermark waits until it is not (KAFKA-15583), "
+            "and only producers that do not ask for acks=all are served."
+        )
+    return "acks=all producers wait for them." + (f" All of it has the records, so the high watermark should be {should}." if whole else "")
 
 
 def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred: int | None) -> str:
@@ -112,7 +135,10 @@ RULE = Rule(
     kind="hw-stuck",
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
-    benign=("A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",),
+    benign=(
+        "A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",
+        "From 3.7 on, an ISR below min.insync.replicas: the high watermark goes on when replicas are back.",
+    ),
     references=("KAFKA-15583", "KIP-966"),
     partition=judge,
 )

@@ -537,10 +537,9 @@ class _Story:
 
     def _foot(self) -> Iterator[Step]:
         timeline = self.timeline
-        if timeline.final is not None and timeline.generation == 0:
-            yield Step(
-                "end", None, ("end",), said(self.teller.end(timeline.final)), (timeline.final.event,), epoch=timeline.final.known_epoch
-            )
+        now = timeline.standing
+        if now.event is not None and timeline.generation == 0:
+            yield Step("end", None, ("end",), said(self.teller.end(now)), (now.event,), epoch=now.leader_epoch)
         for broker, replica in sorted(timeline.replicas.items()):
             for removal in replica.removals:
                 if removal.cause == "left-behind":

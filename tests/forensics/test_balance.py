@@ -182,7 +182,7 @@ def test_steps_tell_changes_only_and_the_last_ones() -> None:
 def test_a_later_describe_is_the_last_step() -> None:
     told = timeline(state(0, 1))
     event = Event(event="describe-partition", source="d", line=1, at=at(60))
-    told.snapshots = [Snapshot(2, (2, 1), (1, 2, 3), at(60), event), Snapshot(3, (3,), (1, 2, 3), at(-60), event)]
+    told.snapshots = [Snapshot(3, (3,), (1, 2, 3), at(-60), event), Snapshot(2, (2, 1), (1, 2, 3), at(60), event)]
     assert [s["leader"] for s in steps(told)] == [1, 2]
 
 

@@ -26,6 +26,7 @@ def stuck(
     producer_s: int = 0,
     touched: datetime | None = NOON,
     by_broker: bool = False,
+    min_isr: str = "1",
 ) -> list[Finding]:
     """A leader whose high watermark stands at 5, `waited_s` after the record at 5 was appended and its only follower has it too. The
     producer's clock is `producer_s` ahead."""
@@ -52,6 +53,7 @@ def stuck(
     disks[1].high_watermark, disks[2].log_end_offset = hw, follower
     timeline = PartitionTimeline("t", 0, 0, states=[state], disks=disks)
     cluster = Cluster(nodes={1: Node(1, version=version), 2: Node(2, version=version)})
+    cluster.settings.put("min.insync.replicas", min_isr, "DYNAMIC_TOPIC_CONFIG", "t")
     if lag is not None:
         cluster.settings.put("replica.lag.time.max.ms", lag, "STATIC_BROKER_CONFIG", 1)
     return list(judge(timeline, cluster))
@@ -93,3 +95,11 @@ def test_leadership_is_moved_by_what_can_move_it() -> None:
 def test_a_follower_that_lacks_records_is_not_to_lead() -> None:
     (found,) = stuck(60, "3.9.1", replicas=(2, 1), follower=7)
     assert found.next_steps[0].startswith("Do not move the leadership away from broker 1")
+
+
+@pytest.mark.parametrize(("version", "waits"), [("3.6.2", False), ("7.6.0-ccs", False), ("3.7.0", True)])
+def test_below_min_isr_it_waits_by_design_from_3_7_on(version: str, waits: bool) -> None:
+    """KAFKA-15583: before, the HW goes on with the ISR there is, and one that does not is stuck by something else."""
+    (found,) = stuck(60, version, replicas=(1, 2, 3), min_isr="3")
+    assert ("min.insync.replicas=3" in found.explanation, "should be 10" in found.explanation) == (waits, not waits)
+    assert found.next_steps[0].startswith("Bring") == waits

@@ -17,7 +17,7 @@ from spark.folding import fold
 from spark.generations import generations
 from spark.order import file_order
 from spark.states import State, replay
-from spark.timeline import build
+from spark.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import Story, timeline
 
@@ -374,3 +374,16 @@ def test_metadata_alone_makes_no_replica() -> None:
     (found,) = build("t", 0, [created(writer=100), change(11, leader=2, writer=100)], Cluster())
     assert found.replicas == {}
     assert [(t.epoch, t.leader, t.start_offset) for t in found.terms] == [(0, 1, None), (1, 2, None)]
+
+
+def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> None:
+    """Its replicas on the way out count for the factor no more; who names the assignment again, without them, ends it."""
+    told = Event(event="partition-state", source="s", line=1)
+
+    def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = told) -> State:
+        return State(0, None, 1, isr, (1, 2, 3, 4), (), removing, None, (), None, source, event)
+
+    moving = [state("decided", (1, 2, 3), (3,)), state("changed", (1, 2, 3, 4))]
+    over = Event(event="leader-start", source="s", line=2, adding_replicas=[], removing_replicas=[])
+    stands = [PartitionTimeline("t", 0, 0, states=s).standing for s in (moving, [*moving, state("leader", (1, 2), event=over)])]
+    assert [(s.moving, s.removing) for s in stands] == [(True, (3,)), (False, ())]
