@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
-from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Range, Rule, brokers_named, moment, quote
 from forensics.windows import SLACK
 from spark.cluster import Cluster
 from spark.events import Event
@@ -272,7 +272,7 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
     term, part = loss.term, earlier.range
     old = loss.removals[0].broker
     stood = earlier.confidence == "probable"
-    severity = "low" if loss.excuse is not None else ("high" if stood else "medium")
+    severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
         f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
         f"that was alive when broker {term.leader} was elected had heard of no higher one. An in-sync replica held it back, and broker "
