@@ -26,7 +26,8 @@ class Handover:
     late: timedelta
     """How long it went on after the next was elected."""
     orderly: bool
-    """It obeyed at once, was stopping, or was in sync still: a controlled shutdown, a preferred election, a reassignment."""
+    """It was stopping, or in sync still: a controlled shutdown, a preferred election, a reassignment. One that was given up for dead
+    was neither, however soon it obeyed."""
 
 
 def handover(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Handover | None:
@@ -36,11 +37,10 @@ def handover(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Hando
     if woke is None or woke.at is None or term.at is None:
         return None
     node = cluster.nodes.get(woke.broker)
-    stops = ((life.stopping, life.end_at) for life in (node.lives if node is not None else ()))
+    stops = ((life.stopping or life.controlled, life.end_at) for life in (node.lives if node is not None else ()))
     stopping = any(s is not None and s.at is not None and s.at <= woke.at and (end is None or end >= term.at) for s, end in stops)
     in_sync = term.state is not None and woke.broker in term.state.isr
-    late = woke.at - term.at
-    return Handover(woke.broker, woke.at, late, abs(late) <= GRACE or stopping or in_sync)
+    return Handover(woke.broker, woke.at, woke.at - term.at, stopping or in_sync)
 
 
 def obeyed(before: Term, term: Term, timeline: PartitionTimeline) -> FollowerStart | None:

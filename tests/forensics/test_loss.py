@@ -219,12 +219,12 @@ def test_a_loss_is_split_at_the_high_watermark() -> None:
     assert (below.severity, above.severity) == ("critical", "high")
 
 
-@pytest.mark.parametrize(("obeyed", "severity"), [(19.3, "low"), (22, "medium"), (40, "high")])
-def test_clean_leader_without_the_tail_of_the_old_one(obeyed: float, severity: str) -> None:
-    """The cut is as certain however it came about; how long the deposed leader went on alone is what makes it worse."""
+@pytest.mark.parametrize(("obeyed", "isr", "severity"), [(19.3, [3, 1, 2], "low"), (19.3, [3, 1], "medium"), (40, [3, 1], "high")])
+def test_clean_leader_without_the_tail_of_the_old_one(obeyed: float, isr: list[int], severity: str) -> None:
+    """The cut is as certain however it came about; a leader that was given up and went on alone is what makes it worse."""
     s = Story()
     s.leads(2, 0, 0, 0, 0, [2, 3, 1])
-    s.leads(3, 19, 1, 340, 300, [3, 1], previous=0)
+    s.leads(3, 19, 1, 340, 300, isr, previous=0)
     s.follows(2, obeyed, 1, 405, 300)
     s.truncates(2, obeyed + 0.1, 340)
     (loss,) = losses(s.files)
