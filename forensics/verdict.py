@@ -56,6 +56,10 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
+    if below := [x for x in losses(timeline, cluster) if x.committed and x.range.start < x.reached and x.range.end is None]:
+        return told(
+            LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
+        )
     if gone := [f for f in sure if f.committed is None]:
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:

@@ -21,9 +21,9 @@ Partitions = Sequence[Mapping[str, Any]]
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     """'found', 'excluded' (each partition is proven whole, or only tails were cut) or 'unknown'."""
-    if any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
-        return FOUND
     verdicts = {p["verdict"] for p in states}
+    if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
+        return FOUND
     doubted = any(f.kind == "data-loss" and f.committed is not False for f in findings)
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNKNOWN
 

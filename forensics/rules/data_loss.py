@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
-from forensics.model import Finding, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Range, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.presence import SLACK
@@ -130,18 +130,29 @@ def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
     )
 
 
+LONG = timedelta(seconds=10)
+MANY = 100
+"""So long, or so many records, and what a deposed leader took alone is no matter of a moment."""
+
+
 def _severity(loss: Loss) -> str:
-    if loss.excuse is not None:
+    if loss.committed is not False:
+        return "critical" if loss.committed and loss.range.end is not None else "high"
+    gave_way = loss.handover
+    if loss.excuse is not None or (gave_way is not None and gave_way.orderly):
         return "low"
-    return "critical" if loss.committed and loss.range.end is not None else "high"
+    return "high" if gave_way is not None and (gave_way.late >= LONG or (loss.range.length or 0) >= MANY) else "medium"
 
 
 def _lost_words(loss: Loss) -> str:
-    kind = {True: "committed, lost", False: "lost, never committed", None: "lost"}[loss.committed]
+    kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[loss.committed]
     if loss.range.end is None:
-        return f"{kind}, at least up to {loss.reached - 1}; how far they went is not in evidence"
+        more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any"
+        return f"{kind}{more}; how far they went is not in evidence"
     if loss.excuse is not None:
-        return "cut, never committed; probably acknowledged to nobody"
+        return f"{kind}; probably acknowledged to nobody"
+    if loss.committed is False:
+        kind += ": producers with acks=0 or acks=1 may miss them"
     return f"{kind}{' (or a little more)' if loss.at_least else ''}"
 
 
@@ -167,14 +178,34 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
         f"The log of {whose} reached {reach} (exclusive).",
         f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
         f"{term.epoch} with a log that ended at offset {_where(loss)}: it {_BECAUSE[loss.cause]}.",
-        f"So {'at least ' if loss.at_least else ''}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition"
-        f"{', and whatever the leader appended after that was seen' if count is None else ''}.",
+        _gone_words(loss, gone),
         *(_removal_words(r, loss) for r in loss.removals[:3]),
+        _handover_words(loss),
         _commitment(loss, timeline),
     ]
     if loss.still_on:
         parts.append(f"They still lie on the disk of {brokers_named(loss.still_on)}.")
     return " ".join(p for p in parts if p)
+
+
+def _gone_words(loss: Loss, gone: int) -> str:
+    if not gone:
+        return f"What is below offset {loss.reached} is told as a loss of its own; whatever the leader appended after that was seen is gone, too."
+    more = ", and whatever the leader appended after that was seen" if loss.range.end is None else ""
+    least = "at least " if loss.at_least else ""
+    return f"So {least}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition{more}."
+
+
+def _handover_words(loss: Loss) -> str:
+    gave_way = loss.handover
+    if gave_way is None or loss.committed is True:
+        return ""
+    if gave_way.orderly:
+        return f"Broker {gave_way.leader} gave way in order: they are what was in flight then."
+    seconds = gave_way.late.total_seconds()
+    return (
+        f"Broker {gave_way.leader}, deposed, went on for {seconds:.1f} s before it obeyed, and may have taken records alone all that time."
+    )
 
 
 def _where(loss: Loss) -> str:
@@ -208,13 +239,12 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
             whole = f"{brokers_named(before.isr)}, the whole ISR, had them"
             return f"They were committed: {whole} before broker {loss.term.leader} cut its log."
         return f"They were committed: a high watermark of {hw} was seen before."
-    if loss.committed is False and loss.excuse is not None:
-        return (
-            f"They were never committed, and {loss.excuse}: a producer with acks=all was not told that they were written and sends them again. "
-            "Only producers with acks=0 or acks=1 have lost something."
-        )
     if loss.committed is False:
-        return "They were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset. Only producers with acks=0 or acks=1 were told that these records were written."
+        proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
+        told = "No producer with acks=all was told that they were written; who sends with acks=0 or acks=1 may have been."
+        if loss.excuse is None:
+            return f"They were never committed: {proof}. {told}"
+        return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
     return "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
 
 
@@ -225,13 +255,13 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
     elif loss.still_on:
         yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
     what = f"what they sent to partition {timeline.partition} at that time"
-    if loss.excuse is None:
-        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
+    if loss.committed is False:
+        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all know that it failed, or sent it again."
     else:
-        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all sent it again themselves."
+        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
     if loss.committed is not False:  # consumers read below the high watermark only
         yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
-    if loss.at_least:
+    if loss.at_least or loss.range.end is None:
         yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
 
 
@@ -240,7 +270,7 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
     term, part = loss.term, earlier.range
     old = loss.removals[0].broker
     stood = earlier.confidence == "probable"
-    severity = "low" if loss.excuse is not None else ("high" if stood else "medium")
+    severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
         f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
         f"that was alive when broker {term.leader} was elected had heard of no higher one. An in-sync replica held it back, and broker "
@@ -350,7 +380,7 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
 RULE = Rule(
     kind="data-loss",
     level="critical",
-    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: only acks=0 or acks=1 producers believe it was written.",
+    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
     benign=(
         "A truncation of records that the leader still has (a follower that re-fetches).",
         "A log start that moved: retention and DeleteRecords are reported as retention.",

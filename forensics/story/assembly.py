@@ -443,7 +443,7 @@ class _Story:
             known = [t for t in (of_epoch, at) if t is not None]
             place = max(known) if known else chain[-1][0] if chain else datetime.max
             possible = f.confidence == "possible"
-            tone = "warn" if possible or f.severity == "medium" else "loss" if f.kind == "data-loss" else "bad"
+            tone = "warn" if possible else "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
             yield Step(
                 kind=f.kind,
                 at=at,
