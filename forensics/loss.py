@@ -24,6 +24,7 @@ from forensics.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
+from forensics.came_through import came_through
 from forensics.elections import Election, elections
 from forensics.inheritance import inherited
 from forensics.model import Range
@@ -555,7 +556,7 @@ def _by_commitment(
     clean = election is None or election.unclean is False
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
-    whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
+    whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
     if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
         above = False
     safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)

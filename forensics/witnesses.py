@@ -16,14 +16,19 @@ from spark.timeline import PartitionTimeline
 ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
 _METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
-"""Logs in which kafka.cluster.Partition, which prints a leader's changes of its ISR, does not write."""
+"""Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
+
+
+def tells_logs(broker: int, cluster: Cluster) -> bool:
+    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off."""
+    return any(broker in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines for s in cluster.sources)
 
 
 def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """Whether the ISR changes that this leader made are in evidence: its own log or the metadata log was collected."""
     if any(s.kind in _METADATA for s in cluster.sources):
         return True
-    if any(leader in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS for s in cluster.sources):
+    if tells_logs(leader, cluster):
         return True
     return any(e.writer == leader for e in timeline.of(*ISR_EVENTS))
 

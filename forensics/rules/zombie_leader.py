@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from datetime import timedelta
 
+from forensics.came_through import knew
 from forensics.loss import losses
 from forensics.model import Finding, Rule, moment, quote
 from spark.cluster import Cluster
@@ -26,7 +27,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         if old is None:
             continue
         woke = next((f for f in old.follower_starts if f.epoch >= term.epoch), None)
-        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke):
+        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke, cluster):
             continue
         refused = [e for e in old.rejected if e.at is not None and term.at <= e.at <= woke.at]
         beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
@@ -34,12 +35,15 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             yield _finding(timeline, before, term, woke, refused, bool(beyond))
 
 
-def _restarted(replica: Replica, before: Term, woke: FollowerStart) -> bool:
+def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Cluster) -> bool:
     """Its process was started anew between its reign and its submission: then it was dead, no zombie."""
-    return any(
-        load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at)
-        for load in replica.loads
-    )
+    if woke.event.previous_leader_epoch is not None:
+        return not knew(woke.event)
+    node = cluster.nodes.get(replica.broker)
+    starts = [life.begin_at for life in node.lives] if node is not None else []
+    loads = [load.at for load in replica.loads if load.epoch is not None and load.epoch >= before.epoch]
+    registered = [e.at for e in cluster.of("metadata-broker") if e.broker == replica.broker and before.at is not None and e.at and e.at > before.at]
+    return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))
 
 
 def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:

@@ -15,7 +15,7 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.timeline import build
 from tests import local
-from tests.forensics.staged import START, Files, Story, of, report, shifted, table
+from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table
 
 Told = tuple[object, ...]
 
@@ -377,7 +377,8 @@ def replaced(*created: float) -> list[Told]:
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
     events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
     events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
-    cluster = Cluster(mode="zookeeper")
+    cluster, _ = local.gathered(local.events_of_files({f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started\n" for b in (1, 2)}))
+    cluster.mode = "zookeeper"
     ((timeline),) = build("t", 0, events, cluster)
     return [(x.range, x.committed, x.cause, x.confidence) for x in lost(timeline, cluster)]
 
