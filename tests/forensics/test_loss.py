@@ -377,8 +377,8 @@ def replaced(*created: float) -> list[Told]:
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
     events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
     events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
-    cluster, _ = local.gathered(local.events_of_files({f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started\n" for b in (1, 2)}))
-    cluster.mode = "zookeeper"
+    logs = {f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started (kafka.server.KafkaServer)\n" for b in (1, 2)}
+    cluster = Cluster(mode="zookeeper", sources=local.gathered(table(logs))[0].sources)
     ((timeline),) = build("t", 0, events, cluster)
     return [(x.range, x.committed, x.cause, x.confidence) for x in lost(timeline, cluster)]
 
