@@ -42,7 +42,9 @@ def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Clu
     node = cluster.nodes.get(replica.broker)
     starts = [life.begin_at for life in node.lives] if node is not None else []
     loads = [load.at for load in replica.loads if load.epoch is not None and load.epoch >= before.epoch]
-    registered = [e.at for e in cluster.of("metadata-broker") if e.broker == replica.broker and before.at is not None and e.at and e.at > before.at]
+    registered = [
+        e.at for e in cluster.of("metadata-broker") if e.broker == replica.broker and before.at is not None and e.at and e.at > before.at
+    ]
     return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))
 
 
