@@ -148,7 +148,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             continue
         epoch = max(known)
         last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch:
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
             continue
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
@@ -157,6 +157,11 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
         )
     return found
+
+
+def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
+    """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
+    return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:

@@ -231,6 +231,7 @@ OF_RECORDS = frozenset(
 )
 """Kinds that tell what became of records, of which nothing may be surer. Other kinds are of brokers' absences, settings and load, whose
 cause or share may read otherwise where half of it is not there: these are counted apart."""
+OF_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines"})
 LEFT_OF = {"hw-regression": "data-loss"}
 """A kind that is told for want of the other, which would explain it."""
 
@@ -307,7 +308,7 @@ def _surer(part: Judged, whole: Judged, *, of_records: bool) -> Iterator[str]:
     for c in whole.claims:
         of_kind[c.kind, c.place].append(c)
     for c in part.claims:
-        if (c.kind in OF_RECORDS) != of_records or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
+        if (c.kind in OF_RECORDS) != of_records or c.kind in OF_EVIDENCE or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
             continue
         same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
         best = max((o.confidence for o in same), default=-1)
