@@ -327,7 +327,7 @@ def _names_printer(text: str, pattern: Pattern) -> bool:
     return any(_logger_rank(name[0], pattern) == 0 for name in _NAME.finditer(text))
 
 
-_CLOSING = " \t\"'|)]}>;,"
+_CLOSING = " \t\"'|)]}<>;,"
 
 
 def _guessed(lines: Iterable[str]) -> Iterator[_Line]:
