@@ -107,7 +107,9 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
-        elif begun is not None and any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
+        elif begun is not None and any(
+            load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads
+        ):
             yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
     if heard > known[-1].leader_epoch:

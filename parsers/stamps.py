@@ -99,7 +99,9 @@ def _stamp(text: str, begin: int) -> Stamp | None:
     clock = _clock(text, begin)
     if clock is None or "mm" not in clock[0] or text[begin + 2 : begin + 3] != ":":
         return None
-    return _date_behind(text, begin, *clock) or (Stamp(begin, clock[1], (_named(clock[0]),), False) if _ENDS.match(text, clock[1]) else None)
+    return _date_behind(text, begin, *clock) or (
+        Stamp(begin, clock[1], (_named(clock[0]),), False) if _ENDS.match(text, clock[1]) else None
+    )
 
 
 def _date_behind(text: str, begin: int, clock: str, at: int) -> Stamp | None:
