@@ -24,6 +24,7 @@ from forensics.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
+from forensics.came_through import came_through
 from forensics.durability import required
 from forensics.elections import Election, elections
 from forensics.handovers import Handover, handover
@@ -154,7 +155,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             continue
         epoch = max(known)
         last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch:
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
             continue
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
@@ -163,6 +164,11 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
         )
     return found
+
+
+def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
+    """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
+    return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:
@@ -581,7 +587,7 @@ def _by_commitment(
     clean = election is None or election.clean
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
-    whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
+    whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
     if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
         above = False
     safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from forensics.came_through import came_through, knew
 from forensics.elections import elections
 from forensics.loss import later_terms, losses
 from forensics.model import Finding, brokers_named, moment
 from forensics.remembered import last_kept
+from forensics.witnesses import tells_logs
 from spark.cluster import Cluster
 from spark.continuity import Gap, between
 from spark.replicas import EXACT, Observation
@@ -97,6 +99,7 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_rims(timeline, known)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
+    yield from _of_restarts(timeline, cluster)
     yield from _of_ends(timeline, cluster)
     yield from _of_cuts(timeline, cluster)
     yield from _of_marks(timeline)
@@ -109,6 +112,10 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
+        elif begun is not None and any(
+            load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads
+        ):
+            yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
@@ -119,24 +126,18 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
 
 def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """What happened to a log its broker alone tells."""
-    heard = _heard(cluster)
     led = {t.leader for t in timeline.terms}
-    if absent := sorted(led - heard.keys()):
-        yield f"no log of {brokers_named(absent)}, which led it, was collected"
-    if unread := sorted(b for b in led & heard.keys() if heard[b]):
-        yield f"logs of {brokers_named(unread)}, which led it, were not all understood ({heard[unread[0]]})"
+    if absent := sorted(b for b in led if not tells_logs(b, cluster)):
+        yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    unread = _unread(cluster)
+    if partly := sorted(led & unread.keys()):
+        yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
 
 
 @last_kept
-def _heard(cluster: Cluster) -> dict[int, str]:
-    """The nodes whose own broker logs were collected, with what in them could not be read; '' where all could."""
-    found: dict[int, str] = {}
-    for s in cluster.sources:
-        if not s.kind.endswith("-log") or not s.lines:
-            continue
-        for node in s.nodes:
-            found[node] = found.get(node, "") or (s.problem or "")
-    return found
+def _unread(cluster: Cluster) -> dict[int, str]:
+    """The nodes of whose logs something could not be read, with what that was."""
+    return {node: s.problem for s in reversed(cluster.sources) if s.kind.endswith("-log") and s.lines and s.problem for node in s.nodes}
 
 
 def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
@@ -145,6 +146,26 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
             yield f"whether broker {election.term.leader} was in sync when it was elected in leader epoch {election.term.epoch} is not in evidence: {election.why}"
         elif election.unclean and election.confidence == "possible":
             yield f"broker {election.term.leader} may have been elected uncleanly in leader epoch {election.term.epoch}"
+
+
+def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
+    for before, term in pairwise(timeline.terms):
+        leads_on = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
+            yield (
+                f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
+            )
+
+
+def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
+    """Another replica that was in sync, and whose process lived on, followed the new leader: had it held more, it would have cut it off."""
+    for broker in term.before.isr if term.before is not None else ():
+        followed = timeline.replicas[broker].follower_starts if broker != term.leader and broker in timeline.replicas else ()
+        told = next((f for f in followed if f.epoch >= term.epoch and f.offset is not None), None)
+        if told is not None and knew(told.event):
+            return True
+    return False
 
 
 def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
@@ -173,8 +194,10 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | N
         followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if followed is not None:
             return followed
+        led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
+        own = replica.events[led[-1] + 1 if led else 0 :]
         later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
-        if (first := next(later, None)) is not None:
+        if (first := next((o for o in later if o.event in own), None)) is not None:
             return first.offset
     disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
     return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)

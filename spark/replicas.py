@@ -344,7 +344,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if CUTS_SOMETHING in (e.text or "") and not w.knows_end and (w.end is None or w.end <= e.offset):
         w.end_at_least(e.offset + 1, e)
-    w.remove(e.offset, e, cause, w.plan, epoch=w.records_epoch)
+    led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
+    w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
     w.end_exactly(e.offset, e)
     w.plan = None
 

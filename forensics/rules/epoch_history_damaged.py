@@ -61,7 +61,7 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
     held = f"its log holds records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0].start} on)"
     if disk.epoch_file is None:
         if _others_have_theirs(disk, cluster):
-            yield f"{held} and there is no leader-epoch-checkpoint, though the broker's other partitions have theirs", (segment,)
+            yield f"{held} and no leader-epoch-checkpoint was collected, though the broker's other partitions have theirs", (segment,)
     elif not in_file:
         yield f"{held}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
     else:
@@ -128,7 +128,7 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
     return Finding(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
-        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "probable",
+        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(broker,) if broker is not None else (),

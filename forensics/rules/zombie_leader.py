@@ -19,7 +19,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in itertools.pairwise(reigns):
         if before.leader == term.leader or term.at is None:
             continue
-        woke = obeyed(before, term, timeline)
+        woke = obeyed(before, term, timeline, cluster)
         if woke is None or woke.at is None or woke.at - term.at < GRACE:
             continue
         refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and term.at <= e.at <= woke.at]

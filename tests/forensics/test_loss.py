@@ -16,7 +16,7 @@ from spark.events import Event
 from spark.replicas import disk
 from spark.timeline import build
 from tests import local
-from tests.forensics.staged import START, Files, Story, of, report, shifted, table, timeline
+from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
 from tests.forensics.staged import timeline as staged_timeline
 
 Told = tuple[object, ...]
@@ -430,7 +430,8 @@ def replaced(*created: float) -> list[Told]:
     segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(held), batches=held)
     events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
     events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
-    cluster = Cluster(mode="zookeeper")
+    logs = {f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started (kafka.server.KafkaServer)\n" for b in (1, 2)}
+    cluster = Cluster(mode="zookeeper", sources=local.gathered(table(logs))[0].sources)
     ((timeline),) = build("t", 0, events, cluster)
     return [(x.range, x.committed, x.cause, x.confidence) for x in lost(timeline, cluster)]
 
