@@ -171,7 +171,7 @@ def state(seconds: float, leader: int, isr: tuple[int, ...], replicas: tuple[int
 
 
 def watched(*states: State, until: float, min_isr: str = "2") -> Exposure:
-    last = Source("1/logs/server.log", "server-log", 1, "1", None, None, None, None, None, (), None, at(until), None)
+    last = Source("1/logs/server.log", "server-log", 1, "1", None, None, None, 1, None, (), None, at(until), None)
     known = cluster(config(MIN_ISR, min_isr, topic="t"))
     known.sources = [last]
     return exposure(PartitionTimeline("t", 0, 0, states=list(states)), known)
