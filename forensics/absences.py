@@ -16,18 +16,19 @@ from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
-from forensics.durability import effective, number
 from forensics.model import brokers_named, moment, quote
 from forensics.remembered import last_kept
 from forensics.windows import Window, within_life
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
+from spark.effective import effective, number
 from spark.events import Event
 from spark.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.replicas import DISK_EVENTS, Disk
 from spark.settings import BROKER, TOPIC, Change
 from spark.states import State
 from spark.timeline import PartitionTimeline
+from spark.versions import versions
 
 STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, SUSPENDED, UNKNOWN = (
     "stuck",
@@ -209,12 +210,6 @@ def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
     """replica.lag.time.max.ms of a leader, else its version's default."""
     value = number(effective(cluster, "replica.lag.time.max.ms", broker=leader, at=at).value, LAG_TIME_MS)
     return timedelta(milliseconds=value if 0 < value < 1 << 40 else LAG_TIME_MS)
-
-
-def _version(cluster: Cluster, broker: int) -> tuple[int, int] | None:
-    node = cluster.nodes.get(broker)
-    numbers = (node.version or "").split(".")[:2] if node is not None else []
-    return (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 and all(n.isdigit() for n in numbers) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -587,8 +582,7 @@ class _Judge:
         end = _end_of(broker, shrink)
         ended = f" (its log ended at {end})" if end is not None else ""
         words = f"broker {broker} was running and not in sync{ended}; nothing in the evidence tells whether it stood still or was too slow"
-        version = _version(self.cluster, state.leader)
-        if version is not None and version < LAG_BY_MESSAGES_UNTIL:
+        if any(v < LAG_BY_MESSAGES_UNTIL for v in versions(self.cluster, state.leader)):
             words += (
                 ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
                 "well it fetches)"

@@ -17,10 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.durability import effective, number
 from forensics.model import Evidence
 from spark.cluster import Cluster, Measure
-from spark.timeline import PartitionTimeline, Snapshot
+from spark.effective import effective, number
+from spark.timeline import PartitionTimeline
 
 MAX_STEPS = 32
 """Changes of leader or assignment a partition's row tells, the last ones."""
@@ -47,33 +47,17 @@ def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null where nobody tells the
     assignment)."""
     found: list[dict[str, Any]] = []
-    told: Iterable[tuple[datetime | None, int, tuple[int, ...] | None]] = [(s.at, s.leader, s.replicas) for s in timeline.states]
-    last = timeline.final.at if timeline.final is not None else None
-    seen = [(s.at, s.leader, s.replicas) for s in dated(timeline.snapshots) if last is None or (s.at is not None and s.at > last)]
-    for at, leader, replicas in (*told, *seen):
-        preferred = timeline.orders.first(replicas)
-        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (leader, preferred):
-            found.append({"at": at, "leader": leader, "preferred": preferred})
+    for told in timeline.told:
+        preferred = timeline.orders.first(told.replicas)
+        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (told.leader, preferred):
+            found.append({"at": told.at, "leader": told.leader, "preferred": preferred})
     return found[-MAX_STEPS:]
-
-
-def dated(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
-    """Without those that say different things at one time: copies whose modification times do not tell which was taken last."""
-    said: dict[datetime | None, set[tuple[int, tuple[int, ...]]]] = defaultdict(set)
-    for s in snapshots:
-        said[s.at].add((s.leader, s.replicas))
-    return [s for s in snapshots if len(said[s.at]) == 1]
 
 
 def factor(timeline: PartitionTimeline) -> int | None:
     """The replication factor the assignment aims at; None where nobody tells the assignment."""
-    for state in reversed(timeline.states):
-        if state.replicas:
-            return len(set(state.replicas) - set(state.removing))
-    for snapshot in reversed(timeline.snapshots):
-        if snapshot.replicas:
-            return len(set(snapshot.replicas) - set(snapshot.event.removing_replicas or ()))
-    return None
+    now = timeline.standing
+    return len(set(now.replicas) - set(now.removing)) if now.replicas else None
 
 
 def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
@@ -82,9 +66,7 @@ def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
     seen = steps(timeline)
     if timeline.partition != 0 and factor(timeline) != 1 and (not seen or seen[-1]["leader"] == seen[-1]["preferred"]):
         return None
-    final, last = timeline.final, next(reversed(dated(timeline.snapshots)), None)
-    newer = last is not None and (final is None or (last.at is not None and final.at is not None and last.at > final.at))
-    event = last.event if last is not None and newer else final.event if final is not None else None
+    event = timeline.standing.event
     return asdict(Evidence.of(event)) if event is not None else None
 
 
@@ -105,12 +87,8 @@ def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     Producers choose their records' times. What retention or compaction took away is not counted.
     """
     disks = {b: d for b, d in timeline.disks.items() if d.segments}
-    final = timeline.final
-    best = (
-        final.leader
-        if final is not None and final.leader in disks
-        else max(disks, key=lambda b: disks[b].log_end_offset or 0, default=None)
-    )
+    leader = timeline.standing.leader
+    best = leader if leader in disks else max(disks, key=lambda b: disks[b].log_end_offset or 0, default=None)
     if best is None:
         return []
     led = _Led(timeline)

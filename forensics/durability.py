@@ -1,158 +1,58 @@
-"""What protects records: the settings in force, where each value comes from, and how long partitions went with too few replicas.
+"""What protects records: how many in-sync replicas leaders ask for, and how long partitions went with too few.
 
-Here: effective values with Kafka's own defaults of each version, the time a partition was below or at min.insync.replicas or one
-failure away from loss (`exposure`, run on Spark's tasks), and both as data for the report. Not here: the histories of settings
-(spark.settings), or what is said of a risky one (rules.risky_setting).
+Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
+settings that protect records as data for the report. Not here: the settings in force (spark.effective), or what is said of a risky one
+(rules.risky_setting).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
 from itertools import zip_longest
 from typing import Any
 
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
+from spark.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective
+from spark.effective import required as asked_for
 from spark.events import Event
-from spark.settings import BROKER, BROKER_NAMES, CLUSTER, DEFAULT, EFFECTIVE, STATIC, TOPIC, Change
+from spark.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
-Version = tuple[int, ...]
-
-NEVER = str(2**63 - 1)
-"""Long.MaxValue: Kafka leaves flushing to the operating system."""
-
-DEFAULTS: Mapping[str, tuple[tuple[Version, str], ...]] = {
-    "auto.create.topics.enable": (((0,), "true"),),
-    "auto.leader.rebalance.enable": (((0,), "false"), ((0, 8, 2), "true")),
-    "default.replication.factor": (((0,), "1"),),
-    "leader.imbalance.check.interval.seconds": (((0,), "300"),),
-    "leader.imbalance.per.broker.percentage": (((0,), "10"),),
-    "log.flush.interval.messages": (((0,), "10000"), ((0, 8, 1), NEVER)),
-    "log.flush.interval.ms": (((0,), "3000"), ((0, 8, 1), NEVER)),
-    "min.insync.replicas": (((0,), "1"),),
-    "offsets.topic.replication.factor": (((0, 8, 2), "3"),),
-    "replica.lag.time.max.ms": (((0,), "10000"), ((2, 5), "30000")),
-    "transaction.state.log.min.isr": (((0, 11), "2"),),
-    "transaction.state.log.replication.factor": (((0, 11), "3"),),
-    "unclean.leader.election.enable": (((0,), "true"), ((0, 11), "false")),
-}
-"""Defaults, and since which version (KafkaConfig; KIP-106 turned unclean elections off, KIP-537 made the lag time longer)."""
-
-SHOWN = tuple(DEFAULTS)
-OF_TOPICS = {"min.insync.replicas": "min.insync.replicas", "unclean.leader.election.enable": "unclean.leader.election.enable"} | {
-    topics: name for topics, (name,) in BROKER_NAMES.items() if topics.startswith("flush.")
-}
-"""Settings that topics may override, and the broker's setting that holds where one does not."""
-TRANSACTIONS = "__transaction_state"
-
-STRICT_MIN_ISR: Version = (3, 7)
-"""From here on no more than all replicas are asked for, and the HW waits for min.insync.replicas (KAFKA-15583)."""
+SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
+OF_TOPICS = (MIN_ISR, UNCLEAN, "flush.messages", "flush.ms")
+"""Settings of this kind that topics may override."""
 
 MAX_NAMED = 20
 MAX_CHANGES = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Effective:
-    """A value in force; None where neither evidence nor the version's default tells it. `source`: Kafka's ConfigSource, or EFFECTIVE."""
-
-    key: str
-    value: str | None
-    source: str
-    at: datetime | None
-    """Since when; None: since before the evidence begins, or nobody set it."""
-    event: Event | None
-    """Where it stands; of a default, the line that tells the version."""
-
-    @property
-    def place(self) -> str:
-        """'file:line', or why there is none."""
-        if self.event is None:
-            return "Kafka's default"
-        where = self.event.source + (f":{self.event.line}" if self.event.line is not None else "")
-        return f"Kafka's default, version in {where}" if self.source == DEFAULT and self.event.event == "kafka-version" else where
+# in-sync replicas asked for
 
 
-# versions
+def min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
+    """min.insync.replicas as the state's leader has it. What it said when it refused a write counts before all but the topic's own."""
+    found = effective(cluster, MIN_ISR, topic=timeline.topic, broker=state.leader, at=state.at)
+    said = _refused(state, timeline) if found.source != TOPIC or found.assumed else None
+    return Effective(MIN_ISR, str(said.count), EFFECTIVE, said.at, said) if said is not None else found
 
 
-_CONFLUENT = {4: (1, 0), 5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
-"""Major version of Confluent Platform, whose brokers print that one, to the Kafka version of its first release."""
+def _refused(state: State, timeline: PartitionTimeline) -> Event | None:
+    """The refusal of the state's leader that is nearest to when it began."""
+    told = timeline.of("append-refused")
+    place = bisect_right(told, state.at or datetime.min, key=lambda e: e.at or datetime.min)
+    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (state.leader, None)]
+    return near[-1] if near else None
 
 
-@cache
-def parsed(version: str | None) -> Version | None:
-    """Kafka's version as numbers; that within a Confluent Platform for what its brokers print ('7.4.0-ccs')."""
-    found = re.match(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?(-cc?[se]|-ce)?", version or "")
-    if found is None:
-        return None
-    numbers = tuple(int(n) for n in found.groups()[:4] if n is not None)
-    if found[5] and numbers[0] in _CONFLUENT:
-        major, minor = _CONFLUENT[numbers[0]]
-        return (major, minor + numbers[1])
-    return numbers
-
-
-def default(key: str, version: Version | None) -> str | None:
-    """What holds where nobody set it; without a version, only where all versions agree. None if there was no such setting."""
-    known = DEFAULTS.get(key, ())
-    if version is None:
-        return known[0][1] if len(known) == 1 else None
-    return next((value for since, value in reversed(known) if version >= since), None)
-
-
-def versions(cluster: Cluster, broker: int | None = None) -> list[Version]:
-    """Versions of a broker, or of all nodes, oldest first."""
-    nodes = [cluster.nodes[broker]] if broker in cluster.nodes else cluster.nodes.values()
-    return sorted({v for n in nodes if (v := parsed(n.version)) is not None})
-
-
-def _version_line(cluster: Cluster, broker: int | None) -> Event | None:
-    lines = cluster.version_lines
-    return lines.get(broker) or (next(iter(lines.values()), None) if broker not in cluster.nodes else None)
-
-
-# values in force
-
-
-def effective(cluster: Cluster, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None) -> Effective:
-    """The value of a setting for a topic, as `broker` has it; of the broker itself, or any, without a topic."""
-    found = cluster.settings.change(key, topic=topic, broker=broker, at=at)
-    own = found is not None and found.source in (TOPIC, EFFECTIVE)
-    if topic == TRANSACTIONS and key == "min.insync.replicas" and not own:
-        return effective(cluster, "transaction.state.log.min.isr", broker=broker, at=at)
-    if found is not None:
-        return _told(key, found)
-    name = OF_TOPICS.get(key, key) if topic is not None else key
-    known = versions(cluster, broker)
-    values = {default(name, v) for v in known} if known else {default(name, None)}
-    return Effective(key, values.pop() if len(values) == 1 else None, DEFAULT, None, _version_line(cluster, broker))
-
-
-def _told(key: str, change: Change) -> Effective:
-    return Effective(key, change.value, change.source, change.at if change.at != datetime.min else None, change.event)
-
-
-def number(value: str | None, otherwise: int) -> int:
-    """A setting's whole number; `otherwise` where it is none."""
-    return int(value) if value is not None and re.fullmatch(r"-?\d{1,19}", value, re.ASCII) else otherwise
-
-
-def enabled(value: str | None) -> bool:
-    return (value or "").strip().lower() == "true"
-
-
-def min_isr(cluster: Cluster, topic: str, at: datetime | None = None, leader: int | None = None) -> int:
-    """min.insync.replicas as the partition's leader has it then; Kafka's default is 1."""
-    return max(number(effective(cluster, "min.insync.replicas", topic=topic, broker=leader, at=at).value, 1), 1)
+def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
+    """How many in-sync replicas the state's leader asks for; None where it is not known."""
+    return asked_for(min_isr(state, timeline, cluster), state, cluster)
 
 
 def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
@@ -170,14 +70,15 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
         for at in own[bisect_right(own, state.at) :]:
             if at >= end:
                 break
-            if min_isr(cluster, timeline.topic, at, state.leader) != min_isr(cluster, timeline.topic, found[-1].at, state.leader):
-                found.append(replace(state, at=at))
+            later_on = replace(state, at=at)
+            if min_isr(later_on, timeline, cluster).value != min_isr(found[-1], timeline, cluster).value:
+                found.append(later_on)
     return found
 
 
 def _set_at(cluster: Cluster, topic: str, leader: int) -> list[datetime]:
     """When min.insync.replicas was set for the topic, its leader or all brokers."""
-    keys = ("min.insync.replicas", *(("transaction.state.log.min.isr",) if topic == TRANSACTIONS else ()))
+    keys = (MIN_ISR, *((created,) if (created := CREATED_WITH.get((topic, MIN_ISR))) is not None else ()))
     return sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
 
 
@@ -217,7 +118,7 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
             continue
         lasted = (end - state.at) // timedelta(milliseconds=1)
         spent["watched_ms"] += lasted
-        for what in _standing(state, timeline.topic, cluster):
+        for what in _standing(state, timeline, cluster):
             spent[what] += lasted
             alone_from = alone_from or (state.at if what == "alone_ms" else None)
         if state.leader >= 0:
@@ -227,26 +128,27 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 
 
-def _standing(state: State, topic: str, cluster: Cluster) -> Iterator[str]:
+def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if state.leader < 0:
         yield "offline_ms"
         return
-    if below_min_isr(state, min_isr(cluster, topic, state.at, state.leader)):
+    asked = required(state, timeline, cluster)
+    if below_min_isr(state, asked):
         yield "below_ms"
-    elif at_min_isr(state, min_isr(cluster, topic, state.at, state.leader)):
+    elif at_min_isr(state, asked):
         yield "at_ms"
     if len(state.isr) == 1:
         yield "alone_ms"
 
 
-def below_min_isr(state: State, required: int) -> bool:
-    """Fewer replicas in sync than are required, of at most all there are (Partition.isUnderMinIsr)."""
-    return state.leader >= 0 and len(state.isr) < min(required, len(state.replicas or ()) or required)
+def below_min_isr(state: State, asked: int | None) -> bool:
+    """Fewer replicas in sync than `required` tells (Partition#isUnderMinIsr)."""
+    return state.leader >= 0 and asked is not None and len(state.isr) < asked
 
 
-def at_min_isr(state: State, required: int) -> bool:
+def at_min_isr(state: State, asked: int | None) -> bool:
     """Just as many in sync as are required, while there are more replicas than that."""
-    return state.leader >= 0 and len(state.isr) == required < len(state.replicas or ())
+    return state.leader >= 0 and len(state.isr) == asked and asked < len(state.replicas or ())
 
 
 @dataclass
@@ -384,7 +286,7 @@ def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[st
             "topic": topic,
             "broker": broker,
             "source": change.source,
-            "place": _told(key, change).place,
+            "place": Effective.of(key, change).place,
         }
         for change, key, topic, broker in found[-MAX_CHANGES:]
     ]

@@ -6,15 +6,26 @@ Not here: what an unclean election cost (loss), or how it is reported (rules.unc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
-from spark.continuity import gap
+from spark.continuity import Contiguous, Gap, between
 from spark.events import Event
 from spark.states import LEADER_RECOVERY_LEVEL, State
 from spark.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Kafka's own word for the election, or the state it left: neither rests on the state before."""
+
+    events: tuple[Event, ...]
+
+
+Ground = Contiguous | Gap | Said | None
+"""What a judgement rests on; None: no state before it is in evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,16 @@ class Election:
     confidence: str
     why: str
     evidence: tuple[Event, ...]
+    ground: Ground
+
+    def __post_init__(self) -> None:
+        if self.confidence == "certain" and not isinstance(self.ground, Contiguous | Said):
+            raise ValueError(f"nothing is certain across a gap: {self.why}")
+
+    @property
+    def clean(self) -> bool:
+        """The leader was in the ISR right before, or as good as that: what it lacked was not committed."""
+        return self.unclean is False and isinstance(self.ground, Contiguous | Said)
 
 
 def metadata_level(cluster: Cluster) -> int | None:
@@ -46,7 +67,8 @@ def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
 
 def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     if term.before is not None:
-        return term.before.leader != term.leader
+        missed = term.state is not None and between(term.before, term.state, isr_told=True)
+        return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
     first = term.state.event if term.state is not None else None
     if first is not None and first.recovering and first.previous_leader is not None:
         return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
@@ -85,33 +107,51 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     state, before = term.state, term.before
     said = _said(term, timeline)
     witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
+    ground = None
+    if before is not None and state is not None:
+        ground = between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
+
+    def judged(unclean: bool | None, confidence: str, why: str, ground: Ground = ground) -> Election:
+        return Election(term, unclean, confidence, why, witnesses, ground)
+
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
-    if _eligible(term, state, before):
-        return Election(term, False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)", witnesses)
+    if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
+        return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")
     if said and (outside or not _follows(state, before)):
-        return Election(term, True, "certain", "Kafka says so itself", witnesses)
+        return judged(True, "certain", "Kafka says so itself", Said(tuple(said)))
     if state is not None and state.recovering and (outside or not _follows(state, before)):
-        return Election(term, True, "certain", "its record carries leaderRecoveryState RECOVERING", witnesses)
+        return judged(True, "certain", "its record carries leaderRecoveryState RECOVERING", Said((state.event,)))
     if state is not None and state.recovering and _given_up(term, before, timeline):
         why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
-        return Election(term, True, "certain", why, witnesses)
-    if before is None or state is None or not before.isr:
-        return Election(term, None, "possible", "the ISR before it is not in evidence", witnesses)
-    missing = gap(before, state)
-    if missing and len(state.isr) > 1:
-        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
-        return Election(term, False, "probable", why, witnesses)
-    if missing and not outside:
-        return Election(term, None, "possible", f"the ISR right before it is not in evidence: {missing}", witnesses)
+        return judged(True, "certain", why, Said((state.event,)))
+    if ground is None or not ground.before.isr:
+        return judged(None, "possible", "the ISR before it is not in evidence")
+    before, state = ground.before, ground.after
+    if isinstance(ground, Gap):
+        return _across(ground, outside, judged)
     if not outside:
-        return Election(term, False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}", witnesses)
+        return judged(False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}")
     if excuse := _excuse(term, state, before, timeline, cluster):
-        return Election(term, False, "probable", excuse, witnesses)
-    if missing:
-        why = f"broker {term.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
-        return Election(term, True, "possible", why, witnesses)
-    why = f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member"
-    return Election(term, True, _certainty(state, before, timeline, cluster), why, witnesses)
+        return judged(False, "probable", excuse)
+    return judged(True, "certain", f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member")
+
+
+def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
+    """In epochs of which nothing is known others may have been elected, whatever this one began with."""
+    before, state = missing.before, missing.after
+    if len(state.isr) > 1 and _began_with(state):
+        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
+        return judged(False, "probable", why, missing if missing.epochs else Said((state.event,)))
+    if not outside or len(state.isr) > 1:
+        return judged(None, "possible", f"the ISR right before it is not in evidence: {missing}")
+    return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
+
+
+def _began_with(state: State) -> bool:
+    """The state is the one its leader was elected with: others may have joined the ISR since."""
+    e = state.event
+    elected = e.event == "leader-start" and e.previous_leader_epoch != -1
+    return elected or e.event in ("partition-transition", "metadata-partition-change") or e.reason in ("decided", "sent")
 
 
 def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:
@@ -145,10 +185,3 @@ def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline
     if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
         return "the metadata log does not mark it RECOVERING"
     return None
-
-
-def _certainty(state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str:
-    """Without partition epochs a leader may have changed its ISR in between, and only its own log would tell."""
-    if state.partition_epoch is None or before.partition_epoch is None:
-        return "probable" if before.leader < 0 or tells_isr(before.leader, timeline, cluster) else "possible"
-    return "certain"

@@ -44,11 +44,9 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
-    final = timeline.final
-    leader = final.leader if final is not None else timeline.snapshots[-1].leader if timeline.snapshots else None
-    isr = final.isr if final is not None else timeline.snapshots[-1].isr if timeline.snapshots else ()
-    disk = timeline.disks.get(leader) if leader is not None else None
-    replica = timeline.replicas.get(leader) if leader is not None else None
+    now = timeline.standing
+    disk = timeline.disks.get(now.leader) if now.leader is not None else None
+    replica = timeline.replicas.get(now.leader) if now.leader is not None else None
     end = (
         disk.log_end_offset
         if disk is not None and disk.log_end_offset is not None
@@ -63,9 +61,9 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "partition": timeline.partition,
         "topic_id": timeline.topic_id,
         "replicas": list(timeline.assigned),
-        "leader": leader,
-        "isr": list(isr),
-        "leader_epoch": final.known_epoch if final is not None else None,
+        "leader": now.leader,
+        "isr": list(now.isr),
+        "leader_epoch": now.leader_epoch,
         "log_end_offset": end,
         "high_watermark": hw,
         "low_watermark": timeline.low_watermark,

@@ -9,12 +9,12 @@ ControllerApis (in KRaft reassignments from 3.0, elections from 3.1), KafkaContr
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from forensics.repair import Change
+from spark.versions import Version
 
 MAX_BYTES = 1_000_000
 """Of one file: ZooKeeper refuses a znode with its request of more than 1,048,575 bytes (jute.maxbuffer)."""
@@ -22,15 +22,6 @@ MAX_PARTITIONS = 10_000
 """Of one file: records of one request to a KRaft controller (QuorumController.MAX_RECORDS_PER_USER_OP)."""
 NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
-_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
-
-Version = tuple[int, ...]
-
-
-def parsed(text: str | None) -> Version | None:
-    """The number at the head of '2.8.2' or '3.7-IV4'; None for none."""
-    found = _VERSION.match(text or "")
-    return tuple(int(part) for part in found.groups() if part is not None) if found is not None else None
 
 
 @dataclass(frozen=True, slots=True)

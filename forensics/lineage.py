@@ -1,40 +1,21 @@
-"""The epoch lineage of every replica, side by side: which leader epoch wrote which of its offsets, and where two replicas part.
+"""The epoch lineages of replicas held against each other: where two of them part, who was right, who was cut and by which word.
 
-Here: lineages from epoch files, batches and brokers' own lines; the offset at which two of them part; the lineage of the partition
-itself, which decides who was right. Not here: the files' own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
-KIP-101: two logs hold the same record at an offset exactly when the same leader epoch wrote it.
+Here: the offset at which two lineages part; the lineage of the partition itself, which decides who was right. Not here: what files tell of
+one log (spark.lineage), their own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
+from typing import Any
 
 from spark.events import Event
+from spark.lineage import Entry, Lineage
 from spark.replicas import Disk, Removal, Replica
 from spark.timeline import PartitionTimeline
-
-
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """(epoch, first offset) of each epoch with records in a log, rising in both; the log holds [start, end)."""
-
-    broker: int
-    entries: tuple[tuple[int, int], ...]
-    start: int
-    end: int
-    source: str
-    """'epoch-file', 'batches' or 'lines': what tells it, best first."""
-    evidence: tuple[Event, ...]
-
-    def epoch_at(self, offset: int) -> int | None:
-        """The epoch that wrote the record at this offset, None below the first entry or beyond the log."""
-        if not self.start <= offset < self.end:
-            return None
-        found = bisect_right(self.entries, offset, key=lambda e: e[1]) - 1
-        return self.entries[found][0] if found >= 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +47,10 @@ class Cut:
     evidence: tuple[Event, ...]
 
 
-def of_batches(disk: Disk) -> list[tuple[int, int]]:
-    """(epoch, first offset) by the batch headers, rising; batches of message format v0 and v1 have no epoch."""
-    found: list[tuple[int, int]] = []
-    for segment in disk.segments:
-        for batch in segment.batches or ():
-            if batch["leader_epoch"] >= 0 and (not found or batch["leader_epoch"] > found[-1][0]):
-                found.append((batch["leader_epoch"], batch["base_offset"]))
-    return found
-
-
-def _rises(entries: Sequence[tuple[int, int]]) -> bool:
-    return all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(entries))
-
-
-def on_disk(disk: Disk) -> Lineage | None:
-    """As the files tell it, None when none does. Batches count for more than the epoch file, which may be damaged; the file knows
-    what retention took."""
-    batches = of_batches(disk)
-    ends = [b["last_offset"] + 1 for s in disk.segments for b in s.batches or ()]
-    start = min((s.offset or 0 for s in disk.segments), default=0)
-    if disk.log_start is not None and disk.log_start.offset is not None:
-        start = max(start, disk.log_start.offset)
-    if batches and ends:
-        return Lineage(disk.broker, tuple(batches), max(start, batches[0][1]), max(ends), "batches", tuple(disk.segments[-1:]))
-    if disk.epochs and _rises(disk.epochs):
-        end = disk.log_end_offset
-        if end is None:
-            end = max(disk.epochs[-1][1], disk.high_watermark.offset or 0 if disk.high_watermark is not None else 0)
-        return Lineage(disk.broker, tuple(disk.epochs), max(start, disk.epochs[0][1]), end, "epoch-file", tuple(disk.epoch_events[-2:]))
-    return None
-
-
 def of_lines(replica: Replica) -> Lineage | None:
     """As the broker's own lines tell it: the epochs it led, from the log end offset it began with, and those it noted."""
-    entries: list[tuple[int, int]] = []
-    evidence: list[Event] = []
+    entries: list[Entry] = []
+
     told = [(s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart]
     told += [
         (e.leader_epoch, e.offset, e)
@@ -109,21 +58,21 @@ def of_lines(replica: Replica) -> Lineage | None:
         if e.event == "epoch-assigned" and e.leader_epoch is not None and e.offset is not None
     ]
     for epoch, offset, event in sorted(told, key=lambda t: t[:2]):
-        if not entries or (epoch > entries[-1][0] and offset >= entries[-1][1]):
-            entries.append((epoch, offset))
-            evidence.append(event)
+        if not entries or (epoch > entries[-1].epoch and offset >= entries[-1].start):
+            entries.append(Entry(epoch, offset, offset, event))
     end = replica.log_end_offset
     if not entries or end is None:
         return None
-    return Lineage(replica.broker, tuple(entries), entries[0][1], max(end, entries[-1][1]), "lines", tuple(evidence))
+    evidence = tuple(e.event for e in entries if e.event is not None)
+    return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
 
 
 def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
     """By broker, what is known best of each: its files, else its lines."""
     found: dict[int, Lineage] = {}
     for broker in sorted({*timeline.disks, *timeline.replicas}):
-        disk, replica = timeline.disks.get(broker), timeline.replicas.get(broker)
-        lineage = (on_disk(disk) if disk is not None else None) or (of_lines(replica) if replica is not None else None)
+        replica = timeline.replicas.get(broker)
+        lineage = timeline.lineages.get(broker) or (of_lines(replica) if replica is not None else None)
         if lineage is not None:
             found[broker] = lineage
     return found
@@ -144,12 +93,28 @@ def committed(timeline: PartitionTimeline) -> tuple[tuple[int, int], ...]:
 def part(one: Lineage, other: Lineage) -> int | None:
     """The first offset at which both hold a record, of different epochs."""
     low, high = max(one.start, other.start), min(one.end, other.end)
-    for at in sorted({low, *(start for _, start in (*one.entries, *other.entries))}):
+    for at in sorted({low, *(e.start for e in (*one.entries, *other.entries))}):
         if low <= at < high:
             a, b = one.epoch_at(at), other.epoch_at(at)
             if a is not None and b is not None and a != b:
                 return at
     return None
+
+
+def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
+    """With each base offset at which both logs have a batch whether it is the same one; None where the log cleaner may have made the
+    difference. It writes batches anew and takes others whole, each replica's at its own pace, and leaves their base and last offset and
+    their epoch (MemoryRecords.filterTo); a batch of which nothing is missing is as it was appended."""
+    a, b = ({batch["base_offset"]: batch for s in d.segments for batch in s.batches or ()} for d in (one, other))
+    return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool | None:
+    if one["crc"] == other["crc"]:
+        return True
+    epochs = {one["leader_epoch"], other["leader_epoch"]}
+    proven = cleaned is False or (one["whole"] and other["whole"]) or (len(epochs) == 2 and min(epochs) >= 0)
+    return False if proven else None
 
 
 def partings(timeline: PartitionTimeline) -> list[Parting]:

@@ -24,13 +24,18 @@ from forensics.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
+from forensics.came_through import came_through
+from forensics.durability import required
 from forensics.elections import Election, elections
+from forensics.handovers import Handover, handover
 from forensics.inheritance import inherited
 from forensics.model import Range
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
+from spark.continuity import Gap, between
+from spark.effective import strict
 from spark.events import Event
-from spark.replicas import Removal, Replica
+from spark.replicas import AT_MOST, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -46,7 +51,8 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Offsets gone at the beginning of `term`. With an open range, offsets up to `reached` are gone for sure."""
+    """Offsets gone at the beginning of `term`. With an open range, which begins at `reached` where what is below is a loss of its own, offsets
+    up to `reached` are gone for sure."""
 
     range: Range
     reached: int
@@ -62,6 +68,8 @@ class Loss:
     high_watermark: int | None
     evidence: tuple[Event, ...]
     election: Election | None
+    handover: Handover | None
+    """How the leader before gave way, where it lived."""
     still_on: tuple[int, ...]
     """Brokers on whose disks the records still lie."""
     proven: bool = False
@@ -147,7 +155,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             continue
         epoch = max(known)
         last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch:
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
             continue
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
@@ -156,6 +164,11 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
         )
     return found
+
+
+def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
+    """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
+    return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:
@@ -225,10 +238,11 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
             continue
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
-            found.append(_Piece(start, end, term, removal))
+            found.append(_Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
-    if not found and later and all(t.start_offset is None for t in later) and removal.cause == "leader-epoch":
-        found.append(_Piece(removal.start, removal.end, later[0], removal))
+    unsure = [t for t in later if not t.exact]
+    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
+        found.append(_Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
     if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
         found.append(_Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
     if not found and later and not timeline.has_epochs and removal.epoch is not None:
@@ -273,28 +287,33 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     first = min(pieces, key=lambda p: (p.start, p.proven))
     start, end = first.start, longest.end
     removals = tuple(dict.fromkeys(p.removal for p in sorted(pieces, key=lambda p: (-p.end, not p.removal.settled))))
-    settled = longest.removal.settled and not _outlived(term, removals, timeline)
+    alone = _lost_alone(term, removals, timeline)
+    bounded = longest.removal.settled and not alone and not _untold_since(term, timeline)
+    gave_way = handover(term, timeline, cluster)
+    parts = _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster)
+    had = any(committed for _, committed, _ in parts)
     found = []
-    for part, committed, hw in _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster):
-        cause = _cause(term, election, removals, committed, timeline, cluster)
-        handed_on = committed is not True and cause != "hw-truncation" and election is not None and election.unclean is False
-        excuse = _excuse(part, term, timeline, cluster) if handed_on else None
+    for part, committed, hw in parts:
+        cause = _cause(term, election, removals, committed, had, timeline, cluster)
+        if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
+            continue
+        excuse = _excuse(part, term, gave_way, timeline, cluster) if committed is False else None
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
-        confidence = _confidence(term, longest.removal, election)
+        confidence = _confidence(term, longest.removal.exact or not bounded, election)
         if first.seen:
             confidence = "certain" if longest.removal.exact and not first.several else "probable"
         if first.several:
             committed, cause = None, "unknown"
         found.append(
             Loss(
-                range=part if settled else Range(part.start, None),
+                range=part,
                 reached=end,
                 term=term,
                 cause=cause,
                 committed=committed,
-                confidence=confidence if settled and excuse is None else "possible",
-                at_least=not longest.removal.exact,
+                confidence=confidence if excuse is None else "possible",
+                at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
@@ -302,13 +321,16 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                     dict.fromkeys((*longest.removal.evidence, *term.evidence, *((hw[1],) if hw else ()), *_more(involved), *first.seen))
                 ),
                 election=election,
+                handover=gave_way,
                 still_on=tuple(sorted({r.broker for r in removals if r.cause in ("left-behind", "stray")})),
                 proven=first.proven,
                 earlier=_below_the_proven(part.start, first, committed, hw, excuse, election, timeline) if part.start == start else None,
             )
         )
-        if not settled:
-            break
+    if alone and found:
+        return [replace(found[0], range=Range(start, None), confidence="possible")]
+    if not bounded and found:
+        found.append(replace(found[-1], range=Range(end, None), confidence="possible", earlier=None))
     return found
 
 
@@ -329,7 +351,8 @@ def _below_the_proven(
         return None
     own = told_high_watermark(removal, timeline)
     told = [] if unclean else [*told_at_election(term, timeline), *(t for t in (hw, own) if t is not None)]
-    start = max((term.start_offset or 0, *(offset for offset, _ in told)))
+    cut_to = removal.start if timeline.has_epochs else 0
+    start = max(term.at_least, cut_to, *(offset for offset, _ in told))
     if start >= end:
         return None
     there = tuple(dict.fromkeys(event for offset, event in told if offset == start))
@@ -343,18 +366,17 @@ def _unwritten(piece: _Piece) -> bool:
     return written is not None and piece.term.at is not None and written < piece.term.at
 
 
-def _outlived(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
-    """The leader went on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: only
-    its own disk could say how far it had come."""
-    if _begins_anew(term, timeline):
-        return True
-    if _sole(term, timeline) != term.leader:
-        return False
-    if term.leader not in timeline.replicas:
-        return True  # its own log was not collected
-    if not _recovered(term.leader, term, timeline):
+def _lost_alone(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
+    """The leader had gone on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: the loss is one, of
+    its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come."""
+    if _sole(term, timeline) != term.leader or not _recovered(term.leader, term, timeline):
         return False
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
+
+
+def _untold_since(term: Term, timeline: PartitionTimeline) -> bool:
+    """The leader may have gone on after the replicas that tell of the loss had dropped out, and what it told then is not in evidence."""
+    return _begins_anew(term, timeline) or (_sole(term, timeline) == term.leader and term.leader not in timeline.replicas)
 
 
 def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
@@ -383,58 +405,42 @@ _OF_A_LIFE = frozenset(
 """What a broker tells of its log once it has loaded it."""
 
 
-def _excuse(part: Range, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
-    """A clause that says why these uncommitted records may have been acknowledged to nobody."""
-    around = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
-    if around and all(b["producer_id"] >= 0 for b in around):
-        return "all producers of this partition are idempotent or transactional, which implies acks=all"
-    required = cluster.min_isr(timeline.topic, _written(term))
-    if required > 1 and not _below(part, required, term, timeline):
-        return f"min.insync.replicas is {required}, which is set for producers with acks=all"
-    if _handed_over(term, timeline) and _sent_again(term, timeline):
-        return "the new leader's first records were created before it led, so producers were waiting and sent again"
+def _excuse(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """A clause that says why these uncommitted records may have been acknowledged to nobody. What min.insync.replicas asks for is no
+    reason: it binds only producers that ask for acks=all."""
+    batches = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
+    end = part.end if part.end is not None else part.start
+    kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
+    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+        return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
+    if _sent_again(part, term, gave_way, timeline, cluster):
+        return "as many records stand in their place that were created before the leader gave way, so producers were waiting and sent them again"
     return None
 
 
-def _below(part: Range, required: int, term: Term, timeline: PartitionTimeline) -> bool:
-    """The leader took these records while its ISR was below min.insync.replicas: it refuses producers with acks=all then
-    (Partition#appendRecordsToLeader), so others were told that they were written."""
-    led = [s for s in timeline.states if s.leader >= 0 and s.leader_epoch < term.epoch]
-    if not led or len(led[-1].isr) >= required:
+def _sent_again(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The new leader's first records, as many as were cut, were created before it began and before the old one ceased to take any, which
+    would have had them."""
+    ceased = gave_way.at if gave_way is not None else _last_sign(term, timeline, cluster)
+    began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
+    if ceased is None or began is None or term.start_offset is None or part.end is None:
         return False
-    leader = led[-1].leader
-    replica = timeline.replicas.get(leader)
-    told = [e for e in replica.events if e.event in ("isr-shrink", "leader-start") and e.log_end_offset is not None] if replica else []
-    ends = [e.log_end_offset for e in told if e.isr is not None and len(e.isr) < required and e.log_end_offset is not None]
-    if ends:
-        return part.end is None or part.end > ends[-1]
-    return not any(e.writer == leader for e in timeline.of("append-refused"))
-
-
-def _written(term: Term) -> datetime | None:
-    """A time at which what a term cut off was still written: an operator may change settings for the sake of the election."""
-    return term.before.at if term.before is not None else term.at
-
-
-def _handed_over(term: Term, timeline: PartitionTimeline) -> bool:
-    """The leader before was alive and became a follower at once: a controlled shutdown or a preferred election."""
-    earlier = [t for t in timeline.terms if t.order < term.order]
-    old = timeline.replicas.get(earlier[-1].leader) if earlier else None
-    if old is None or term.at is None:
-        return False
-    return any(f.epoch == term.epoch and f.at is not None and abs((f.at - term.at).total_seconds()) <= 1 for f in old.follower_starts)
-
-
-def _sent_again(term: Term, timeline: PartitionTimeline) -> bool:
-    if term.at is None or term.start_offset is None:
-        return False
-    began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
+    before = min(ceased, began).replace(tzinfo=timezone.utc).timestamp() * 1000
     for d in timeline.disks.values():
-        for segment in d.segments:
-            for batch in segment.batches or ():
-                if batch["leader_epoch"] == term.epoch:
-                    return bool(0 < batch["base_timestamp"] < began)
+        own = [b for s in d.segments for b in s.batches or () if b["leader_epoch"] == term.epoch]
+        again = next((b["base_offset"] for b in own if not 0 < b["max_timestamp"] < before), own[-1]["last_offset"] + 1 if own else 0)
+        if own and own[0]["base_offset"] == term.start_offset:
+            return bool(again >= part.end)
     return False
+
+
+def _last_sign(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
+    """The last line of the process that led before this term and died."""
+    before = next((t for t in reversed(timeline.terms) if t.order < term.order), None)
+    node = cluster.nodes.get(before.leader) if before is not None else None
+    lived = [x for x in node.lives if x.begin_at is not None and term.at is not None and x.begin_at < term.at] if node is not None else []
+    last = lived[-1].last_seen if lived and lived[-1].outcome == "crashed" else None
+    return last.at if last is not None and term.at is not None and last.at is not None and last.at < term.at else None
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:
@@ -481,12 +487,38 @@ def _before_restart(replica: Replica, term: Term) -> list[Event]:
 
 
 def _recovered(broker: int, term: Term, timeline: PartitionTimeline) -> bool:
-    """The broker's log went through an unclean restart, or came back shorter, before it took this term."""
-    replica = timeline.replicas.get(broker)
-    if replica is None:
-        return False
-    shorter = any(r.cause in ("restart", "empty") and r.broker == broker and _earlier(r.epoch, term) for r in replica.removals)
-    return shorter or any((load.unclean or load.cut) and _near(load.epoch, term, timeline) for load in replica.loads)
+    """The broker's log went through an unclean restart, or came back shorter, before it took this term, and it has not come into the ISR
+    since."""
+    return bool(_shorter(broker, term, timeline) or _unclean_loads(broker, term, timeline))
+
+
+def _shorter(broker: int, term: Term, timeline: PartitionTimeline) -> list[Removal]:
+    """What its own log held and came back without."""
+    own = timeline.replicas[broker].removals if broker in timeline.replicas else []
+    back = [r for r in own if r.cause in ("restart", "empty") and _earlier(r.epoch, term)]
+    return [r for r in back if not _in_sync_since(r.at, broker, term, timeline)]
+
+
+def _unclean_loads(broker: int, term: Term, timeline: PartitionTimeline) -> list[Load]:
+    own = timeline.replicas[broker].loads if broker in timeline.replicas else []
+    near = [load for load in own if (load.unclean or load.cut) and _near(load.epoch, term, timeline)]
+    return [load for load in near if not _in_sync_since(load.at, broker, term, timeline)]
+
+
+def _in_sync_since(moment: datetime | None, broker: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """Its leader took the broker into the ISR after that moment and before this term: then it had all that was committed
+    (Partition#maybeExpandIsr)."""
+    led = [s for s in timeline.states if s.leader_epoch <= term.epoch and s is not term.state]
+    return any(
+        broker in s.isr
+        and broker not in prior.isr
+        and moment is not None
+        and s.at is not None
+        and s.at > moment
+        and not isinstance(between(prior, s, isr_told=True), Gap)
+        for prior, s in pairwise(led)
+        if s.leader not in (-1, broker) and s.leader_epoch < term.epoch
+    )
 
 
 def _earlier(epoch: int | None, term: Term) -> bool:
@@ -548,14 +580,14 @@ def _by_commitment(
     sole = _sole(term, timeline)
     if (
         sole is not None
-        and cluster.min_isr(timeline.topic, _written(term)) <= 1
+        and _commits_alone(sole, term, timeline, cluster)
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
         return [(whole, True, hw)]
-    clean = election is None or election.unclean is False
+    clean = election is None or election.clean
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
-    whole_log = not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
+    whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
     if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
         above = False
     safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)
@@ -566,14 +598,25 @@ def _by_commitment(
     return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
 
 
+def _commits_alone(sole: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A leader that is the whole ISR commits all that it takes: up to 3.6 always, from 3.7 on unless min.insync.replicas asks for more
+    (Partition#maybeIncrementLeaderHW, KAFKA-15583)."""
+    assert term.before is not None
+    before = replace(term.before, leader=sole)
+    asked = required(before, timeline, cluster)
+    return strict(cluster, sole, before.at) is False or (asked is not None and len(before.isr) >= asked)
+
+
 def _cause(
     term: Term,
     election: Election | None,
     removals: Sequence[Removal],
     committed: bool | None,
+    had: bool,
     timeline: PartitionTimeline,
     cluster: Cluster,
 ) -> str:
+    """`had`: some of the records were committed, so that a leader that was in sync once had them."""
     if election is not None and election.unclean:
         return "unclean-election"
     if term.epoch == 0 and not term.restart and timeline.created():
@@ -588,14 +631,27 @@ def _cause(
     if cut_before_leading(term, timeline) is not None and committed is not False:
         return "hw-truncation"
     if _recovered(term.leader, term, timeline):
-        return "corruption" if _corrupted(term, timeline) else "unflushed-log"
+        if _corrupted(term, timeline):
+            return "corruption"
+        return "unflushed-log" if had or _shorter(term.leader, term, timeline) else "unknown"
     if committed is False:
         return "uncommitted-tail"
     if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
         return "hw-truncation"
-    if election is not None and election.unclean is False and committed is None:
+    if election is not None and election.clean and committed is None:
         return "uncommitted-tail"
     return "unknown"
+
+
+def _brought_again(part: Range, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A later leader had brought as much of the partition of that name before, and cut nothing of it: they are there again."""
+    brought, end = inherited(timeline, cluster), part.end or part.start
+    kept = {b for b, load in brought.items() if (load.log_end_offset or 0) >= end > 0 and not _cut_below(end, timeline.replicas[b])}
+    return any(t.leader in kept for t in timeline.terms if t.order > term.order)
+
+
+def _cut_below(offset: int, replica: Replica) -> bool:
+    return any(r.start < offset for r in replica.removals)
 
 
 def _emptied(term: Term, timeline: PartitionTimeline) -> bool:
@@ -616,10 +672,10 @@ def _damaged(load: Event, replica: Replica) -> bool:
     return load.log_end_offset is not None and load.log_end_offset < flushed
 
 
-def _confidence(term: Term, removal: Removal, election: Election | None) -> str:
+def _confidence(term: Term, exact: bool, election: Election | None) -> str:
     if election is not None and election.unclean and election.confidence == "possible":
         return "probable"
-    return "certain" if removal.exact and term.exact and term.start_offset is not None else "probable"
+    return "certain" if exact and (term.exact or term.bound == AT_MOST) and term.start_offset is not None else "probable"
 
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
@@ -639,7 +695,7 @@ def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
         if not refused or cut is None or cut.offset is None:
             continue
         clean = judged.get(term.order)
-        committed = False if clean is not None and clean.unclean is False else None
+        committed = False if clean is not None and clean.clean else None
         evidence = (*before.evidence[-1:], *term.evidence, *refused[:2], obeyed.event, cut)
         found.append(Deposed(max(cut.offset, term.start_offset or 0), term, before.leader, committed, evidence))
     return found
@@ -675,12 +731,7 @@ def doubts(timeline: PartitionTimeline, cluster: Cluster) -> list[Doubt]:
             continue
         if term.leader not in before.isr or not all(_recovered(b, term, timeline) for b in before.isr):
             continue
-        loads = [
-            load
-            for b in before.isr
-            for load in timeline.replicas[b].loads
-            if (load.unclean or load.cut) and _near(load.epoch, term, timeline)
-        ]
+        loads = [load for b in before.isr for load in _unclean_loads(b, term, timeline)]
         evidence = (before.event, *(load.event for load in loads), *term.evidence)
-        found.append(Doubt(term.start_offset, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
+        found.append(Doubt(term.at_least, term, before.isr, any(x.cut for x in loads), len(before.isr) == 1, evidence))
     return found

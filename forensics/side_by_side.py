@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from forensics.lineage import part, same_batches
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.lineage import Lineage, reach
 from spark.pipeline import Judge
 from spark.replicas import DISK_EVENTS, Disk, disk
 from spark.timeline import PartitionTimeline
@@ -32,8 +34,6 @@ BEFORE = "against: "
 """Marks collections of the evidence that was given to compare with."""
 NO_TIME = datetime(1970, 1, 1)
 INTERNAL = "__cluster_metadata"
-COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics Kafka itself creates compacted: cleaning gives batches other checksums on each broker."""
 LISTS_PARTITIONS = "hw-checkpoint"
 """replication-offset-checkpoint names every partition its log directory holds."""
 
@@ -113,6 +113,7 @@ class Copy:
     latest: bool
     topic_id: str | None = None
     directories: set[str] = field(default_factory=set)
+    lineage: Lineage | None = None
 
     @property
     def broker(self) -> int:
@@ -136,28 +137,9 @@ class Copy:
         return self.disk.log_end_offset
 
     @property
-    def reach(self) -> int:
-        """An offset the log is known to have reached: its end, else what its checkpoints and epochs need."""
-        if self.log_end is not None:
-            return self.log_end
-        return max(self.high_watermark or 0, self.recovery_point or 0, max((start for _, start in self.disk.epochs), default=0))
-
-    @property
     def taken(self) -> datetime | None:
         times = [e.at for e in _events(self.disk) if e.at is not None and e.at != NO_TIME]
         return max(times, default=None)
-
-    @property
-    def lineage(self) -> list[tuple[int, int]]:
-        """(epoch, start offset), rising: the epoch file's, or of the batches where that is missing or does not rise."""
-        if self.disk.epochs and _rises(self.disk.epochs):
-            return self.disk.epochs
-        found: list[tuple[int, int]] = []
-        for segment in self.disk.segments:
-            for batch in segment.batches or ():
-                if batch["leader_epoch"] >= 0 and (not found or batch["leader_epoch"] > found[-1][0]):
-                    found.append((batch["leader_epoch"], batch["base_offset"]))
-        return found
 
     def row(self) -> dict[str, Any]:
         return {
@@ -184,10 +166,6 @@ def _events(found: Disk) -> Iterator[Event]:
     yield from (e for e in (found.high_watermark, found.recovery_point, found.log_start) if e is not None)
     yield from found.epoch_events
     yield from found.segments
-
-
-def _rises(epochs: Sequence[tuple[int, int]]) -> bool:
-    return all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(epochs))
 
 
 # the evidence
@@ -233,7 +211,7 @@ def compare(
         return
     remarks = [
         *_contradictions(latest.values(), timeline),
-        *_between(latest, timeline, cluster),
+        *_between(latest, timeline),
         *_places(latest, timeline, cluster, listed),
         *(_put_aside(c) for c in aside if c.disk.state != "delete" or not latest),  # after a reassignment one awaits its deletion
     ]
@@ -267,7 +245,7 @@ def copies(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, list[Copy
     for (broker, collection), events in sorted(earlier.items(), key=lambda item: _age(item[0][1], item[0][0], cluster)):
         found[broker].append(_copy(disk(broker, collection, events), False, events))
     for broker, own in sorted(timeline.disks.items()):
-        found[broker].append(_copy(own, True, _events(own)))
+        found[broker].append(replace(_copy(own, True, _events(own)), lineage=timeline.lineages.get(broker)))
     return dict(found)
 
 
@@ -350,7 +328,7 @@ def _epoch_file(copy: Copy) -> Iterator[Remark]:
 # what replicas differ in
 
 
-def _between(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Remark]:
+def _between(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Iterator[Remark]:
     reference = reference_of(latest, timeline)
     if reference is None:
         return
@@ -359,7 +337,7 @@ def _between(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: C
             continue
         if (at := parting(reference, copy)) is not None:
             yield _parted(reference, copy, at)
-        elif not _compacted(timeline, cluster) and (at := _checksums_part(reference, copy)) is not None:
+        elif (at := _records_part(reference, copy, timeline)) is not None:
             same = ", though by the leader epochs they are the same" if copy.lineage and reference.lineage else ""
             text = f"other record batches than broker {reference.broker} from offset {at} on{same}"
             yield Remark("records-differ", True, broker, text, at)
@@ -376,44 +354,29 @@ def reference_of(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Cop
     leader = timeline.final.leader if timeline.final is not None else None
     if leader is not None and leader in latest and (latest[leader].lineage or latest[leader].log_end is not None):
         return latest[leader]
-    return max(latest.values(), key=lambda c: (c.lineage[-1][0] if c.lineage else -1, c.reach, -c.broker))
+    return max(latest.values(), key=lambda c: (c.lineage.entries[-1].epoch if c.lineage is not None else -1, reach(c.disk), -c.broker))
 
 
 def parting(one: Copy, other: Copy) -> int | None:
     """The first offset at which both hold a record, of different leader epochs; None where none is known."""
-    a, b = one.lineage, other.lineage
-    if not a or not b:
-        return None
-    low = max(a[0][1], b[0][1], one.log_start or 0, other.log_start or 0)
-    high = min(one.reach, other.reach)
-    for at in sorted({low, *(start for _, start in (*a, *b) if low <= start < high)}):
-        if at < high and _epoch_at(a, at) != _epoch_at(b, at):
-            return at
-    return None
-
-
-def _epoch_at(lineage: Sequence[tuple[int, int]], offset: int) -> int | None:
-    return max((epoch for epoch, start in lineage if start <= offset), default=None)
+    return part(one.lineage, other.lineage) if one.lineage is not None and other.lineage is not None else None
 
 
 def _parted(reference: Copy, copy: Copy, at: int) -> Remark:
-    mine, theirs = _epoch_at(copy.lineage, at), _epoch_at(reference.lineage, at)
-    count = copy.reach - at
+    assert copy.lineage is not None and reference.lineage is not None
+    mine, theirs = copy.lineage.epoch_at(at), reference.lineage.epoch_at(at)
+    end = reach(copy.disk)
+    count = end - at
     known = "" if copy.log_end is not None else " or more"
     text = (
         f"parts from broker {reference.broker} at offset {at}: epoch {mine} here, epoch {theirs} there; "
-        f"offsets {at}..{copy.reach - 1} ({count}{known}) are not the ones broker {reference.broker} has"
+        f"offsets {at}..{end - 1} ({count}{known}) are not the ones broker {reference.broker} has"
     )
     return Remark("lineage-parts", True, copy.broker, text, at)
 
 
-def _compacted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    return timeline.topic in COMPACTED or "compact" in cluster.setting(timeline.topic, "cleanup.policy", "delete")
-
-
-def _checksums_part(one: Copy, other: Copy) -> int | None:
-    a, b = (({batch["base_offset"]: batch["crc"] for s in c.disk.segments for batch in s.batches or ()}) for c in (one, other))
-    return min((offset for offset in a.keys() & b.keys() if a[offset] != b[offset]), default=None)
+def _records_part(one: Copy, other: Copy, timeline: PartitionTimeline) -> int | None:
+    return min((offset for offset, same in same_batches(one.disk, other.disk, timeline.cleaned).items() if same is False), default=None)
 
 
 def _places(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cluster, listed: Listed) -> Iterator[Remark]:
@@ -480,7 +443,7 @@ def _moved(before: Copy, after: Copy) -> Iterator[dict[str, Any]]:
 def _lost_entries(before: Copy, new: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Entries that are gone although the log still starts below them: a truncation took them, not retention. One without records
     is no loss: a leader notes its epoch before it has any."""
-    return [entry for entry in before.disk.epochs if entry not in new and new[0][1] < entry[1] < before.reach]
+    return [entry for entry in before.disk.epochs if entry not in new and new[0][1] < entry[1] < reach(before.disk)]
 
 
 def _come_or_gone(broker: int, found: Sequence[Copy], listed: Listed) -> Iterator[dict[str, Any]]:

@@ -1,32 +1,26 @@
 """How the cluster stands where the evidence ends: each partition's assignment, leader and ISR, and which brokers live.
 
 Here: the row of one partition (`standing`, run on Spark's tasks) and the judgement on brokers (`brokers`), with the reason for
-each. Not here: what should be changed (forensics.repair).
+each. Not here: which last word on a partition counts (spark.standing), or what should be changed (forensics.repair).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
-from forensics.kafka_tools import parsed
 from forensics.model import moment
 from forensics.repair import Broker, Partition
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.presence import MISSED, Presence
-from spark.states import State
-from spark.timeline import PartitionTimeline, Snapshot
+from spark.timeline import PartitionTimeline
 
 INTERNAL = "__cluster_metadata"
-PROPAGATION = timedelta(seconds=60)
-"""Before KIP-497 (2.7) other brokers, and the tools that ask them, hear of an ISR change only so late (isrChangeNotification,
-ReplicaManager's IsrChangePropagationInterval): its leader's own word counts more until then."""
-
 _END = pa.struct([("broker", pa.int32()), ("offset", pa.int64())])
 SCHEMA = pa.schema(
     [
@@ -40,73 +34,33 @@ SCHEMA = pa.schema(
         ("ends", pa.list_(_END)),
     ]
 )
-"""A row for each partition. `replicas` is null where no evidence names the assignment, `leader` where none names one, -1 is no
-leader. `ends` and `high_watermark`, how far each replica's log and the HW are known to have reached, only without a leader."""
+"""A row for each partition. `replicas` is null where no evidence names the assignment in its order, `leader` where none names one, -1 is
+no leader. `ends` and `high_watermark`, how far each replica's log and the HW are known to have reached, only without a leader."""
 
 
 def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """The row of SCHEMA of a partition as it is now; none for deleted topics and the metadata log."""
     if timeline.topic == INTERNAL or timeline.generation < 0 or _deleted(timeline, cluster):
         return
-    last, newest = _last(timeline), _newest(timeline)
-    leader = last.leader if last is not None else None
-    replicas = _assigned(timeline, newest, cluster)
+    now = timeline.standing
+    replicas = now.replicas if now.preferred is not None else ()
     yield {
         "topic": timeline.topic,
         "partition": timeline.partition,
         "replicas": list(replicas) or None,
-        "leader": leader,
-        "isr": [b for b in last.isr if not replicas or b in replicas] if last is not None else [],
-        "moving": _moving(newest),
-        "high_watermark": _high_watermark(timeline) if leader == -1 else None,
-        "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if leader == -1 else None,
+        "leader": now.leader,
+        "isr": [b for b in now.isr if not replicas or b in replicas],
+        "moving": now.moving,
+        "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
+        "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
     }
 
 
 def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The topic was deleted and not made again: its last word is its deletion."""
     times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
-    last = _last(timeline)
-    return bool(times) and (last is None or last.at is None or last.at <= max(times))
-
-
-def _newest(timeline: PartitionTimeline) -> State | Snapshot | None:
-    """The last state, or what kafka-topics --describe saw after it."""
-    final = timeline.final
-    seen = timeline.snapshots[-1] if timeline.snapshots else None
-    if final is None or seen is None:
-        return final or seen
-    return seen if seen.at is not None and final.at is not None and seen.at > final.at else final
-
-
-def _last(timeline: PartitionTimeline) -> State | Snapshot | None:
-    """The latest word on leader and ISR."""
-    final, newest = timeline.final, _newest(timeline)
-    if final is None or newest is None or final.at is None or newest.at is None:
-        return newest
-    return final if newest.leader == final.leader and newest.at - final.at <= PROPAGATION else newest
-
-
-def _assigned(timeline: PartitionTimeline, newest: State | Snapshot | None, cluster: Cluster) -> tuple[int, ...]:
-    """The assignment in its order, whose first is the preferred leader. An ISR tells neither order nor absentees; before 0.11
-    requests carried a set (PartitionState.replicas), so that another witness must tell the order."""
-    named = next((x.replicas for x in (newest, timeline.final, *reversed(timeline.snapshots)) if x is not None and x.replicas), None) or ()
-    if isinstance(newest, Snapshot) or _ordered(timeline, cluster):
-        return named
-    told = [s.replicas for s in reversed(timeline.snapshots)]
-    told += [tuple(e.replicas) for e in reversed(timeline.of("partition-transition", "topic-created")) if e.replicas]
-    return next((t for t in told if set(t) == set(named)), ())
-
-
-def _ordered(timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    versions = [v for n in cluster.nodes.values() if (v := parsed(n.version)) is not None]
-    return cluster.mode == "kraft" or timeline.has_epochs or min(versions, default=(0,)) >= (0, 11)
-
-
-def _moving(newest: State | Snapshot | None) -> bool:
-    if isinstance(newest, Snapshot):
-        return bool(newest.event.adding_replicas or newest.event.removing_replicas)
-    return newest is not None and bool(newest.adding or newest.removing)
+    last = timeline.standing.at
+    return bool(times) and (last is None or last <= max(times))
 
 
 def _ends(timeline: PartitionTimeline) -> dict[int, int]:

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from forensics.came_through import came_through, knew
 from forensics.elections import elections
 from forensics.loss import later_terms, losses
-from forensics.model import Finding, brokers_named
+from forensics.model import Finding, brokers_named, moment
 from forensics.remembered import last_kept
+from forensics.witnesses import tells_logs
 from spark.cluster import Cluster
-from spark.continuity import gap
+from spark.continuity import Gap, between
 from spark.replicas import EXACT, Observation
 from spark.states import State
 from spark.timeline import PartitionTimeline, Term
@@ -56,6 +58,10 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
+    if below := [x for x in losses(timeline, cluster) if x.committed and x.range.start < x.reached and x.range.end is None]:
+        return told(
+            LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
+        )
     if gone := [f for f in sure if f.committed is None]:
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
@@ -87,11 +93,13 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
         return
     for one, other in pairwise(known):
-        if (missing := gap(one, other)) is not None:
+        missing = between(one, other, isr_told=True)
+        if isinstance(missing, Gap):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
     yield from _of_rims(timeline, known)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
+    yield from _of_restarts(timeline, cluster)
     yield from _of_ends(timeline, cluster)
     yield from _of_cuts(timeline, cluster)
     yield from _of_marks(timeline)
@@ -104,31 +112,32 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
+        elif begun is not None and any(
+            load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads
+        ):
+            yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
+    if (now := timeline.standing).leader != known[-1].leader and timeline.later:
+        led = "nobody" if now.leader == -1 else f"broker {now.leader}"
+        yield f"{led} was seen to lead it at {moment(now.at)}, and how it came to that is not in evidence; the controller's logs would tell"
 
 
 def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """What happened to a log its broker alone tells."""
-    heard = _heard(cluster)
     led = {t.leader for t in timeline.terms}
-    if absent := sorted(led - heard.keys()):
-        yield f"no log of {brokers_named(absent)}, which led it, was collected"
-    if unread := sorted(b for b in led & heard.keys() if heard[b]):
-        yield f"logs of {brokers_named(unread)}, which led it, were not all understood ({heard[unread[0]]})"
+    if absent := sorted(b for b in led if not tells_logs(b, cluster)):
+        yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    unread = _unread(cluster)
+    if partly := sorted(led & unread.keys()):
+        yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
 
 
 @last_kept
-def _heard(cluster: Cluster) -> dict[int, str]:
-    """The nodes whose own broker logs were collected, with what in them could not be read; '' where all could."""
-    found: dict[int, str] = {}
-    for s in cluster.sources:
-        if not s.kind.endswith("-log") or not s.lines:
-            continue
-        for node in s.nodes:
-            found[node] = found.get(node, "") or (s.problem or "")
-    return found
+def _unread(cluster: Cluster) -> dict[int, str]:
+    """The nodes of whose logs something could not be read, with what that was."""
+    return {node: s.problem for s in reversed(cluster.sources) if s.kind.endswith("-log") and s.lines and s.problem for node in s.nodes}
 
 
 def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
@@ -137,6 +146,26 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
             yield f"whether broker {election.term.leader} was in sync when it was elected in leader epoch {election.term.epoch} is not in evidence: {election.why}"
         elif election.unclean and election.confidence == "possible":
             yield f"broker {election.term.leader} may have been elected uncleanly in leader epoch {election.term.epoch}"
+
+
+def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
+    for before, term in pairwise(timeline.terms):
+        leads_on = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
+            yield (
+                f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
+            )
+
+
+def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
+    """Another replica that was in sync, and whose process lived on, followed the new leader: had it held more, it would have cut it off."""
+    for broker in term.before.isr if term.before is not None else ():
+        followed = timeline.replicas[broker].follower_starts if broker != term.leader and broker in timeline.replicas else ()
+        told = next((f for f in followed if f.epoch >= term.epoch and f.offset is not None), None)
+        if told is not None and knew(told.event):
+            return True
+    return False
 
 
 def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
@@ -151,10 +180,10 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
-        elif timeline.has_epochs and term.start_offset is not None and end > term.start_offset:
+        elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
             yield (
-                f"the log of broker {before.leader} ended at {end}, beyond the {term.start_offset} at which broker {term.leader} began to lead; what became "
-                "of the rest is not in evidence"
+                f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
+                "in evidence"
             )
 
 
@@ -165,8 +194,10 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | N
         followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
         if followed is not None:
             return followed
+        led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
+        own = replica.events[led[-1] + 1 if led else 0 :]
         later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
-        if (first := next(later, None)) is not None:
+        if (first := next((o for o in later if o.event in own), None)) is not None:
             return first.offset
     disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
     return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
@@ -183,7 +214,7 @@ def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)
-            had = all(t.exact and t.start_offset is not None and t.start_offset >= removal.end for t in later)
+            had = all(t.at_least >= removal.end for t in later)
             if removal not in told and later and not had and timeline.has_epochs:
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 

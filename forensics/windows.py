@@ -29,6 +29,8 @@ class Window:
     """More than one: so many windows told as one, with the states of the first and the last."""
     deleted: bool = False
     """It ended with the deletion of its topic; `end` None: nobody says when that was."""
+    seen: bool = False
+    """`end` is when --describe saw it over."""
 
     @property
     def seconds(self) -> float | None:
@@ -45,7 +47,8 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
             yield Window(run[0].at, state.at, tuple(run))
             run = []
     if run:
-        yield Window(run[0].at, None, tuple(run))
+        over = next((s for s in timeline.told[len(timeline.states) :] if not holds(s)), None)
+        yield Window(run[0].at, over.at if over is not None else None, tuple(run), seen=over is not None)
 
 
 def condensed(found: Sequence[Window]) -> Sequence[Window]:
@@ -88,7 +91,7 @@ def ending(cluster: Cluster) -> str:
 def until(window: Window, cluster: Cluster) -> str:
     """How long it held, as an explanation goes on after its start."""
     if window.end is not None:
-        return f"to {moment(window.end)}{', when the topic was deleted,' if window.deleted else ''}"
+        return f"to {moment(window.end)}{', when the topic was deleted,' if window.deleted else ', when it was seen to be over,' if window.seen else ''}"
     if window.deleted:
         return "until the topic was deleted and made anew"
     return "until the cluster ended" if cluster.number < 0 else "to the end of the evidence"

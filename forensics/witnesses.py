@@ -7,25 +7,36 @@ report's `not_collected`), or what a missing broker hides (rules.evidence_gap).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from forensics.model import brokers_named
-from spark.cluster import Cluster
-from spark.states import State
+from spark.cluster import Cluster, Source
+from spark.states import State, not_after
 from spark.timeline import PartitionTimeline
 
 ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
 _METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
-"""Logs in which kafka.cluster.Partition, which prints a leader's changes of its ISR, does not write."""
+"""Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
 
 
-def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Whether the ISR changes that this leader made are in evidence: its own log or the metadata log was collected."""
+def tells_logs(broker: int, cluster: Cluster) -> bool:
+    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off."""
+    return bool(_logs(broker, cluster))
+
+
+def _logs(broker: int, cluster: Cluster) -> list[Source]:
+    return [s for s in cluster.sources if broker in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
+
+
+def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
+    """Whether the ISR changes that this leader made are in evidence: its own log, from that time on at least, or the metadata log was
+    collected."""
     if any(s.kind in _METADATA for s in cluster.sources):
         return True
-    if any(leader in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS for s in cluster.sources):
-        return True
-    return any(e.writer == leader for e in timeline.of(*ISR_EVENTS))
+    if own := _logs(leader, cluster):
+        return since is None or any(s.first is None or s.first <= since for s in own)
+    return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*ISR_EVENTS))
 
 
 def untold(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:

@@ -73,8 +73,18 @@ class Batch:
     record_count: int | None
     valid: bool
     """The checksum matches."""
+    horizon: bool = False
+    """It has a delete horizon: the log cleaner has written it anew (KIP-534, 3.1+)."""
     payload: bytes | None = None
     """What follows the fixed header, where it was asked for and is no larger than MAX_PAYLOAD."""
+
+    @property
+    def whole(self) -> bool | None:
+        """As it was appended: brokers number its records without a hole (LogValidator), and only the log cleaner takes some
+        (MemoryRecords.filterTo), which keeps base and last offset. None where only decompression would tell."""
+        if self.record_count is None:
+            return None
+        return not self.horizon and self.record_count == self.last_offset - self.base_offset + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +214,7 @@ def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes
         sequence,
         count,
         crc == computed,
+        bool(attributes & 64),
         payload,
     )
 
@@ -310,6 +321,8 @@ class _Segment:
                 "producer_id": batch.producer_id,
                 "control": batch.control,
                 "bytes": batch.size,
+                "append_time": batch.timestamp_type == "append",
+                "whole": batch.whole,
             }
         )
         self._last_offset = batch.last_offset

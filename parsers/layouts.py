@@ -73,7 +73,7 @@ class Layout:
     parts: tuple[Part, ...]
     """What a record consists of, for saying why a line does not fit."""
     tail: regex.Pattern[str] | None = None
-    """What stands behind the message at the end of a later line, with the group logger."""
+    """What stands behind the message at the end of a later line, with the group logger if that is part of it."""
     logged: tuple[str, str] = (" (", ")")
     """What stands directly before and behind the logger's name."""
     bare: bool = False

@@ -38,8 +38,12 @@ BATCH = pa.struct(
         ("producer_id", pa.int64()),
         ("control", pa.bool_()),
         ("bytes", pa.int64()),
+        ("append_time", pa.bool_()),
+        ("whole", pa.bool_()),
     ]
 )
+"""`append_time`: its times are of the leader that appended it (LogAppendTime), not its producer's. `whole`: as it was appended, the log
+cleaner has taken no record from it and set no delete horizon; null where only decompression would tell."""
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
 """Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
 # `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).
@@ -166,7 +170,7 @@ EVENT_KINDS: dict[str, str] = {
     "truncation-plan": "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'",
     "truncation-below-hw": "a follower truncates below its own HW",
     "truncation-refused": "a follower ahead of its leader stops rather than truncate (before 2.0)",
-    "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest' or 'start'",
+    "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below",
     "segment-roll": "a new segment begins at offset, the LEO then",
     "segment-delete": "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll",
     "log-start-move": "log start offset moved; reason as Kafka gives it",

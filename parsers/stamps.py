@@ -47,7 +47,7 @@ _LATE_YEAR = re.compile(r" \d{4}(?!\d)")
 _EPOCH = re.compile(r"(?:9[5-9]\d{7}|[1-3]\d{9})(?:(?P<millis>\d{3})|(?P<mark>\.)\d{1,9})?(?!\d)")
 """Of the years 2000 to 2096, so that no offset is taken for one by its length alone."""
 _MAY_BEGIN = re.compile(r"(?<![\w.:/+-])(?=[\dA-Z])|(?<=[^\d]T)(?=\d\d:)|(?<=[=-])(?=\d{2})")
-_ENDS = re.compile(r"(?![\w:])")
+_ENDS = re.compile(r"(?!\w|:(?!:))")
 
 
 class Stamp(NamedTuple):
@@ -97,8 +97,19 @@ def _stamp(text: str, begin: int) -> Stamp | None:
     if epoch is not None and _ENDS.match(text, epoch.end()):
         return Stamp(begin, epoch.end(), ("UNIX_MILLIS" if epoch["millis"] else "UNIX",), True)
     clock = _clock(text, begin)
-    if clock is not None and "mm" in clock[0] and _ENDS.match(text, clock[1]) and text[begin + 2 : begin + 3] == ":":
-        return Stamp(begin, clock[1], (_named(clock[0]),), False)
+    if clock is None or "mm" not in clock[0] or text[begin + 2 : begin + 3] != ":":
+        return None
+    return _date_behind(text, begin, *clock) or (
+        Stamp(begin, clock[1], (_named(clock[0]),), False) if _ENDS.match(text, clock[1]) else None
+    )
+
+
+def _date_behind(text: str, begin: int, clock: str, at: int) -> Stamp | None:
+    joint = _JOINT.match(text, at)
+    for expression, formats in _DATES if joint is not None else ():
+        date = expression.match(text, joint.end() if joint is not None else at)
+        if joint is not None and date is not None and "yy" in formats[0] and _ENDS.match(text, date.end()):
+            return Stamp(begin, date.end(), tuple(clock + joint[0] + form.replace("{}", date[1]) for form in formats), True)
     return None
 
 

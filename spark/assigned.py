@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spark.events import Event
+from spark.standing import Snapshot
 from spark.states import State, not_after
 
 if TYPE_CHECKING:
-    from spark.timeline import PartitionTimeline, Snapshot
+    from spark.timeline import PartitionTimeline
 
 
 class Orders:

@@ -224,9 +224,19 @@ class Cluster:
         return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
 
     @cached_property
-    def version_lines(self) -> Mapping[int | None, Event]:
-        """The last line of each node that tells its Kafka version."""
-        return {e.writer: e for e in self.of("kafka-version") if e.value}
+    def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
+        """The lines of each node that tell its Kafka version, in order of time."""
+        found: dict[int | None, list[Event]] = defaultdict(list)
+        for e in self.of("kafka-version"):
+            if e.value:
+                found[e.writer].append(e)
+        return dict(found)
+
+    @cached_property
+    def described(self) -> frozenset[str]:
+        """Topics whose own settings are in evidence, even if there are none."""
+        kinds = ("describe-topic", "topic-created", "metadata-topic", "config", "metadata-config")
+        return frozenset(e.topic for e in self.of(*kinds) if e.topic is not None)
 
     def setting(self, topic: str, key: str, default: str, *, node: int | None = None, at: datetime | None = None) -> str:
         """Effective value of a topic's setting: the topic's, else the broker's (any broker's when `node` is None); the last one when
@@ -242,16 +252,15 @@ class Cluster:
                 return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
         return ()
 
-    def min_isr(self, topic: str, at: datetime | None = None) -> int:
-        """Effective min.insync.replicas, Kafka's default 1."""
-        value = self.setting(topic, "min.insync.replicas", "1", at=at)
-        return int(value) if value.isdigit() else 1
+
+OF_DELETION = ("topic-deletion", "topic-deleted", "metadata-topic-removed")
+"""Kinds of events that tell of a topic's deletion."""
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
     """Topics that were deleted, by the controller's lines or the metadata log."""
     found: dict[str, list[datetime | None]] = defaultdict(list)
     for event in events:
-        if event.topic and event.event in ("topic-deletion", "topic-deleted", "metadata-topic-removed"):
+        if event.topic and event.event in OF_DELETION:
             found[event.topic].append(event.at)
     return dict(found)

@@ -116,7 +116,7 @@ class Identifier:
         shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
         at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
         if self.unstamped:
-            told = pc.take(pa.array([s not in self.unstamped for s in names]), index)
+            told = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
             at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
         if self.saved:
             saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)

@@ -6,10 +6,11 @@ Here: which life an event is of, by topic id, else by marks of creation and dele
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from spark.cluster import Cluster
+from spark.cluster import OF_DELETION, Cluster
 from spark.events import Event
 from spark.order import file_order
 
@@ -29,13 +30,58 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
     renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own))}
     if len(order) < 2 and topic not in cluster.recreated and not renewed:
         return {0: list(events)}
-    deletions = sorted(
-        {t for t in cluster.recreated.get(topic, []) if t is not None} | {e.at for es in renewed.values() for e in es if e.at}
-    )
+    ends = _ends(topic, streams, renewed, cluster)
     for key, stream in streams.items():
-        for event, generation in _by_marks(stream, deletions, renewed.get(key, ())):
+        for event, generation in _by_marks(stream, ends, renewed.get(key, ())):
             result[generation].append(event)
     return dict(result)
+
+
+_Stream = tuple[int | None, str | None]
+LATE = timedelta(seconds=5)
+"""Brokers hear of what the controller did within moments."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A witness tells that the topic was made, or deleted."""
+
+    at: datetime
+    creates: bool
+    by: object
+    done: bool = True
+
+
+def _ends(
+    topic: str, streams: Mapping[_Stream, Sequence[Event]], renewed: Mapping[_Stream, Sequence[Event]], cluster: Cluster
+) -> list[datetime]:
+    """When each life but the last ended. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
+    ends or begins where a witness that has told of this one tells it again, or long after the others."""
+    marks = [
+        _Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION) if e.topic == topic and e.at is not None
+    ]
+    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created") if e.topic == topic and e.at is not None]
+    marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
+    again = {_Mark(e.at, True, key) for key, own in renewed.items() for e in own if e.at is not None}
+    found: list[datetime] = []
+    told: dict[tuple[bool, object], datetime] = {}
+    last: _Mark | None = None
+    for mark in sorted({*marks, *again}, key=lambda m: (m.at, m.creates, str(m.by))):
+        known = told.get((mark.creates, mark.by))
+        anew = known is not None and mark.at - known > LATE
+        if mark.creates and (anew or (mark in again and not found)):
+            found.append(mark.at - timedelta.resolution)
+            told = {}
+        elif not mark.creates and (
+            last is None or not found or (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
+        ):
+            found.append(mark.at)
+            told = {}
+        elif not mark.creates and last is not None and not last.creates:
+            found[-1] = mark.at
+        told[(mark.creates, mark.by)] = mark.at
+        last = mark
+    return found
 
 
 def _renewals(stream: Sequence[Event]) -> list[Event]:
@@ -80,21 +126,30 @@ def _topic_ids(events: Iterable[Event]) -> list[str]:
     return sorted(first, key=lambda i: (first[i], i))
 
 
-def _by_marks(stream: Sequence[Event], deletions: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
-    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller
-    creates the partition again. A stream with no such mark is split by the time of the deletion."""
-    ordered = file_order(stream)
-    marks = 0
-    numbered: list[tuple[Event, int]] = []
+def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
+    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller creates the partition
+    again. A witness that has as many of these marks as there were ends needs no clock; one with fewer, or with a replica that was moved
+    away and came back, is split by the times of the ends."""
+    lives: list[list[Event]] = [[]]
     deleted = False
-    for event in ordered:
+    for event in file_order(stream):
         again = any(event is e for e in renewals) or _makes(event)
-        if deleted and event.event not in ("log-deleted", "segment-delete", "fetcher-removed", "fetch-error"):
-            marks, deleted = marks + 1, False
-        elif again and numbered and not deleted:
-            marks += 1
-        numbered.append((event, marks))
+        if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
+            lives.append([])
+            deleted = False
+        lives[-1].append(event)
         deleted = deleted or event.event == "log-deleted"
-    if marks or not deletions:
-        return [(e, n - marks) for e, n in numbered]
-    return [(e, -sum(1 for d in deletions[-1:] if e.at is not None and e.at <= d)) for e in ordered]
+    if not ends or len(lives) == len(ends) + 1:
+        return [(e, n - len(lives) + 1) for n, own in enumerate(lives) for e in own]
+    if len(lives) == 1:
+        return [(e, -sum(1 for end in ends if e.at is not None and e.at <= end)) for e in lives[0]]
+    return [(e, -sum(1 for end in ends if middle is not None and middle <= end)) for own in lives for middle in [_middle(own)] for e in own]
+
+
+_OF_A_DELETION = frozenset({"log-deleted", "segment-delete", "fetcher-removed", "fetch-error"})
+
+
+def _middle(life: Sequence[Event]) -> datetime | None:
+    """As far from both ends as can be: clocks differ."""
+    times = [e.at for e in life if e.at is not None]
+    return min(times) + (max(times) - min(times)) / 2 if times else None

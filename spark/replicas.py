@@ -13,7 +13,7 @@ from datetime import datetime
 
 from spark.events import Event
 
-EXACT, AT_LEAST = "exact", "at-least"
+EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,8 @@ class _Walk:
         self.recovering: Event | None = None
         self.cut = False
         self.loaded = False
+        self.several = False
+        self.loading: list[Event] = []
         self.has_log = False
         self.intent: tuple[int | None, Event] | None = None
         self.explicit_updates = False
@@ -202,6 +204,11 @@ class _Walk:
             )
         )
 
+    def forget_restarts(self) -> None:
+        """A log that is longer than at its load, with no role in between, is another of this name: a start loads those of the topic's
+        earlier lives that wait for their deletion, too, and up to 2.2 no line says which is which. What one lacks was in another."""
+        self.replica.removals = [r for r in self.replica.removals if r.cause != "restart" or r.evidence[-1] not in self.loading]
+
     # transitions
 
     def enter(self, epoch: int | None, role: str) -> None:
@@ -232,7 +239,11 @@ class _Walk:
 def _on_load(w: _Walk, e: Event) -> None:
     if e.log_end_offset is None:
         return
-    if w.end is not None and e.log_end_offset < w.end:
+    w.loading = [*w.loading, e] if w.loaded else [e]
+    w.several = w.loaded and (w.several or e.log_end_offset > w.replica.loads[-1].offset)
+    if w.several:
+        w.forget_restarts()
+    elif w.end is not None and e.log_end_offset < w.end:
         w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch)
     created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
@@ -333,7 +344,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if CUTS_SOMETHING in (e.text or "") and not w.knows_end and (w.end is None or w.end <= e.offset):
         w.end_at_least(e.offset + 1, e)
-    w.remove(e.offset, e, cause, w.plan, epoch=w.records_epoch)
+    led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
+    w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
     w.end_exactly(e.offset, e)
     w.plan = None
 
@@ -372,6 +384,8 @@ def _on_reset(w: _Walk, e: Event) -> None:
         return
     if e.reason == "start" and e.offset is not None:
         w.end_exactly(e.offset, e)
+    elif e.reason == "tier":
+        w.end_at_least(e.offset, e)
     else:
         w.plan = e
 

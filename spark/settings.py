@@ -101,14 +101,21 @@ class Settings:
         found = self.change(key, topic=topic, broker=broker, at=at)
         return found.value if found is not None else None
 
-    def change(self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None) -> Change | None:
-        """The last change before `at` (None: of all) of the first source that has a value then: the topic's, the broker's, the cluster's.
+    def change(
+        self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None, below: str | None = None
+    ) -> Change | None:
+        """The last change before `at` (None: of all) of the first source that has a value then: the topic's, the broker's, the cluster's;
+        of those that come after `below`, where it is given.
 
         Before the first evidence of a source its first value is taken to have held. Without a broker, the first broker by id that
         has a value answers.
         """
         names = (key, *BROKER_NAMES.get(key, ())) if topic is not None else (key,)
+        passed = below is None
         for source, owner in self._asked(topic, broker):
+            if not passed or source == below:
+                passed = passed or source == below
+                continue
             changes = self._changes.get((source, owner), {})
             for name in names if source not in (TOPIC, EFFECTIVE) else (key,):
                 found = _in_force(changes.get(name, ()), at)
@@ -132,6 +139,10 @@ class Settings:
     def brokers(self) -> list[int]:
         """Brokers of which any setting is known."""
         return list(self._brokers)
+
+    def starts(self, broker: int | None) -> bool:
+        """What a broker was started with is in evidence."""
+        return (STATIC, broker) in self._changes
 
     def of_broker(self, broker: int) -> dict[str, str]:
         """What a broker was started with last, and what was set for it since."""

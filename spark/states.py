@@ -22,6 +22,9 @@ LEADER_RECOVERY_LEVEL = 3
 UNKNOWN_EPOCH = -1
 """Stands before every known one: logs often begin long after the last election."""
 
+OF_THE_ISR = frozenset({"changed", "leader", "written"})
+"""Sources that tell of a leader's change of its ISR, and not of the assignment."""
+
 AUTHORITY = {
     source: rank
     for rank, source in enumerate(

@@ -8,9 +8,10 @@ epoch, partition epoch and the order inside each file before any clock is asked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 from spark.assigned import Orders, after_reassignments, assigned_from, reassigned
 from spark.chain import chain
@@ -18,9 +19,13 @@ from spark.cluster import Cluster
 from spark.events import Event
 from spark.folding import fold, without_future_logs
 from spark.generations import generations
+from spark.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.order import file_order
-from spark.replicas import ASIDE, DISK_EVENTS, Disk, LeaderStart, Replica, disk, history
-from spark.states import UNKNOWN_EPOCH, State, collect_states, not_after
+from spark.replicas import ASIDE, AT_LEAST, AT_MOST, DISK_EVENTS, EXACT, Disk, LeaderStart, Replica, disk, history
+from spark.standing import Snapshot, Standing, as_states, seen_after
+from spark.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
+
+_BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +39,39 @@ class Term:
     before: State | None
     """The partition's state this term replaced."""
     start_offset: int | None
-    exact: bool
+    """Where the leader's log ended when it began."""
+    bound: str
+    """Of start_offset: 'exact', 'at-least', 'at-most'."""
     high_watermark: int | None
     at: datetime | None
     evidence: tuple[Event, ...]
+    earliest: int = 0
+    """Where start_offset is 'at-most': it began here or beyond."""
+
+    @property
+    def exact(self) -> bool:
+        return self.start_offset is not None and self.bound == EXACT
+
+    @property
+    def at_least(self) -> int:
+        """It began here or beyond."""
+        return self.earliest if self.start_offset is None or self.bound == AT_MOST else self.start_offset
+
+    @property
+    def at_most(self) -> int | None:
+        """It began here or below."""
+        return self.start_offset if self.bound != AT_LEAST else None
+
+    @property
+    def began(self) -> str:
+        """start_offset in words."""
+        if self.start_offset is None:
+            return "an unknown offset"
+        return f"{self.start_offset}{_BOUNDS.get(self.bound, '')}"
 
     @property
     def order(self) -> tuple[int, int]:
         return (self.epoch, self.restart)
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A `kafka-topics --describe` line."""
-
-    leader: int
-    isr: tuple[int, ...]
-    replicas: tuple[int, ...]
-    at: datetime | None
-    event: Event
 
 
 @dataclass
@@ -67,6 +86,10 @@ class PartitionTimeline:
     replicas: dict[int, Replica] = field(default_factory=dict)
     disks: dict[int, Disk] = field(default_factory=dict)
     """What each broker's latest collection holds."""
+    cleaned: bool | None = None
+    """The log cleaner may have taken records; None: not in evidence (lineage.may_be_cleaned)."""
+    lineages: dict[int, Lineage] = field(default_factory=dict)
+    """What each of the disks tells of the epochs in its log, by broker."""
     aside: dict[int, list[Disk]] = field(default_factory=dict)
     """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -95,18 +118,42 @@ class PartitionTimeline:
     def final(self) -> State | None:
         return self.states[-1] if self.states else None
 
+    @cached_property
+    def later(self) -> list[Snapshot]:
+        """What --describe saw after the last state."""
+        return seen_after(self.final, self.snapshots)
+
+    @cached_property
+    def told(self) -> list[State]:
+        """The states, and those that only --describe saw after them, by which neither terms nor losses are told."""
+        return [*self.states, *as_states(self.final, self.later)]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How the partition stands where the evidence ends."""
+        final, seen = self.final, self.later[-1] if self.later else None
+        last, done = seen or final, reassigned(self)[-1:]
+        told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
+        replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
+        adding, removing = _aims(seen, self.states)
+        if done and (last is None or not_after(last.at, done[0].at)):
+            replicas, adding, removing = tuple(done[0].replicas or ()), (), ()
+        return Standing(
+            leader=last.leader if last is not None else None,
+            isr=last.isr if last is not None else (),
+            replicas=replicas,
+            preferred=self.orders.first(replicas),
+            removing=removing,
+            moving=bool(adding or removing),
+            leader_epoch=final.known_epoch if final is not None and last is not None and final.leader == last.leader else None,
+            at=last.at if last is not None else None,
+            event=last.event if last is not None else None,
+        )
+
     @property
     def assigned(self) -> tuple[int, ...]:
         """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
-        done = reassigned(self)
-        if done and (not self.states or not_after(self.states[-1].at, done[-1].at)):
-            return tuple(done[-1].replicas or ())
-        for state in reversed(self.states):
-            if state.replicas:
-                return state.replicas
-        if self.snapshots:
-            return self.snapshots[-1].replicas
-        return tuple(sorted({b for s in self.states for b in s.isr}))
+        return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
 
     def log_start(self, broker: int) -> int | None:
         """Where a replica's log began when it was last seen: by its files, else by its broker's lines. Kafka checkpoints it only where it
@@ -138,6 +185,19 @@ class PartitionTimeline:
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
 
 
+def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Replicas that are being added, and removed. States of a leader's own changes of its ISR do not name them: as long as the assignment is
+    the same, the reassignment goes on."""
+    if seen is not None:
+        return tuple(seen.event.adding_replicas or ()), tuple(seen.event.removing_replicas or ())
+    for state in reversed(states):
+        if state.replicas != states[-1].replicas:
+            break
+        if state.event.adding_replicas is not None or state.adding or state.removing or state.source not in OF_THE_ISR:
+            return state.adding, state.removing
+    return (), ()
+
+
 # terms
 
 
@@ -152,21 +212,7 @@ def _starts(replicas: dict[int, Replica]) -> dict[tuple[int, int], list[LeaderSt
     return found
 
 
-def _epoch_start(epoch: int, disks: Iterable[Disk]) -> tuple[int | None, Event | None]:
-    """Start offset of a leader epoch by epoch files, else by the first batch of that epoch in a segment."""
-    for d in disks:
-        for (known, offset), event in zip(d.epochs, d.epoch_events, strict=False):
-            if known == epoch:
-                return offset, event
-    for d in disks:
-        for segment in d.segments:
-            for batch in segment.batches or ():
-                if batch["leader_epoch"] == epoch:
-                    return batch["base_offset"], segment
-    return None, None
-
-
-def terms_of(states: Sequence[State], replicas: dict[int, Replica], disks: Sequence[Disk]) -> list[Term]:
+def terms_of(states: Sequence[State], replicas: dict[int, Replica], lineages: Mapping[int, Lineage]) -> list[Term]:
     starts = _starts(replicas)
     terms: list[Term] = []
     known: set[tuple[int, int]] = set()
@@ -175,10 +221,10 @@ def terms_of(states: Sequence[State], replicas: dict[int, Replica], disks: Seque
         if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
             continue
         known.add(key)
-        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), disks, states))
+        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states))
     for key, own in starts.items():
         if key not in known:
-            terms.extend(_reign(key, None, None, own, disks, states))
+            terms.extend(_reign(key, None, None, own, lineages, states))
     terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
     return terms
 
@@ -188,26 +234,37 @@ def _reign(
     state: State | None,
     before: State | None,
     own: Sequence[LeaderStart],
-    disks: Sequence[Disk],
+    lineages: Mapping[int, Lineage],
     states: Sequence[State],
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
     first = own[0] if own else None
-    offset, exact = (first.offset, first.exact) if first else (None, False)
+    offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
     evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
-    if not exact:
-        filed, event = _epoch_start(epoch, disks)
-        if filed is not None and event is not None:
-            offset, exact = filed, True
-            evidence.append(event)
+    earliest = 0
+    if bound != EXACT and (filed := began(epoch, leader, lineages)) is not None:
+        earliest = max(filed.earliest, offset or 0)
+        offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
+        evidence.extend(e for e in (filed.event,) if e is not None)
     at = state.at if state is not None and state.at is not None else first.at if first else None
     high_watermark = first.high_watermark if first else None
-    reign = [Term(epoch, 0, leader, state, before, offset, exact, high_watermark, at, tuple(dict.fromkeys(evidence)))]
+    reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
     for number, start in enumerate(own[1:], 1):
         standing = _standing(start, [s for s in states if (s.leader_epoch, s.leader) == key])
         reign.append(
-            Term(epoch, number, leader, standing, standing, start.offset, start.exact, start.high_watermark, start.at, (start.event,))
+            Term(
+                epoch,
+                number,
+                leader,
+                standing,
+                standing,
+                start.offset,
+                EXACT if start.exact else AT_LEAST,
+                start.high_watermark,
+                start.at,
+                (start.event,),
+            )
         )
     return reign
 
@@ -265,8 +322,21 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     found = collect_states(timeline.events, timeline.replicas)
     states = assigned_from(chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline)
     timeline.states = after_reassignments(states, timeline)
-    timeline.terms = terms_of(timeline.states, timeline.replicas, list(timeline.disks.values()))
+    timeline.lineages = _lineages(timeline, cluster)
+    timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
+    """With `timeline.cleaned`, on which they rest."""
+    timeline.cleaned = may_be_cleaned(timeline.topic, timeline.events, timeline.disks.values(), cluster)
+    led: dict[int, set[int]] = defaultdict(set)
+    for broker, epoch in [(s.leader, s.leader_epoch) for s in timeline.states] + [
+        (s.broker, s.epoch) for r in timeline.replicas.values() for s in r.leader_starts
+    ]:
+        led[broker].add(epoch)
+    found = {b: on_disk(d, led[b], cleaned=timeline.cleaned) for b, d in timeline.disks.items()}
+    return {b: lineage for b, lineage in found.items() if lineage is not None}
 
 
 def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:

@@ -284,6 +284,13 @@ UNLISTED: dict[str, tuple[Callable[[Entry, int], str], str]] = {
         laid_out("kafka-7.example.org kafka[{level}] {time} {message} <{logger}>"),
         "kafka-7.example.org kafka[%p] %d{ISO8601} %m <%c>%n",
     ),
+    "tags": (laid_out('<e t="{time}" l="{level}" c="{logger}">{message}</e>'), '<e t="%d{ISO8601}" l="%p" c="%c">%m</e>%n'),
+    "double-colons": (laid_out("{time}::{level}::{short}::{message}"), "%d{ISO8601}::%p::%c::%m%n"),
+    "spring": (laid_out("{time} {level} 4711 --- [{thread}] {initials} : {message}"), "%d{ISO8601} %-5p %L --- [%t] %c : %m%n"),
+    "date-behind-clock": (
+        dated("{level} {time} {short}: {message}", "%H:%M:%S.%f %Y-%m-%d"),
+        "%-5p %d{HH:mm:ss.SSS yyyy-MM-dd} %c: %m%n",
+    ),
     "logger-behind": (laid_out("{time} {low} {message} | {logger} | {thread}"), "%d{ISO8601} %-5p{lowerCase=true} %m | %c | %t%n"),
 }
 """Layouts in no list, and the pattern that is learned of them."""
@@ -298,6 +305,18 @@ def test_verdicts_are_the_same_in_layouts_no_list_holds(name: str, layout: str, 
     report = local.report(table)
     assert pattern in {s.layout for s in report.cluster.sources}
     assert verdicts(report) == as_it_was(name)
+
+
+UNDATED = {"no-date": dated("{time} {level} {logger} - {message}", "%H:%M:%S,%f"), "no-time": laid_out("{level} {logger} - {message}")}
+
+
+@pytest.mark.parametrize("layout", UNDATED)
+def test_lines_without_a_date_prove_nothing(layout: str, tmp_path: Path) -> None:
+    """Beside disks and metadata that have their times: what has no place among these must not be told as if it came first."""
+    report = local.report(local.events_of(rewritten(NAMES[0], UNDATED[layout], tmp_path / "made.tar")))
+    assert [f.summary for f in report.findings if f.kind in ("data-loss", "unclean-election") and f.confidence != "possible"] == []
+    assert {p["verdict"] for p in report.partitions} == {"unknown"}
+    assert re.match("Evidence is missing: .* the lines print no date", report.document()["verdict"]["summary"])
 
 
 def test_inspect_shows_the_pattern_that_was_learned(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def command(
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """What can be refused before anything is read."""
-    from forensics.kafka_tools import parsed
+    from spark.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
         raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
@@ -121,30 +121,30 @@ def overview(
 
 
 def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
-    from forensics.kafka_tools import NEWEST, Tools, parsed
+    from forensics.kafka_tools import NEWEST, Tools
+    from spark.versions import parsed, versions
 
     kraft = cluster.mode == "kraft"
     if (given := parsed(asked)) is not None:
         return Tools(given, kraft), [f"the tools are those of Kafka {asked}, as given"]
-    versions = sorted({v for n in cluster.nodes.values() if (v := parsed(n.version)) is not None})
+    known = versions(cluster)
     mode = "" if cluster.mode != "unknown" else "; whether ZooKeeper or KRaft is used, the evidence does not tell"
-    if not versions:
+    if not known:
         newest = "3.1" if kraft else "2.6"
         return Tools(NEWEST, kraft), [
             f"Kafka's version is not in the evidence: commands are those of {newest} and later{mode}; --kafka-version chooses"
         ]
-    oldest = ".".join(map(str, versions[0]))
-    of = "the brokers' version" if len(versions) == 1 else "the oldest broker's version"
-    return Tools(versions[0], kraft), [f"commands are for Kafka {oldest}, {of}{mode}"]
+    oldest = ".".join(map(str, known[0]))
+    of = "the brokers' version" if len(known) == 1 else "the oldest broker's version"
+    return Tools(known[0], kraft), [f"commands are for Kafka {oldest}, {of}{mode}"]
 
 
 def _rests_on(cluster: Cluster, found: Sequence[Broker], tools: Tools) -> list[str]:
     from forensics.model import moment
 
-    ends = [s.last for s in cluster.sources if s.last is not None]
     lines = [
-        f"the cluster still stands as the evidence says, which ends at {moment(max(ends))}"
-        if ends
+        f"the cluster still stands as the evidence says, which ends at {moment(cluster.until)}"
+        if cluster.until is not None
         else "the evidence has no times: it may be old"
     ]
     lines.append("the evidence names all partitions of the cluster; those it does not name are counted nowhere")

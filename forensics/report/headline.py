@@ -21,9 +21,9 @@ Partitions = Sequence[Mapping[str, Any]]
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
     """'found', 'excluded' (each partition is proven whole, or only tails were cut) or 'unknown'."""
-    if any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
-        return FOUND
     verdicts = {p["verdict"] for p in states}
+    if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
+        return FOUND
     doubted = any(f.kind == "data-loss" and f.committed is not False for f in findings)
     return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNKNOWN
 
@@ -34,13 +34,22 @@ def counts(states: Partitions) -> dict[str, int]:
 
 
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
-    """A few sentences: what was lost, what was cut, of what nobody knows and why, what is proven whole."""
+    """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    told = [*_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
+    told = [*_missing(findings, states), *_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
     unclean = _hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
     return " ".join(told) or "Nothing can be said of losses: what was collected tells of no partition."
+
+
+def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    """Evidence that was not collected or not understood, where something is not known for it."""
+    gaps = [f.summary for f in findings if f.kind == "evidence-gap" and not f.cluster]
+    if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
+        return []
+    more = f" ({len(gaps) - 1} more gaps)" if len(gaps) > 2 else " (1 more gap)" if len(gaps) == 2 else ""
+    return [f"Evidence is missing: {gaps[0]}{more}."]
 
 
 def _lost(sure: Sequence[Finding]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from forensics.absences import absences
-from forensics.durability import at_min_isr, effective, min_isr, settled
+from forensics.durability import at_min_isr, min_isr, required, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.windows import Window, condensed, lasted, until, up_to, windows
 from forensics.witnesses import unheard, untold
@@ -17,7 +17,7 @@ from spark.timeline import PartitionTimeline
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
-        return at_min_isr(state, min_isr(cluster, timeline.topic, state.at, state.leader))
+        return at_min_isr(state, required(state, timeline, cluster))
 
     cut = replace(timeline, states=settled(timeline, cluster))
     for window in condensed([w for w in windows(cut, at) if w.seconds is None or w.seconds > 0]):
@@ -26,26 +26,25 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     state = window.states[0]
-    setting = effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
-    required = len(state.isr)
+    setting, asked = min_isr(state, timeline, cluster), len(state.isr)
     why = absences(timeline, cluster).within(window)
     out = tuple(i.broker for i in why)
     silent = untold(window.states, timeline, cluster)
     return Finding(
         kind="at-min-isr",
         severity="low",
-        confidence="possible" if silent else "certain",
+        confidence="possible" if silent else "probable" if setting.assumed else "certain",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
         leader_epoch=state.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={required} {lasted(window, cluster)}",
+        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={asked} {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
-            f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={required} ({setting.place}) asks for. "
-            f"{_threat(required)} {'; '.join(i.words for i in why)}.{unheard(silent)}"
+            f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={asked} ({setting.place}) asks for. "
+            f"{_threat(asked)} {'; '.join(i.words for i in why)}.{unheard(silent)}"
         ),
         next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
         evidence=quote(state.event, setting.event, *(e for i in why for e in i.evidence[1:2])),

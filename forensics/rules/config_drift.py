@@ -1,7 +1,7 @@
 """config-drift: a setting that guards records was made less safe while the cluster ran.
 
 Here: changes of unclean.leader.election.enable and min.insync.replicas by the history of settings, and what came of them. Not here:
-settings that were unwise all the time, or what a setting's value was at a moment (spark.settings).
+settings that were unwise all the time, or what a setting's value was at a moment (spark.effective).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from forensics.elections import elections
 from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
+from spark.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.events import Event
 from spark.settings import DELETIONS, Change
 from spark.timeline import PartitionTimeline, Term
 
-UNCLEAN, MIN_ISR = "unclean.leader.election.enable", "min.insync.replicas"
-DEFAULTS = {UNCLEAN: "false", MIN_ISR: "1"}
+GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
 """Printed again, with the time of then, whenever a controller reads its metadata log."""
 CREATION = timedelta(seconds=2)
@@ -35,7 +35,8 @@ class Drift:
 
     key: str
     owner: str
-    before: str
+    before: str | None
+    """None: Kafka's default, of a version that nobody tells."""
     after: str
     at: datetime
     event: Event
@@ -43,7 +44,7 @@ class Drift:
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Changes of the topic's own settings, and others after which this partition came to harm."""
-    for key in DEFAULTS:
+    for key in GUARDS:
         own = list(_drifts(key, cluster, topic=timeline.topic))
         for drift in own:
             harm = _harm(drift, timeline, cluster)
@@ -55,7 +56,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    for key in DEFAULTS:
+    for key in GUARDS:
         for drift in _of_brokers(key, cluster):
             yield replace(_finding(drift, None, None, None), cause=None)
 
@@ -98,18 +99,15 @@ def _owner(event: Event) -> str | None:
 def _less_safe(key: str, owner: str, before: Change | None, change: Change, event: Event, cluster: Cluster) -> Iterator[Drift]:
     if before is None and not _unset_before(key, event, cluster):
         return
-    old = before.value if before is not None and before.value is not None else DEFAULTS[key]
-    new = change.value
-    if new is None:
-        new = cluster.settings.value(key, topic=event.topic, broker=event.broker, at=change.at) or DEFAULTS[key]
-    if _worse(key, old, new):
+    unset = effective(cluster, key, topic=event.topic, broker=event.broker, at=change.at, below=change.source).value
+    old = before.value if before is not None and before.value is not None else unset
+    new = change.value if change.value is not None else unset
+    if new is not None and _worse(key, old, new):
         yield Drift(key, owner, old, new, change.at, event)
 
 
-def _worse(key: str, old: str, new: str) -> bool:
-    if key == UNCLEAN:
-        return new == "true" and old != "true"
-    return old.isdigit() and new.isdigit() and int(new) < int(old)
+def _worse(key: str, old: str | None, new: str) -> bool:
+    return enabled(new) and not enabled(old) if key == UNCLEAN else number(new, 0) < number(old, 0)
 
 
 def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
@@ -153,7 +151,7 @@ def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm 
         term, state = loss.term, loss.term.before
         if loss.excuse is not None or loss.committed is False or term.at is None or term.at < drift.at or state is None:
             continue
-        if len(state.isr) < int(drift.before):
+        if len(state.isr) < number(drift.before, 0):
             text = (
                 f"Later the ISR of {timeline.name} shrank to {list(state.isr)}, producers with acks=all were still served, and offsets {loss.range} "
                 "were lost; with the value before, those writes would have been refused"
@@ -163,7 +161,8 @@ def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm 
 
 
 def _in_force(drift: Drift, timeline: PartitionTimeline, at: datetime, cluster: Cluster) -> bool:
-    return cluster.settings.value(drift.key, topic=timeline.topic, at=at) == drift.after
+    nodes: list[int | None] = [*deciding(cluster, drift.key)] or [None]
+    return any(effective(cluster, drift.key, topic=timeline.topic, broker=b, at=at).value == drift.after for b in nodes)
 
 
 def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm | None) -> Finding:
@@ -172,21 +171,18 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
         if drift.key == UNCLEAN
         else "writes with acks=all are from then on acknowledged with fewer copies"
     )
+    change = f"{drift.key} of {drift.owner} was set from {drift.before or 'the default'} to {drift.after}"
     return Finding(
         kind="config-drift",
         severity="high" if harm is not None else "medium",
-        confidence="certain",
+        confidence="certain" if drift.before is not None else "probable",
         topic=topic,
         partition=partition,
         brokers=(harm.term.leader,) if harm is not None else (),
         start=drift.at,
         cause=f"{drift.owner} {drift.key}",
-        summary=f"{drift.key} of {drift.owner} was set from {drift.before} to {drift.after} at {moment(drift.at)}"
-        + (" and harm came of it" if harm is not None else ""),
-        explanation=(
-            f"At {moment(drift.at)} {drift.key} of {drift.owner} was set from {drift.before} to {drift.after}: {why}."
-            + (f" {harm.text}." if harm is not None else "")
-        ),
+        summary=f"{change} at {moment(drift.at)}" + (" and harm came of it" if harm is not None else ""),
+        explanation=(f"At {moment(drift.at)} {change}: {why}." + (f" {harm.text}." if harm is not None else "")),
         next_steps=(
             f"Ask who set {drift.key}, and set it back once the partitions have a leader.",
             "KAFKA-9254: some versions (2.0 to 2.4) drop a topic's overrides when broker settings change; compare topics with what they were made with.",

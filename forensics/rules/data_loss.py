@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
-from forensics.model import Finding, Many, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Many, Range, Rule, brokers_named, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.presence import SLACK
@@ -131,18 +131,29 @@ def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
     )
 
 
+LONG = timedelta(seconds=10)
+MANY = 100
+"""So long, or so many records, and what a deposed leader took alone is no matter of a moment."""
+
+
 def _severity(loss: Loss) -> str:
-    if loss.excuse is not None:
+    if loss.committed is not False:
+        return "critical" if loss.committed and loss.range.end is not None else "high"
+    gave_way = loss.handover
+    if loss.excuse is not None or (gave_way is not None and gave_way.orderly):
         return "low"
-    return "critical" if loss.committed and loss.range.end is not None else "high"
+    return "high" if gave_way is not None and (gave_way.late >= LONG or (loss.range.length or 0) >= MANY) else "medium"
 
 
 def _lost_words(loss: Loss) -> str:
-    kind = {True: "committed, lost", False: "lost, never committed", None: "lost"}[loss.committed]
+    kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[loss.committed]
     if loss.range.end is None:
-        return f"{kind}, at least up to {loss.reached - 1}; how far they went is not in evidence"
+        more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any"
+        return f"{kind}{more}; how far they went is not in evidence"
     if loss.excuse is not None:
-        return "cut, never committed; probably acknowledged to nobody"
+        return f"{kind}; probably acknowledged to nobody"
+    if loss.committed is False:
+        kind += ": producers with acks=0 or acks=1 may miss them"
     return f"{kind}{' (or a little more)' if loss.at_least else ''}"
 
 
@@ -168,9 +179,9 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
         f"The log of {whose} reached {reach} (exclusive).",
         f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
         f"{term.epoch} with a log that ended at offset {_where(loss)}: it {_BECAUSE[loss.cause]}.",
-        f"So {'at least ' if loss.at_least else ''}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition"
-        f"{', and whatever the leader appended after that was seen' if count is None else ''}.",
+        _gone_words(loss, gone),
         *(_removal_words(r, loss) for r in loss.removals[:3]),
+        _handover_words(loss),
         _commitment(loss, timeline),
     ]
     if loss.still_on:
@@ -178,11 +189,31 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
     return " ".join(p for p in parts if p)
 
 
+def _gone_words(loss: Loss, gone: int) -> str:
+    if not gone:
+        return f"What is below offset {loss.reached} is told as a loss of its own; whatever the leader appended after that was seen is gone, too."
+    more = ", and whatever the leader appended after that was seen" if loss.range.end is None else ""
+    least = "at least " if loss.at_least else ""
+    return f"So {least}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition{more}."
+
+
+def _handover_words(loss: Loss) -> str:
+    gave_way = loss.handover
+    if gave_way is None or loss.committed is True:
+        return ""
+    if gave_way.orderly:
+        return f"Broker {gave_way.leader} gave way in order: they are what was in flight then."
+    seconds = gave_way.late.total_seconds()
+    return (
+        f"Broker {gave_way.leader}, deposed, went on for {seconds:.1f} s before it obeyed, and may have taken records alone all that time."
+    )
+
+
 def _where(loss: Loss) -> str:
-    if loss.proven:
+    if loss.proven and loss.term.at_most is None:
         seen = "when its files were collected" if loss.removals[0].cause != "latest" else "when another replica followed it"
         return f"{loss.range.start} or below (there it ended {seen}; no line of this Kafka version says where a leader begins)"
-    return str(loss.term.start_offset) if loss.term.start_offset is not None else "unknown"
+    return loss.term.began
 
 
 def _removal_words(removal: Removal, loss: Loss) -> str:
@@ -209,13 +240,12 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
             whole = f"{brokers_named(before.isr)}, the whole ISR, had them"
             return f"They were committed: {whole} before broker {loss.term.leader} cut its log."
         return f"They were committed: a high watermark of {hw} was seen before."
-    if loss.committed is False and loss.excuse is not None:
-        return (
-            f"They were never committed, and {loss.excuse}: a producer with acks=all was not told that they were written and sends them again. "
-            "Only producers with acks=0 or acks=1 have lost something."
-        )
     if loss.committed is False:
-        return "They were never committed: the new leader was in sync, so the high watermark cannot have passed its log end offset. Only producers with acks=0 or acks=1 were told that these records were written."
+        proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
+        told = "No producer with acks=all was told that they were written; who sends with acks=0 or acks=1 may have been."
+        if loss.excuse is None:
+            return f"They were never committed: {proof}. {told}"
+        return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
     return "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
 
 
@@ -226,13 +256,13 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
     elif loss.still_on:
         yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
     what = f"what they sent to partition {timeline.partition} at that time"
-    if loss.excuse is None:
-        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
+    if loss.committed is False:
+        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all know that it failed, or sent it again."
     else:
-        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all sent it again themselves."
+        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
     if loss.committed is not False:  # consumers read below the high watermark only
         yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
-    if loss.at_least:
+    if loss.at_least or loss.range.end is None:
         yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
 
 
@@ -241,7 +271,7 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
     term, part = loss.term, earlier.range
     old = loss.removals[0].broker
     stood = earlier.confidence == "probable"
-    severity = "low" if loss.excuse is not None else ("high" if stood else "medium")
+    severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
         f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
         f"that was alive when broker {term.leader} was elected had heard of no higher one. An in-sync replica held it back, and broker "
@@ -266,8 +296,8 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
         summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'perhaps'} lost with those from {loss.range.start} on "
         f"({_cause_words(loss, term)})",
         explanation=(
-            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} Before leader "
-            "epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
+            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} "
+            f"{_why_unknown(timeline)}"
         ),
         next_steps=(
             f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with what offsets {part} hold now: "
@@ -275,6 +305,12 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
         ),
         evidence=quote(*earlier.evidence, *loss.evidence),
     )
+
+
+def _why_unknown(timeline: PartitionTimeline) -> str:
+    if timeline.has_epochs:
+        return "Its line of that time is not in evidence, and what the epoch files hold of it only says where it began at the latest."
+    return "Before leader epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
 
 
 def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
@@ -359,7 +395,7 @@ def _open(finding: Finding) -> bool:
 RULE = Rule(
     kind="data-loss",
     level="critical",
-    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: only acks=0 or acks=1 producers believe it was written.",
+    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
     benign=(
         "A truncation of records that the leader still has (a follower that re-fetches).",
         "A log start that moved: retention and DeleteRecords are reported as retention.",

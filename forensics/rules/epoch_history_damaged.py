@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from forensics.lineage import Cut, cuts, of_batches
+from forensics.lineage import Cut, cuts
 from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.states_of_files import cut_since, taken_alive
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.lineage import Entry, of_batches
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
+from spark.versions import versions
 
 LISTED = "epoch-checkpoint"
 COPYING = timedelta(hours=1)
@@ -50,23 +52,21 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
         return
     in_file = dict(disk.epochs)
     low = min(in_file.values(), default=0)
-    missing = [(epoch, start) for epoch, start in found if epoch not in in_file and (start >= low or not in_file)]
+    missing = [e for e in found if e.epoch not in in_file and (e.start >= low or not in_file)]
     missing = [m for m in missing if not _between_copies(m, disk, timeline, cluster)]
-    segment = (
-        next((s for s in disk.segments if any(b["leader_epoch"] == missing[0][0] for b in s.batches or ())), None) if missing else None
-    )
-    if not missing or segment is None:
+    segment = missing[0].event if missing else None
+    if segment is None:
         return
-    epochs = ", ".join(str(epoch) for epoch, _ in missing[:8])
-    held = f"its log holds records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0][1]} on)"
+    epochs = ", ".join(str(e.epoch) for e in missing[:8])
+    held = f"its log holds records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0].start} on)"
     if disk.epoch_file is None:
         if _others_have_theirs(disk, cluster):
-            yield f"{held} and there is no leader-epoch-checkpoint, though the broker's other partitions have theirs", (segment,)
+            yield f"{held} and no leader-epoch-checkpoint was collected, though the broker's other partitions have theirs", (segment,)
     elif not in_file:
         yield f"{held}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
     else:
         last, start = disk.epochs[-1]
-        short = f"ends with epoch {last} (from {start})" if missing[0][0] > last else "leaves them out"
+        short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "leaves them out"
         yield f"{held}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
 
 
@@ -78,13 +78,13 @@ def _old_format(disk: Disk, timeline: PartitionTimeline) -> bool:
     return last is not None and last["leader_epoch"] < 0
 
 
-def _between_copies(entry: tuple[int, int], disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The epoch began while a running broker's files were copied."""
     if disk.epoch_file is None or not taken_alive(disk.broker, disk.epoch_file, cluster):
         return False
     running = cluster.presence(disk.broker).running
     last = running.last_seen if running is not None else None
-    began = next((t.at for t in timeline.terms if t.epoch == entry[0]), None)
+    began = next((t.at for t in timeline.terms if t.epoch == entry.epoch), None)
     return began is None or last is None or last.at is None or last.at - began < COPYING
 
 
@@ -108,10 +108,9 @@ def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    node = cluster.nodes.get(disk.broker)
-    number = [int(n) for n in (node.version or "").split(".")[:2] if n.isdigit()] if node is not None else []
     cut = any(e.writer == disk.broker and e.offset is not None and e.offset < start for e in timeline.of("truncation"))
-    return len(number) == 2 and tuple(number) >= LATE_FILE and cut
+    known = versions(cluster, disk.broker)
+    return cut and (not known or known[-1] >= LATE_FILE)
 
 
 def _followed(broker: int | None, timeline: PartitionTimeline) -> list[Cut]:
@@ -129,7 +128,7 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
     return Finding(
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
-        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "probable",
+        confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(broker,) if broker is not None else (),

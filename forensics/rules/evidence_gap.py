@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule, brokers_named, quote
+from forensics.model import Evidence, Finding, Rule, brokers_named, counted, quote, some
+from forensics.witnesses import tells_logs
 from spark.cluster import Cluster
 from spark.events import Event
 
@@ -37,26 +38,29 @@ def _unreadable(cluster: Cluster) -> Iterator[Finding]:
 
 
 def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Brokers that hold replicas and of which nothing was collected."""
+    """Brokers that hold replicas and of which nothing was collected, or no log that tells of them."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
     absent = tuple(sorted(named - cluster.collected))
-    if not absent:
-        return
-    touched = [p for p in partitions if set(absent) & set(p["replicas"] or ())]
-    example = ", ".join(f"{p['topic']}-{p['partition']}" for p in touched[:4])
-    yield Finding(
+    mute = tuple(sorted(b for b in named & cluster.collected if not tells_logs(b, cluster)))
+    for brokers, what in ((absent, "nothing"), (mute, "no server.log")):
+        if brokers:
+            yield _untold(brokers, what, cluster, partitions)
+
+
+def _untold(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Finding:
+    touched = [f"{p['topic']}-{p['partition']}" for p in partitions if set(brokers) & {*(p["replicas"] or ()), *(p["isr"] or ())}]
+    names, hold = brokers_named(brokers), "holds" if len(brokers) == 1 else "hold"
+    return Finding(
         kind="evidence-gap",
         severity="low",
         confidence="certain",
-        brokers=absent,
-        summary=f"nothing was collected from {brokers_named(absent)}, which hold replicas of {len(touched)} partitions",
+        brokers=brokers,
+        summary=f"{what} was collected from {names}, which {hold} replicas of {counted(len(touched))}",
         explanation=(
-            f"{brokers_named(absent)[0].upper() + brokers_named(absent)[1:]} are named as replicas ({example}), but no file of theirs is here. How far their logs reached, and what they truncated, is unknown: "
-            "a loss that only their logs show cannot be seen."
+            f"{what[0].upper() + what[1:]} of {names} is here, which {hold} replicas ({some(touched)}). How far their logs reached, and what they "
+            "truncated, is unknown: a loss that only their logs show cannot be seen."
         ),
-        next_steps=(
-            f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {brokers_named(absent)}.",
-        ),
+        next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {names}.",),
         evidence=(
             Evidence(cluster.sources[0].path if cluster.sources else "", None, None, f"sources of nodes {sorted(cluster.collected)} only"),
         ),

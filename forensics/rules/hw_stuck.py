@@ -6,26 +6,27 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.absences import lag_time
+from forensics.durability import below_min_isr, min_isr, required
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from spark.cluster import Cluster
-from spark.replicas import Disk
+from spark.effective import Effective, strict
+from spark.replicas import Disk, Replica
 from spark.timeline import PartitionTimeline
 
-AGREES = timedelta(seconds=5)
-"""A producer's clock is the broker's, for all that can be told, if the last record was made so shortly before it was appended."""
 LATEST_MS = 250_000_000_000_000
 """Milliseconds since 1970 that a datetime holds."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     final = timeline.final
-    if final is None or final.leader not in timeline.disks:
+    if final is None or final.leader not in timeline.disks or final.leader != timeline.standing.leader:
         return
     disk = timeline.disks[final.leader]
     hw = disk.high_watermark
     if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
         return
-    waited = _waited(disk, hw.offset, hw.at)
+    node = cluster.nodes.get(final.leader)
+    waited = _waited(timeline, disk, hw.offset, hw.at, timedelta(milliseconds=node.clock.skew_ms if node is not None else 0))
     if waited is None or waited < lag_time(cluster, final.leader, hw.at):
         return
     reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in final.isr and d.log_end_offset is not None}
@@ -33,22 +34,31 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     should = min(reached.values())
     if whole and should <= hw.offset:
         return
-    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited)
+    below = below_min_isr(final, required(final, timeline, cluster)) and strict(cluster, final.leader, hw.at) is not False
+    held = min_isr(final, timeline, cluster) if below else None
+    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited, held)
 
 
-def _waited(disk: Disk, hw: int, checkpointed: datetime) -> timedelta | None:
-    """How long at least the first record above the HW had been in the log when that HW was written down. Its own time is its producer's
-    word, and counts where the last record's agrees with when the segment was touched; else all of the segment is as old as that."""
+def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:
+    """How long at least the first record above the HW had been in the log when that HW was written down, by times that brokers gave: its
+    LogAppendTime, when its segment was last touched, when a line told that the log had come further. CreateTime is a producer's word."""
+    told = _seen_beyond(timeline.replicas.get(disk.broker), hw)
     for segment in disk.segments:
-        above = [b for b in segment.batches or () if b["last_offset"] >= hw]
-        if not above or segment.at is None:
-            continue
-        appended = _time(above[0]["max_timestamp"])
-        last = _time(above[-1]["max_timestamp"])
-        if appended is not None and last is not None and abs(last - segment.at) <= AGREES:
-            return checkpointed - appended
-        return checkpointed - segment.at
-    return None
+        above = next((b for b in segment.batches or () if b["last_offset"] >= hw), None)
+        if above is not None:
+            appended = _time(above["max_timestamp"]) if above["append_time"] else None
+            told += [at for at in (appended - skew if appended is not None else None, segment.at) if at is not None]
+            break
+    return max((checkpointed - at for at in told), default=None)
+
+
+def _seen_beyond(replica: Replica | None, hw: int) -> list[datetime]:
+    """When the log was seen to hold the record, since it was last cut there."""
+    if replica is None:
+        return []
+    cut = max((r.at for r in replica.removals if r.start <= hw and r.at is not None), default=datetime.min)
+    seen = (o for o in replica.observations if o.quantity == "log-end-offset" and o.offset > hw)
+    return [o.at for o in seen if o.at is not None and o.at > cut]
 
 
 def _time(stamp: int) -> datetime | None:
@@ -56,8 +66,16 @@ def _time(stamp: int) -> datetime | None:
 
 
 def _finding(
-    timeline: PartitionTimeline, disk: Disk, hw: int, end: int, reached: dict[int, int], whole: bool, waited: timedelta
+    timeline: PartitionTimeline,
+    disk: Disk,
+    hw: int,
+    end: int,
+    reached: dict[int, int],
+    whole: bool,
+    waited: timedelta,
+    held: Effective | None,
 ) -> Finding:
+    """`held`: the min.insync.replicas that the ISR is below, where the HW may wait for it."""
     assert disk.high_watermark is not None and timeline.final is not None
     isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
     return Finding(
@@ -74,11 +92,12 @@ def _finding(
         explanation=(
             f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, yet it checkpointed a high watermark of {hw} at "
             f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(timeline.final.isr)} and its logs end at: {isr}. "
-            f"{'All of it has the records, so the high watermark should be ' + str(min(reached.values())) + '.' if whole else ''} "
-            "Consumers cannot read these records and acks=all producers wait for them; nothing is lost."
+            f"{_why(whole, min(reached.values()), held)} Consumers cannot read these records; nothing is lost."
         ).replace("  ", " "),
         next_steps=(
-            _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
+            "Bring the replicas outside the ISR back: the high watermark goes on once enough are in sync."
+            if held is not None
+            else _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
             "Do not delete or reset anything: the records are on the disks.",
         ),
         evidence=quote(
@@ -86,8 +105,18 @@ def _finding(
             disk.end_event(),
             *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker),
             timeline.final.event,
+            held.event if held is not None else None,
         ),
     )
+
+
+def _why(whole: bool, should: int, held: Effective | None) -> str:
+    if held is not None:
+        return (
+            f"The ISR is below min.insync.replicas={held.value} ({held.place}): from 3.7 on the high watermark waits until it is not (KAFKA-15583), "
+            "and only producers that do not ask for acks=all are served."
+        )
+    return "acks=all producers wait for them." + (f" All of it has the records, so the high watermark should be {should}." if whole else "")
 
 
 def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred: int | None) -> str:
@@ -106,7 +135,10 @@ RULE = Rule(
     kind="hw-stuck",
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
-    benign=("A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",),
+    benign=(
+        "A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",
+        "From 3.7 on, an ISR below min.insync.replicas: the high watermark goes on when replicas are back.",
+    ),
     references=("KAFKA-15583", "KIP-966"),
     partition=judge,
     many=Many(),

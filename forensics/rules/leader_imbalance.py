@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.balance import Ratio, limit, ratios, since
-from forensics.durability import Effective, effective, enabled
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote
 from spark.cluster import Cluster
+from spark.effective import Effective, effective, enabled
 
 NAMED = 8
 """Partitions named one by one."""

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 from forensics.elections import elections
-from forensics.lineage import Parting, partings
+from forensics.lineage import Parting, partings, same_batches
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
 from spark.timeline import PartitionTimeline
 
-Batch = Mapping[str, Any]
-
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    if "compact" in cluster.setting(timeline.topic, "cleanup.policy", "delete"):
-        return
-    parted: dict[tuple[int, int], list[tuple[Disk, Disk]]] = {}
+    parted: dict[tuple[int, int, bool], list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
         in_sync = timeline.final is not None and {one.broker, other.broker} <= set(timeline.final.isr)
-        span = _parted(one, other, in_sync)
-        if span is not None:
-            parted.setdefault(span, []).append((one, other))
-    for span, pairs in sorted(parted.items()):
-        yield _finding(timeline, cluster, Range(*span), pairs)
+        found = _parted(one, other, in_sync, timeline.cleaned)
+        if found is not None:
+            parted.setdefault(found, []).append((one, other))
+    for (start, end, proven), pairs in sorted(parted.items()):
+        yield _finding(timeline, cluster, Range(start, end), pairs, proven)
     if not parted:
         yield from (_by_epochs(timeline, p) for p in partings(timeline) if _stays(p, timeline))
 
@@ -42,30 +37,25 @@ def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
     return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)
 
 
-def _batches(disk: Disk) -> dict[int, Batch]:
-    return {b["base_offset"]: b for s in disk.segments for b in s.batches or ()}
-
-
-def _parted(one: Disk, other: Disk, in_sync: bool) -> tuple[int, int] | None:
-    """The span of batches at the same base offset with other content, if it is there for good.
+def _parted(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None) -> tuple[int, int, bool] | None:
+    """The span of batches at the same base offset with other content, if it is there for good, and whether that is proven: the log cleaner
+    may have made the difference where the topic's cleanup.policy is not in evidence and only decompression would tell.
 
     A tail that parts is cut when its replica rejoins. What lies below records both have in common, or on a replica that was
     taken into the ISR with it, will never be looked at again by truncation.
     """
-    a, b = _batches(one), _batches(other)
-    shared = sorted(a.keys() & b.keys())
-    differ = [o for o in shared if a[o]["crc"] != b[o]["crc"]]
+    same = same_batches(one, other, cleaned)
+    proven = [o for o, alike in same.items() if alike is False]
+    differ = proven or [o for o, alike in same.items() if alike is None and cleaned is None]
     if not differ:
         return None
-    joined = [o for o in shared if o > differ[-1] and a[o]["crc"] == b[o]["crc"]]
+    joined = [o for o in same if o > differ[-1] and same[o]]
     if not joined and not in_sync:
         return None
-    first = max(
-        (a[o]["last_offset"] + 1 for o in shared if o < differ[0] and a[o]["crc"] == b[o]["crc"]),
-        default=min(differ[0], one.segments[0].offset or 0),
-    )
-    last = max(a[differ[-1]]["last_offset"], b[differ[-1]]["last_offset"]) + 1
-    return min(first, differ[0]), joined[0] if joined else last
+    ends = [{b["base_offset"]: b["last_offset"] + 1 for s in d.segments for b in s.batches or ()} for d in (one, other)]
+    first = max((ends[0][o] for o in same if o < differ[0] and same[o]), default=min(differ[0], one.segments[0].offset or 0))
+    last = max(end[differ[-1]] for end in ends)
+    return min(first, differ[0]), joined[0] if joined else last, bool(proven)
 
 
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
@@ -114,7 +104,12 @@ def _case(timeline: PartitionTimeline, cluster: Cluster, span: Range, brokers: t
     return "Before leader epochs (0.11) this is what a shorter log leading first leaves behind (KIP-101)."
 
 
-def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: list[tuple[Disk, Disk]]) -> Finding:
+_IF_COMPACTED = (
+    "Unless the topic is compacted, which the evidence does not tell: the log cleaner writes batches anew, each replica's by itself. "
+)
+
+
+def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: list[tuple[Disk, Disk]], proven: bool) -> Finding:
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
     leader = timeline.final.leader if timeline.final is not None else None
     odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
@@ -127,8 +122,8 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
     )
     return Finding(
         kind="log-divergence",
-        severity="critical",
-        confidence="certain",
+        severity="critical" if proven else "high",
+        confidence="certain" if proven else "possible",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=about,
@@ -137,7 +132,7 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
         summary=f"{timeline.name}: {who} at offsets {span}",
         explanation=(
             f"The record batches of {timeline.name} at offsets {span} have other checksums on {', '.join(f'broker {b}' for b in brokers)}, although "
-            f"these replicas count as in sync or agree again after them. A consumer reads other records there depending on which replica leads"
+            f"these replicas count as in sync or agree again after them. {'' if proven else _IF_COMPACTED}A consumer reads other records there depending on which replica leads"
             f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication will not mend it: a follower truncates only "
             "above the point where leader epochs or high watermarks part, and both lie beyond. " + _case(timeline, cluster, span, brokers)
         ),
@@ -155,7 +150,7 @@ RULE = Rule(
     meaning="Replicas hold different records at the same offsets now, below offsets they agree on.",
     benign=(
         "A replica that has not rejoined yet: its tail is cut when it does.",
-        "A compacted topic: the cleaner works on each replica by itself.",
+        "A compacted topic: the log cleaner takes records on each replica by itself; what it wrote anew proves nothing.",
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=judge,

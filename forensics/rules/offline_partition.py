@@ -17,6 +17,28 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = lived(windows(timeline, _leaderless), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, timeline, cluster)
+    if timeline.told and _leaderless(now := timeline.told[-1]) and not (timeline.final is not None and _leaderless(timeline.final)):
+        yield _seen(now, timeline)
+
+
+def _seen(now: State, timeline: PartitionTimeline) -> Finding:
+    """What only --describe tells."""
+    return Finding(
+        kind="offline-partition",
+        severity="high",
+        confidence="certain",
+        topic=timeline.topic,
+        partition=timeline.partition,
+        brokers=now.isr,
+        start=now.at,
+        summary=f"{timeline.name}: no leader when kafka-topics --describe saw it at {moment(now.at)}",
+        explanation=(
+            f"At {moment(now.at)} kafka-topics --describe saw {timeline.name} without a leader, with ISR {list(now.isr)}; since when and why is not in "
+            f"evidence. {_electable(now)}"
+        ),
+        next_steps=_steps(now, now.isr),
+        evidence=quote(now.event),
+    )
 
 
 def _leaderless(state: State) -> bool:

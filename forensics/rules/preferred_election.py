@@ -8,11 +8,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from forensics.durability import effective, enabled, number
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.remembered import last_kept
 from spark.cluster import Cluster
+from spark.effective import effective, enabled, number
 from spark.events import Event
+from spark.settings import DEFAULT
 from spark.timeline import PartitionTimeline, Term
 
 SAME_ELECTION = timedelta(seconds=30)
@@ -51,9 +52,8 @@ def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, clust
     for e in timeline.of("election-told"):
         if e.reason == "PREFERRED" and e.value in _TOOLS and _near(e, term.at):
             return _TOOLS[e.value], e
-    nodes = cluster.settings.brokers()
-    values = {effective(cluster, "auto.leader.rebalance.enable", broker=n, at=term.at).value for n in nodes}
-    if values and not any(v is None or enabled(v) for v in values):
+    rebalance = effective(cluster, "auto.leader.rebalance.enable", at=term.at)
+    if rebalance.source != DEFAULT and rebalance.value is not None and not enabled(rebalance.value):
         return "command", None
     return _by_rounds(next((e for e in said if e.event == "election-requested"), None), term, cluster)
 

@@ -12,20 +12,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.durability import (
-    NEVER,
-    STRICT_MIN_ISR,
-    Effective,
     Topic,
-    effective,
-    enabled,
-    number,
     overridden,
     own_history,
     topics,
-    versions,
 )
 from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
 from spark.cluster import Cluster
+from spark.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
+from spark.versions import versions
 
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 NAMED = 6
@@ -89,17 +84,13 @@ def _replication_factor(incident: _Incident) -> Iterator[Finding]:
 
 
 def _unclean(incident: _Incident) -> Iterator[Finding]:
-    key = "unclean.leader.election.enable"
+    key = UNCLEAN
     own = _own(incident, key, enabled)
-    brokers = _of_brokers(incident, key, enabled, _electing(incident.cluster))
+    brokers = _of_brokers(incident, key, enabled)
     if not own and not brokers:
         return
-    seen = [
-        _lost(f)
-        for f in incident.sure("data-loss")
-        if f.cause == "unclean-election" and _held(incident, key, f, _electing(incident.cluster))
-    ]
-    elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f, _electing(incident.cluster))]
+    seen = [_lost(f) for f in incident.sure("data-loss") if f.cause == "unclean-election" and _held(incident, key, f)]
+    elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f)]
     if not seen:
         seen = [f"{_name(f)} was given a leader from outside the ISR{_when(f)}" for f in elected]
     yield from _finding(
@@ -118,9 +109,9 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
 
 def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
     """min.insync.replicas=1: what is acknowledged may lie on the leader alone, even with acks=all."""
-    key = "min.insync.replicas"
+    key = MIN_ISR
     values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
-    names = {n for n, v in values.items() if number(v.value, 1) <= 1 and v.value is not None}
+    names = {n for n, v in values.items() if number(v.value, 2) <= 1}
     lost = [f for f in incident.sure("data-loss") if f.topic in names and f.committed is not False and _alone(incident, f)]
     wide = [n for n in names if (incident.topics[n].factor or 0) >= 3]
     if not wide and not lost:
@@ -147,7 +138,7 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
 
 def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
     """min.insync.replicas as large as the replication factor, or larger."""
-    key = "min.insync.replicas"
+    key = MIN_ISR
     known = versions(incident.cluster)
     groups: dict[tuple[int, bool], dict[str, Effective]] = {}
     for topic in incident.topics.values():
@@ -158,7 +149,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
     for (required, beyond), values in sorted(groups.items()):
         names = set(values)
         short = [f for f in incident.sure("under-min-isr") if f.topic in names]
-        refusing = beyond and bool(known) and known[0] < STRICT_MIN_ISR
+        refusing = beyond and bool(known) and known[0] < STRICT
         if beyond and not refusing and all(incident.topics[n].factor == 1 for n in names):
             continue  # from 3.7 on it asks for no more than there are
         yield from _finding(
@@ -183,7 +174,7 @@ def _factors(incident: _Incident) -> Iterator[Finding]:
     if len([n for n in cluster.nodes.values() if n.broker]) < 3:
         return
     for key, topic in _CREATED.items():
-        brokers = _of_brokers(incident, key, lambda v: number(v, 3) == 1, _brokers(cluster))
+        brokers = _of_brokers(incident, key, lambda v: number(v, 3) == 1)
         if topic is None:
             brokers = {b: e for b, e in brokers.items() if enabled(effective(cluster, "auto.create.topics.enable", broker=b).value)}
         if brokers and topic not in incident.topics:
@@ -208,16 +199,11 @@ _CREATED: Mapping[str, str | None] = {
 }
 
 
-def _brokers(cluster: Cluster) -> list[int]:
-    """Nodes whose settings are known and that are brokers."""
-    return [b for b in cluster.settings.brokers() if b not in cluster.nodes or cluster.nodes[b].broker]
-
-
 def _lag_time(incident: _Incident) -> Iterator[Finding]:
     """A short replica.lag.time.max.ms, where replicas went in and out."""
     key = "replica.lag.time.max.ms"
     flapping = incident.sure("isr-flapping")
-    brokers = _of_brokers(incident, key, lambda v: number(v, SHORT_LAG_MS) < SHORT_LAG_MS, _brokers(incident.cluster))
+    brokers = _of_brokers(incident, key, lambda v: number(v, SHORT_LAG_MS) < SHORT_LAG_MS)
     if not flapping or not brokers:
         return
     for value in sorted({e.value for e in brokers.values() if e.value is not None}, key=int):
@@ -281,30 +267,22 @@ def _own(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> 
     for topic in incident.own.get(key, ()):
         for change in own_history(incident.cluster, key, topic):
             if risky(change.value):
-                found[topic] = Effective(key, change.value, change.source, change.at, change.event)
+                found[topic] = Effective.of(key, change)
     return dict(sorted(found.items()))
 
 
-def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], bool], brokers: Iterable[int]) -> dict[int | None, Effective]:
-    """Brokers with a risky value; under None the version's default, where no broker's settings are in evidence."""
-    found: dict[int | None, Effective] = {b: effective(incident.cluster, key, broker=b) for b in brokers} or {
-        None: effective(incident.cluster, key)
-    }
+def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[int | None, Effective]:
+    """Nodes with a risky value, of those whose own counts; under None the version's default, where no settings are in evidence."""
+    nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
+    found = {b: effective(incident.cluster, key, broker=b) for b in nodes}
     return {b: e for b, e in found.items() if e.value is not None and risky(e.value) and e.event is not None}
 
 
-def _electing(cluster: Cluster) -> list[int]:
-    """The nodes whose own settings count when leaders are elected: KRaft controllers, else every broker, for each may be controller."""
-    known = cluster.settings.brokers()
-    controllers = [n for n in known if n in cluster.nodes and not cluster.nodes[n].broker]
-    return controllers or known
-
-
-def _held(incident: _Incident, key: str, finding: Finding, brokers: Iterable[int]) -> bool:
-    """Whether the setting was on for the topic when it happened."""
+def _held(incident: _Incident, key: str, finding: Finding) -> bool:
+    """Whether the setting was on for the topic when it happened, of any node that may have elected."""
     at = _at(finding)
     moments = (at, at + SLACK) if at is not None else (None,)
-    nodes: list[int | None] = [*brokers] or [None]
+    nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
 
 

@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from forensics.rules.topic_recreated import deletions, made_again
+from forensics.rules.topic_recreated import deletions, lives
 from spark.cluster import Cluster
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
-        if made_again(topic, cluster, partitions) is None:
+        gone, again = lives(topic, events, cluster)[-1]
+        if again is None:
             yield Finding(
                 kind="topic-deleted",
                 severity="info",
                 confidence="certain",
                 topic=topic,
-                start=events[0].at,
-                end=events[-1].at,
+                start=gone[0].at,
+                end=gone[-1].at,
                 summary=f"topic {topic} was deleted",
-                explanation=f"Topic {topic} was deleted at {moment(events[0].at)}, by request. Its partitions' logs vanish from the brokers; that is no loss by failure.",
-                evidence=quote(events),
+                explanation=f"Topic {topic} was deleted at {moment(gone[0].at)}, by request. Its partitions' logs vanish from the brokers; that is no loss by failure.",
+                evidence=quote(gone),
             )
 
 

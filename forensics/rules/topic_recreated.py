@@ -7,53 +7,62 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster import OF_DELETION, Cluster
 from spark.events import Event
+from spark.generations import LATE
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
     """Events of deletion by topic."""
     found: dict[str, list[Event]] = {}
-    for event in cluster.of("topic-deletion", "topic-deleted", "metadata-topic-removed"):
+    for event in cluster.of(*OF_DELETION):
         if event.topic:
             found.setdefault(event.topic, []).append(event)
     return found
 
 
-def made_again(topic: str, cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Event | None:
-    """The creation after the first deletion; a topic that still has partitions at the end with another id counts, too."""
-    deleted = deletions(cluster).get(topic, [])
-    first = min((e.at for e in deleted if e.at is not None), default=datetime.max)
+def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:
+    """Its deletions, each with the creation after it; None after the last one of a topic that was not made again. A witness may be late
+    with a deletion, and of one moment are a deletion and the creation of another topic id."""
     ids = {e.topic_id for e in deleted if e.topic_id}
-    for event in cluster.of("topic-created", "metadata-topic"):
-        if (
-            event.topic == topic
-            and event.at is not None
-            and (event.at > first or (ids and event.topic_id and event.topic_id not in ids and event.at >= first))
-        ):
-            return event
-    return None
+    made = [e for e in cluster.of("topic-created", "metadata-topic") if e.topic == topic and e.at is not None]
+    found: list[tuple[list[Event], Event | None]] = []
+    gone: list[Event] = []
+    until, witnesses = datetime.min, set[str]()
+    for event in sorted([*deleted, *made], key=lambda e: (e.at or datetime.min, e.event not in OF_DELETION)):
+        at = event.at or datetime.min
+        if event.event in OF_DELETION:
+            if at >= until or event.source in witnesses:
+                gone.append(event)
+        elif gone and (at > (gone[0].at or datetime.min) or (event.topic_id and event.topic_id not in ids)):
+            found.append((gone, event))
+            until, witnesses, gone = at + LATE, {e.source for e in gone}, []
+    return [*found, (gone, None)] if gone else found
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for topic, events in sorted(deletions(cluster).items()):
-        again = made_again(topic, cluster, partitions)
-        if again is not None:
-            yield Finding(
-                kind="topic-recreated",
-                severity="info",
-                confidence="certain",
-                topic=topic,
-                start=events[0].at,
-                end=again.at,
-                summary=f"topic {topic} was deleted and created again",
-                explanation=(
-                    f"Topic {topic} was deleted at {moment(events[0].at)} and created again at {moment(again.at)}. Its offsets and leader epochs start at 0 again: "
-                    "offsets of before and after are not compared, and what was deleted is not counted as lost. Consumers that kept their committed "
-                    "offsets point past the end or into other records."
-                ),
-                evidence=quote(events[:3], again),
-            )
+        for gone, again in lives(topic, events, cluster):
+            if again is not None:
+                yield _finding(topic, gone, again)
+
+
+def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
+    return Finding(
+        kind="topic-recreated",
+        severity="info",
+        confidence="certain",
+        topic=topic,
+        start=gone[0].at,
+        end=again.at,
+        summary=f"topic {topic} was deleted and created again",
+        explanation=(
+            f"Topic {topic} was deleted at {moment(gone[0].at)} and created again at {moment(again.at)}. Its offsets and leader epochs start at 0 again: "
+            "offsets of before and after are not compared, and what was deleted is not counted as lost. Consumers that kept their committed "
+            "offsets point past the end or into other records."
+        ),
+        evidence=quote(gone[:3], again),
+    )
 
 
 RULE = Rule(

@@ -62,7 +62,7 @@ def _start(election: Election) -> str:
     offset = election.term.start_offset
     if offset is None:
         return "Where its log ended then is not in evidence."
-    return f"Its log ended at offset {offset} then."
+    return f"Its log ended at offset {election.term.began} then."
 
 
 def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
@@ -71,14 +71,14 @@ def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> 
         return f"Offsets {told} of the leader before it were lost.", True
     before = election.term.before
     ends = [_given_up(b, election.term, timeline) for b in (before.isr if before else ())]
-    start = election.term.start_offset
-    if start is not None and ends and all(e is not None and e <= start for e in ends):
+    start, at_most = election.term.at_least, election.term.at_most
+    if ends and all(e is not None and e <= start for e in ends):
         return (
             f"No divergence was found: no log of the ISR had reached past offset {start}; nothing was lost that the evidence shows.",
             True,
         )
     beyond = max((e for e in ends if e is not None), default=None)
-    if start is not None and beyond is not None and beyond > start:
+    if at_most is not None and beyond is not None and beyond > at_most:
         return f"A log of the ISR ended at offset {beyond}, beyond the new leader's; what became of that is not in evidence.", False
     return "Whether records were lost with it cannot be told from this evidence.", False
 

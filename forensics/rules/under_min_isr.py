@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from forensics.absences import IN_ORDER, absences
-from forensics.durability import Effective, below_min_isr, effective, min_isr, settled
+from forensics.durability import below_min_isr, min_isr, required, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
-from spark.settings import DEFAULT
+from spark.effective import Effective, strict
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    told = max((e.count for e in timeline.of("append-refused") if e.count), default=None)
-
-    def required(state: State) -> int:
-        if told is not None and _setting(state, timeline, cluster).source == DEFAULT:  # nothing else tells what was set
-            return told
-        return min_isr(cluster, timeline.topic, state.at, state.leader)
-
     def below(state: State) -> bool:
-        return below_min_isr(state, required(state))
+        return below_min_isr(state, required(state, timeline, cluster))
 
     cut = replace(timeline, states=settled(timeline, cluster))
     found = lived(windows(cut, below), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds > 0]):
-        yield _finding(window, required, timeline, cluster)
+        yield _finding(window, timeline, cluster)
 
 
-def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    fewest = min(window.states, key=lambda s: (len(s.isr) - asked(s), len(s.isr)))
-    required = asked(fewest)
+def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+    asked, fewest = max(
+        ((required(s, timeline, cluster) or 0, s) for s in window.states),
+        key=lambda found: (found[0] - len(found[1].isr), -len(found[1].isr)),
+    )
     why = absences(timeline, cluster).within(window)
     out = tuple(i.broker for i in why)
     left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
@@ -47,38 +42,60 @@ def _finding(window: Window, asked: Callable[[State], int], timeline: PartitionT
     closed = closing(window, out, cluster) if stopped else ""
     over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
     planned = not refused and over and stopped
-    setting = _setting(fewest, timeline, cluster)
+    setting = min_isr(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
         severity="low" if silent else "medium" if planned else "high",
-        confidence="possible" if silent else "certain",
+        confidence="possible" if silent else "probable" if setting.assumed else "certain",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=out,
         leader_epoch=fewest.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={required} {lasted(window, cluster)}"
+        summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={asked} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
         explanation=(
             f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
-            f"{list(fewest.isr)} while min.insync.replicas is {required} ({_place(setting, required)}): producers with acks=all are refused (NotEnoughReplicas), others are not. "
-            f"{'; '.join(i.words for i in why)}.{closed}{unheard(silent)}"
+            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
+            f"{'; '.join(i.words for i in why) or _nobody_out(fewest)}.{closed}{unheard(silent)}"
         ),
         next_steps=(
-            *((f"Bring {brokers_named(out)} back in sync.",) if window.end is None else ()),
+            *((_step(out),) if window.end is None else ()),
             "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
         ),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),
     )
 
 
-def _setting(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
-    return effective(cluster, "min.insync.replicas", topic=timeline.topic, broker=state.leader, at=state.at)
+def _of_others(state: State, cluster: Cluster) -> str:
+    """What became of what producers wrote that do not ask for acks=all."""
+    waits = strict(cluster, state.leader, state.at)
+    if waits is None:
+        return ""
+    return (
+        "; the high watermark waits until the ISR is large enough"
+        if waits
+        else "; what they write is committed by the fewer replicas all the same"
+    )
 
 
-def _place(setting: Effective, required: int) -> str:
-    return setting.place if setting.value == str(required) else "as the leader said when it refused a write"
+def _nobody_out(state: State) -> str:
+    return "it has no more replicas" if state.replicas else "which replicas are missing the evidence does not tell"
+
+
+def _step(out: Sequence[int]) -> str:
+    return (
+        f"Bring {brokers_named(out)} back in sync." if out else "Assign it more replicas, or ask for no more in-sync replicas than it has."
+    )
+
+
+def _place(setting: Effective) -> str:
+    return (
+        "as the leader said when it refused a write"
+        if setting.event is not None and setting.event.event == "append-refused"
+        else setting.place
+    )
 
 
 def _inside(window: Window, at: datetime | None) -> bool:

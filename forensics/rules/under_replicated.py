@@ -26,6 +26,8 @@ from forensics.thresholds import BRIEF_S
 from forensics.windows import Window, condensed, lasted, lived, reassigning, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
+from spark.standing import DESCRIBED
+from spark.states import State
 from spark.timeline import PartitionTimeline
 
 SHOWN = 5
@@ -46,7 +48,11 @@ _CAUSE = {
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     failed = [i for i in intervals(timeline, cluster) if i.cause not in EXPECTED]
     short = {id(s) for i in failed for s in timeline.states[i.first : i.last]}
-    found = lived(windows(timeline, lambda s: id(s) in short), timeline, cluster)
+
+    def holds(state: State) -> bool:
+        return id(state) in short or (state.source == DESCRIBED and len(state.isr) < len(state.replicas or ()))
+
+    found = lived(windows(timeline, holds), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, timeline, cluster)
 

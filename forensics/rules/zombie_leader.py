@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from datetime import timedelta
 
+from forensics.handovers import GRACE, obeyed
 from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
 from spark.cluster import Cluster
 from spark.events import Event
-from spark.replicas import FollowerStart, Replica
+from spark.replicas import FollowerStart
 from spark.timeline import PartitionTimeline, Term
-
-GRACE = timedelta(seconds=1)
-"""A LeaderAndIsr request takes a moment; a hand-over within it is ordinary."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -22,32 +19,18 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in itertools.pairwise(reigns):
         if before.leader == term.leader or term.at is None:
             continue
-        old = timeline.replicas.get(before.leader)
-        if old is None:
+        woke = obeyed(before, term, timeline, cluster)
+        if woke is None or woke.at is None or woke.at - term.at < GRACE:
             continue
-        woke = next((f for f in old.follower_starts if f.epoch >= term.epoch), None)
-        if woke is None or woke.at is None or woke.at - term.at < GRACE or _restarted(old, before, woke, cluster):
-            continue
-        refused = [e for e in old.rejected if e.at is not None and term.at <= e.at <= woke.at]
+        refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and term.at <= e.at <= woke.at]
         beyond = [x for x in losses(timeline, cluster) if x.term.order == term.order and any(r.broker == before.leader for r in x.removals)]
         if beyond or refused:
             yield _finding(timeline, before, term, woke, refused, bool(beyond))
 
 
-def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Cluster) -> bool:
-    """Its process was started anew between its reign and its submission: then it was dead, no zombie."""
-    begun = (life.begin_at for life in cluster.presence(replica.broker).lives)
-    if any(at is not None and woke.at is not None and (before.at is None or before.at < at) and at <= woke.at for at in begun):
-        return True
-    return any(
-        load.epoch is not None and load.epoch >= before.epoch and (load.at is None or woke.at is None or load.at <= woke.at)
-        for load in replica.loads
-    )
-
-
 def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:
     how_far = f" up to offset {woke.offset}" if woke.offset is not None else ""
-    ahead = f" and had written{how_far} while the new leader began at {term.start_offset}" if beyond else ""
+    ahead = f" and had written{how_far} while the new leader began at {term.began}" if beyond else ""
     return Finding(
         kind="zombie-leader",
         severity="high",

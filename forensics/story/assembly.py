@@ -443,7 +443,7 @@ class _Story:
             known = [t for t in (of_epoch, at) if t is not None]
             place = max(known) if known else chain[-1][0] if chain else datetime.max
             possible = f.confidence == "possible"
-            tone = "warn" if possible or f.severity == "medium" else "loss" if f.kind == "data-loss" else "bad"
+            tone = "warn" if possible else "loss" if f.kind == "data-loss" else "warn" if f.severity == "medium" else "bad"
             yield Step(
                 kind=f.kind,
                 at=at,
@@ -537,10 +537,9 @@ class _Story:
 
     def _foot(self) -> Iterator[Step]:
         timeline = self.timeline
-        if timeline.final is not None and timeline.generation == 0:
-            yield Step(
-                "end", None, ("end",), said(self.teller.end(timeline.final)), (timeline.final.event,), epoch=timeline.final.known_epoch
-            )
+        now = timeline.standing
+        if now.event is not None and timeline.generation == 0:
+            yield Step("end", None, ("end",), said(self.teller.end(now)), (now.event,), epoch=now.leader_epoch)
         for broker, replica in sorted(timeline.replicas.items()):
             for removal in replica.removals:
                 if removal.cause == "left-behind":

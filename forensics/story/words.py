@@ -30,6 +30,7 @@ from forensics.model import Finding
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk, Removal
+from spark.standing import Standing
 from spark.states import State
 from spark.timeline import PartitionTimeline
 
@@ -145,12 +146,10 @@ class Teller:
         index = bisect_right(own, (at + timedelta(seconds=1), "\U0010ffff")) - 1
         return own[index][1] if index >= 0 and _just_before(own[index][0], at) else None
 
-    def end(self, state: State) -> str:
-        leads = f"broker {state.leader} leads" if state.leader >= 0 else "no leader"
-        left = next((e.replicas for e in reversed(self.timeline.of("reassignment")) if e.reason == "completed" and e.replicas), None)
-        done = left is not None and set(left) < set(state.replicas or ())
-        replicas = f", replicas {ids(left if done else state.replicas)}" if state.replicas else ""
-        return f"at the end of the evidence: {leads}, ISR {ids(state.isr)}{replicas}"
+    def end(self, now: Standing) -> str:
+        leads = f"broker {now.leader} leads" if now.leader is not None and now.leader >= 0 else "no leader"
+        replicas = f", replicas {ids(now.replicas)}" if now.replicas else ""
+        return f"at the end of the evidence: {leads}, ISR {ids(now.isr)}{replicas}"
 
     # events
 
@@ -358,6 +357,8 @@ def _regresses(e: Event, t: Teller) -> str:
 
 def _resets(e: Event, t: Teller) -> str:
     came = f" from {e.previous_offset}" if e.previous_offset is not None else ""
+    if e.reason == "tier":
+        return f"begins its log anew{came} at {e.offset} or beyond, behind what the remote tier has"
     return f"is out of its leader's range: goes on{came} at {e.offset}"
 
 

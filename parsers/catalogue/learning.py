@@ -43,6 +43,10 @@ _HITS = 120
 _LINES = 400
 _FEW_HITS, _FEW_LINES = 20, 100
 """Those a listed layout has to explain; few, for it mostly does."""
+_TELLING = 3
+"""Lines with words of Kafka's that tell anything."""
+_MANY_LINES = 2000
+"""Lines that are looked at where the first ones tell nothing, as the settings a broker prints when it starts."""
 _TEXT = 2048
 _FIELDS_WITHIN = 400
 """Characters of a line in which its fields stand."""
@@ -86,9 +90,11 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
         listed = fitting(line, given)
     if listed is not None and any(listed is one for one in given):
         return Learned(listed)
-    if listed is not None and _explains(listed, _sample(head, _FEW_LINES, _FEW_HITS)):
+    few = _sample(head, _FEW_LINES, _FEW_HITS)
+    lines = _LINES if len(few.hits) >= _TELLING else _MANY_LINES
+    if listed is not None and _explains(listed, few if lines == _LINES else _sample(head, lines, _HITS)):
         return Learned(listed)
-    sample = _sample(head, _LINES, _HITS)
+    sample = _sample(head, lines, _HITS)
     best: list[_Line] | None = None
     most = _worth(listed, sample) if listed is not None else _Worth(0, 0, 0, 0, 0)
     guessed = [group for group in _groups(_guessed(sample.lines)) if len(group) >= _GUESSES]
@@ -178,7 +184,7 @@ def _explains(layout: Layout, sample: _Sample) -> bool:
     if 2 * len(records) < marked or 4 * left > len(records):
         return False
     enough = 2 if layout.bare else 4
-    return len(sample.hits) < 3 or enough * _known(layout, sample.hits) >= len(sample.hits)
+    return len(sample.hits) < _TELLING or enough * _known(layout, sample.hits) >= len(sample.hits)
 
 
 _MARK = regex.compile(rf"(?i).{{0,80}}?(?:\d\d:\d\d:\d\d|\d{{13}}|\b(?:{LEVELS})\b)")
@@ -327,7 +333,7 @@ def _names_printer(text: str, pattern: Pattern) -> bool:
     return any(_logger_rank(name[0], pattern) == 0 for name in _NAME.finditer(text))
 
 
-_CLOSING = " \t\"'|)]}>;,"
+_CLOSING = " \t\"'|)]}<>;,"
 
 
 def _guessed(lines: Iterable[str]) -> Iterator[_Line]:

@@ -54,7 +54,7 @@ def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str |
     found = layout.tail.search(rest) if layout.tail is not None and record.logger is None else None
     if found is None:
         return f"{record.message}\n{rest}", record.logger
-    return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found["logger"]
+    return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found.groupdict().get("logger")
 
 
 @lru_cache(maxsize=1 << 14)

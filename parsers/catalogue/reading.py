@@ -220,12 +220,17 @@ class Reading:
                 row[name] = column(name, value)
         row.update(pattern.fixed)
         if pattern.explode is None:
-            return (row,)
+            return (row,) if self._placed(row) else ()
         row["_groups"] = found.groupdict()
         rows = [check(made) for made in pattern.explode(row)]
         for made in rows:
             made.pop("_groups", None)
-        return rows
+        return [made for made in rows if self._placed(made)]
+
+    def _placed(self, row: Row) -> bool:
+        """What a log that prints no date tells of a partition has no place among what files with their times tell: before them or after
+        them it means something else."""
+        return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None
 
     def _near(self, time: datetime | None) -> int | None:
         """The writer named last, if that was in the same moment."""

@@ -293,7 +293,7 @@ PATTERNS: tuple[Pattern, ...] = (
         literal="Current offset ",
         regex=rf"Current offset (?P<previous_offset>-?\d+) for partition {TP} (?:is )?out of range(?:; reset offset|, which "
         rf"typically implies a leader change\. "
-        r"Reset fetch offset| or moved to remote tier\. Reset fetch offset) to (?P<offset>-?\d+)",
+        r"Reset fetch offset) to (?P<offset>-?\d+)",
         versions=("0.8.2", "4.3"),
         fixed={"reason": "OFFSET_OUT_OF_RANGE"},
         samples=(

@@ -132,10 +132,6 @@ _FETCHING: tuple[Statement, ...] = (
     ("epoch-request-failed", "Error when sending leader epoch request for ", "{}.*", ("0.11.0", "4.3"),
      (*_FETCHERS, "kafka.server.RemoteLeaderEndPoint", "org.apache.kafka.server.RemoteLeaderEndPoint"),
      "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error when sending leader epoch request for Map(orders-0 -> 3)"),
-    ("epochs-from-remote", "Updated the epoch cache from remote tier ", "{}.*", ("3.6", "4.3"),
-     (*_FETCHERS, "kafka.server.TierStateMachine", "kafka.server.ReplicaFetcherTierStateMachine"),
-     "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Updated the epoch cache from remote tier till offset: 5 with size: 1 for"
-     " orders-0"),
     ("manager-stopping", "shutting down (kafka.server.Replica", "shutting down", ("0.8.2", "4.3"), _FETCHER_MANAGERS,
      "[ReplicaFetcherManager on broker 1] shutting down"),
     ("manager-stopped", "shutdown completed (kafka.server.Replica", "shutdown completed", ("0.8.2", "4.3"), _FETCHER_MANAGERS,

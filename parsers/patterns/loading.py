@@ -23,6 +23,7 @@ _LOG_LOGGERS = tuple(
     for name in ("Log", "UnifiedLog", "MergedLog", "LocalLog", "LogLoader")
 )
 _REASONS = {
+    "local log": "tiered",
     "log truncation": "truncation",
     "log roll": "roll",
     "log recovery": "recovery",

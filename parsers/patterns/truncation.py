@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.patterns.pattern import TP, Pattern, Sample
+from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
 _EPOCH_ENTRY = r"EpochEntry\((?:epoch=)?(?P<leader_epoch>-?\d+), ?(?:startOffset=)?(?P<offset>-?\d+)\)"
@@ -21,6 +21,11 @@ def _end_after_largest(row: Row) -> Iterator[Row]:
     row["log_end_offset"] = int(row["_groups"]["_largest"]) + 1
     yield row
 
+
+_TIER = (
+    "A follower whose fetch offset lies below its leader's local log (OFFSET_MOVED_TO_TIERED_STORAGE, KIP-405) drops what it has and begins "
+    "behind the last segment of the remote tier before that: offset or beyond. The tier has all below."
+)
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
@@ -408,6 +413,49 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.9 AbstractFetcherThread",
             ),
         ),
+    ),
+    Pattern(
+        name="fetch-offset-moved-to-tier",
+        event="fetch-offset-reset",
+        literal=" out of range or moved to remote tier. Reset fetch offset to ",
+        regex=rf"Current offset (?P<previous_offset>-?\d+) for partition {TP} is out of range or moved to remote tier\. "
+        r"Reset fetch offset to (?P<offset>-?\d+)",
+        versions=("3.5", "4.3"),
+        fixed={"reason": "tier"},
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] DEBUG [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Current offset 0 for "
+                "partition orders-0 is out of range or moved to remote tier. Reset fetch offset to 350 (kafka.server.ReplicaFetcherThread)",
+                fields={"node": 1, "broker": 2, "topic": "orders", "partition": 0, "previous_offset": 0, "reason": "tier", "offset": 350},
+                origin="source: 3.9 AbstractFetcherThread",
+            ),
+        ),
+        note=_TIER,
+    ),
+    Pattern(
+        name="log-begun-behind-tier",
+        event="fetch-offset-reset",
+        literal="Updated the epoch cache from remote tier till offset: ",
+        regex=rf"Updated the epoch cache from remote tier till offset: (?P<offset>\d+) with size: \d+ for "
+        rf"(?:{TP}|Topic: (?P<topic>{TOPIC}); Partition: (?P<partition>\d+);.*)",
+        versions=("3.5", "4.3"),
+        fixed={"reason": "tier"},
+        samples=(
+            Sample(
+                line="[2020-01-01 00:00:00,000] INFO Updated the epoch cache from remote tier till offset: 340 with size: 2 for Topic: "
+                "orders; Partition: 0; Leader: Some(2); Replicas: 1,2; ISR: 2; LeaderRecoveryState: RECOVERED "
+                "(kafka.server.TierStateMachine)",
+                fields={"topic": "orders", "partition": 0, "reason": "tier", "offset": 340},
+                origin="source: 3.9 TierStateMachine",
+            ),
+            Sample(
+                line="[2020-01-01 00:00:00,000] DEBUG [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Updated the epoch cache from "
+                "remote tier till offset: 340 with size: 2 for orders-0 (kafka.server.ReplicaFetcherThread)",
+                fields={"node": 1, "broker": 2, "topic": "orders", "partition": 0, "reason": "tier", "offset": 340},
+                origin="source: 3.5 ReplicaFetcherThread",
+            ),
+        ),
+        note=_TIER,
     ),
     Pattern(
         name="fetch-offset-reset-to-local-end",

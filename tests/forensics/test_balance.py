@@ -182,7 +182,7 @@ def test_steps_tell_changes_only_and_the_last_ones() -> None:
 def test_a_later_describe_is_the_last_step() -> None:
     told = timeline(state(0, 1))
     event = Event(event="describe-partition", source="d", line=1, at=at(60))
-    told.snapshots = [Snapshot(2, (2, 1), (1, 2, 3), at(60), event), Snapshot(3, (3,), (1, 2, 3), at(-60), event)]
+    told.snapshots = [Snapshot(3, (3,), (1, 2, 3), at(-60), event), Snapshot(2, (2, 1), (1, 2, 3), at(60), event)]
     assert [s["leader"] for s in steps(told)] == [1, 2]
 
 
@@ -224,7 +224,7 @@ def batch(first: int, last: int, epoch: int, seconds: float, size: int = 100) ->
 
 def written(batches: list[dict[str, Any]]) -> list[dict[str, Any]]:
     told = timeline(state(0, 1), state(60, 2))
-    told.terms = [Term(n, 0, leader, None, None, None, False, None, at(60 * n), ()) for n, leader in ((0, 1), (1, 2))]
+    told.terms = [Term(n, 0, leader, None, None, None, "at-least", None, at(60 * n), ()) for n, leader in ((0, 1), (1, 2))]
     segment = Event(event="segment", source="2/t-1/0.log", offset=0, batches=batches)
     told.disks = {2: Disk(2, "2", segments=[segment], log_end_offset=100)}
     return traffic(told)

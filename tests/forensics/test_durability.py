@@ -10,24 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.durability import (
-    NEVER,
-    Exposure,
-    at_min_isr,
-    below_min_isr,
-    default,
-    document,
-    effective,
-    exposure,
-    min_isr,
-    number,
-    parsed,
-    settled,
-    topics,
-)
+from forensics.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
 from forensics.model import LEVELS, Finding
+from forensics.rules import config_drift
 from forensics.rules.risky_setting import judge
 from spark.cluster import Cluster, Node, Source
+from spark.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
 from spark.events import Event
 from spark.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from spark.states import State
@@ -36,14 +24,13 @@ from tests.forensics.staged import Story, of, report
 from tests.forensics.staged import at as clock
 
 NOON = datetime(2026, 11, 21, 12)
-MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 
 
 def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def config(key: str, value: str | None, line: int = 1, **fields: Any) -> Event:
+def config(key: str | None, value: str | None, line: int = 1, **fields: Any) -> Event:
     return Event(
         **{"event": "config", "key": key, "value": value, "source": "server.log", "line": line, "text": f"{key}={value}", **fields}
     )
@@ -56,24 +43,6 @@ def cluster(*events: Event, version: str | None = None, brokers: Sequence[int] =
 
 
 # defaults
-
-
-@pytest.mark.parametrize(
-    ("version", "numbers"),
-    [
-        ("2.8.2", (2, 8, 2)),
-        ("0.10.2.2", (0, 10, 2, 2)),
-        ("3.9.0-SNAPSHOT", (3, 9, 0)),
-        ("7.4.0-ccs", (3, 4)),
-        ("6.2.1-ce", (2, 8)),
-        ("5.4.0-ccs", (2, 4)),
-        ("unknown", None),
-        (None, None),
-        ("", None),
-    ],
-)
-def test_versions(version: str | None, numbers: tuple[int, ...] | None) -> None:
-    assert parsed(version) == numbers
 
 
 @pytest.mark.parametrize(
@@ -143,26 +112,54 @@ def test_flushing_goes_by_the_brokers_name() -> None:
     assert effective(known, "flush.ms", topic="t").value == NEVER
 
 
+def asked(known: Cluster, topic: str = "t", leader: int = 1, replicas: tuple[int, ...] = (1, 2, 3)) -> int | None:
+    return required(state(0, leader, (leader,), replicas), PartitionTimeline(topic, 0, 0), known)
+
+
 def test_the_leader_has_its_own_min_isr() -> None:
     known = cluster(config(MIN_ISR, "1", writer=1, reason=STATIC), config(MIN_ISR, "2", writer=2, reason=STATIC))
-    assert (min_isr(known, "t", leader=1), min_isr(known, "t", leader=2)) == (1, 2)
-    assert min_isr(cluster(config(MIN_ISR, "many", topic="t")), "t") == 1
+    assert [asked(known, leader=b) for b in (1, 2, 3)] == [1, 2, None], "of the third nobody tells, and the others differ"
+    assert effective(known, MIN_ISR, topic="t").value is None
+    assert asked(cluster(config(MIN_ISR, "many", topic="t"))) is None
 
 
 def test_transactions_have_a_min_isr_of_their_own() -> None:
     known = cluster(config(MIN_ISR, "1", writer=1, reason=STATIC), version="2.8.2")
-    assert min_isr(known, "__transaction_state") == 2
+    assert [asked(known, topic) for topic in ("__transaction_state", "__consumer_offsets")] == [2, 1]
     told = cluster(config("transaction.state.log.min.isr", "1", writer=1, reason=STATIC), config(MIN_ISR, "3", topic="__transaction_state"))
-    assert min_isr(told, "__transaction_state") == 3
+    assert asked(told, "__transaction_state") == 3
+
+
+@pytest.mark.parametrize(("version", "one", "waits"), [("3.6.2", 2, False), ("7.6.0-ccs", 2, False), ("3.7.0", 1, True), (None, 1, None)])
+def test_from_3_7_on_no_more_than_all_replicas_are_asked_for(version: str | None, one: int, waits: bool | None) -> None:
+    """KAFKA-15583; of a version nobody knows, what both have in common."""
+    known = cluster(config(MIN_ISR, "2", topic="t"), version=version)
+    assert (asked(known, replicas=(1,)), asked(known), strict(known, 1)) == (one, 2, waits)
+
+
+def test_what_a_broker_ran_then_is_its_version() -> None:
+    upgrade = [Event(event="kafka-version", value=v, writer=1, at=at(s), source="v.log", line=s) for s, v in ((10, "2.4.1"), (50, "2.5.0"))]
+    known = cluster(*upgrade, config("broker.id", "1", writer=1, reason=STATIC))
+    known.nodes[1].version = "2.5.0"
+    told = [effective(known, "replica.lag.time.max.ms", broker=1, at=when) for when in (at(0), at(20), at(60), None)]
+    assert [(t.value, t.event and t.event.line) for t in told] == [("10000", 10), ("10000", 10), ("30000", 50), ("30000", 50)]
+
+
+def test_what_evidence_that_is_missing_may_tell_otherwise_is_assumed() -> None:
+    """Of a later time, of a topic whose own settings nobody tells, of a broker whose start nobody saw, of another broker."""
+    own = cluster(config(MIN_ISR, "2", topic="t", at=at(10)), config(MIN_ISR, "1", writer=1, reason=STATIC))
+    assert [effective(own, MIN_ISR, topic="t", broker=1, at=at(s)).assumed for s in (0, 20)] == [True, False]
+    assert effective(own, MIN_ISR, topic="u", broker=1).assumed
+    assert not effective(own, MIN_ISR, broker=1).assumed
+    assert effective(own, MIN_ISR, broker=2).assumed and effective(cluster(version="3.9.1"), MIN_ISR, broker=1).assumed
 
 
 @settings(max_examples=200)
 @given(st.none() | st.text(max_size=30), st.none() | st.text(max_size=30))
 def test_any_value_and_version(value: str | None, version: str | None) -> None:
-    assert isinstance(number(value, 7), int)
-    told = effective(cluster(config(MIN_ISR, value, topic="t"), version=version), MIN_ISR, topic="t")
-    assert told.key == MIN_ISR
-    assert min_isr(cluster(config(MIN_ISR, value, topic="t")), "t") >= 1
+    known = cluster(config(MIN_ISR, value, topic="t"), version=version)
+    assert number(value, 7) == 7 or effective(known, MIN_ISR, topic="t").value == value
+    assert asked(known) in (None, number(value, 0), 3, 1)
 
 
 # exposure
@@ -174,7 +171,7 @@ def state(seconds: float, leader: int, isr: tuple[int, ...], replicas: tuple[int
 
 
 def watched(*states: State, until: float, min_isr: str = "2") -> Exposure:
-    last = Source("1/logs/server.log", "server-log", 1, "1", None, None, None, None, None, (), None, at(until), None)
+    last = Source("1/logs/server.log", "server-log", 1, "1", None, None, None, 1, None, (), None, at(until), None)
     known = cluster(config(MIN_ISR, min_isr, topic="t"))
     known.sources = [last]
     return exposure(PartitionTimeline("t", 0, 0, states=list(states)), known)
@@ -204,7 +201,7 @@ def test_clocks_that_jump_do_not_give_negative_time() -> None:
 
 def test_below_and_at() -> None:
     assert below_min_isr(state(0, 1, (1,)), 2) and not below_min_isr(state(0, 1, (1, 2)), 2)
-    assert not below_min_isr(state(0, 1, (1,), (1,)), 2), "no more than all replicas are asked for"
+    assert not below_min_isr(state(0, 1, (1,)), None), "how many are asked for is not told"
     assert not below_min_isr(state(0, -1, ()), 2), "nobody leads: offline, not under min ISR"
     assert at_min_isr(state(0, 1, (1, 2)), 2) and not at_min_isr(state(0, 1, (1, 2), (1, 2)), 2)
     assert not at_min_isr(state(0, 1, (1, 2), None), 2), "how many there are is not told"
@@ -356,6 +353,30 @@ def test_what_is_only_possible_is_no_cost() -> None:
     assert risks(known, [row("t")], lost("t", "unclean-election", confidence="possible"))[f"{UNCLEAN}=true"].severity == "medium"
 
 
+@pytest.mark.parametrize(
+    ("version", "brokers", "key", "value", "found"),
+    [
+        ("0.10.2.2", None, UNCLEAN, "true", []),
+        ("2.8.2", None, UNCLEAN, "true", [("false", "certain")]),
+        (None, None, UNCLEAN, "true", [("the default", "probable")]),
+        ("2.8.2", "true", UNCLEAN, "true", []),
+        ("2.8.2", "3", MIN_ISR, "2", [("3", "certain")]),
+        ("2.8.2", None, MIN_ISR, "2", []),
+    ],
+)
+def test_less_safe_than_what_held_before(version: str, brokers: str | None, key: str, value: str, found: list[tuple[str, str]]) -> None:
+    """What held while the topic had no value of its own is the brokers', else the default of their version."""
+    told = [config(key, brokers, writer=1, reason=STATIC)] if brokers is not None else []
+    known = cluster(
+        *told,
+        config(None, "", topic="t", at=at(0), reason=TOPIC),
+        config(key, value, 2, topic="t", at=at(9), reason=TOPIC),
+        version=version,
+    )
+    drifts = list(config_drift.judge(PartitionTimeline("t", 0, 0), known))
+    assert [(f.summary.split(" from ")[1].split(" to ")[0], f.confidence) for f in drifts] == found
+
+
 # windows
 
 
@@ -398,6 +419,19 @@ def set_later(*settings: tuple[float, int]) -> dict[str, str]:
     lines = [*files[own].splitlines(keepends=True), *(override(s, value) for s, value in settings)]
     creation, *others = lines
     return {**files, own: creation + "".join(sorted(others))}
+
+
+def test_a_setting_that_nobody_tells_of_the_leader_is_no_certain_window() -> None:
+    """Its own file names it, of the topic's overrides nothing is known: were there one, it would count."""
+    told = {**Story().files, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=2\n"}
+    lines = Story()
+    lines.leads(1, 1, 0, 0, 0, [1, 2, 3])
+    lines.isr(1, 10, [1], 1)
+    lines.isr(1, 20, [1, 2, 3], 2)
+    (under,) = of(report({**told, **lines.files}), "under-min-isr")
+    assert under.confidence == "probable"
+    (seen,) = of(report(story((10, [1], 1), (20, [1, 2, 3], 2))), "under-min-isr")
+    assert seen.confidence == "certain"
 
 
 def test_a_setting_that_is_raised_begins_a_window_and_lowered_ends_it() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from forensics.elections import Election, elections
 from spark.cluster import Cluster
+from spark.continuity import Gap
 from spark.events import Event
 from spark.timeline import build
 from tests.forensics.staged import START, Story, of, report, timeline
@@ -267,3 +271,49 @@ def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:
     (finding,) = of(report(s.files), "unclean-election")
     assert finding.severity == "critical"
     assert "cannot be told" in finding.explanation
+
+
+# across gaps
+
+
+def test_nothing_certain_can_be_said_across_a_gap() -> None:
+    s = Story()
+    s.offline(3, 10, 3, [2], 3, 2)
+    s.online(3, 50, 6, 1, [1], 7)
+    (election,) = elections(*timeline(s.files))
+    assert isinstance(election.ground, Gap)
+    with pytest.raises(ValueError, match="gap"):
+        replace(election, unclean=False, confidence="certain")
+
+
+@pytest.mark.parametrize(
+    ("epoch", "isr", "expected"),
+    [
+        (1, [1, 2], (False, True)),  # whatever the ISR was before, 2 was in it
+        (1, [2], (None, False)),
+        (3, [1, 2], (False, False)),  # epochs 1 and 2 may have been anybody's
+        (3, [2], (None, False)),
+    ],
+)
+def test_a_leader_whose_shrink_line_has_rotated_away(epoch: int, isr: list[int], expected: tuple[bool | None, bool]) -> None:
+    """Broker 1 led with [1, 2]; its log of what it did then is gone, and what it had beyond 200 is cut."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(2, 60, epoch, 200, 200, isr, previous=0)
+    s.follows(1, 61, epoch, 260, 200, previous=0)
+    s.truncates(1, 61.1, 200)
+    (election,) = elections(*timeline(s.files))
+    assert (election.unclean, election.clean) == expected
+    (lost,) = of(report(s.files), "data-loss")
+    assert lost.committed is (False if election.clean else None)
+
+
+def test_a_leader_that_leads_again_after_epochs_nobody_tells_of() -> None:
+    """Another may have been elected in epoch 1 or 2, uncleanly."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(1, 60, 3, 200, 200, [1], previous=0)
+    s.follows(2, 61, 3, 260, 200, previous=0)
+    s.truncates(2, 61.1, 200)
+    assert judged(s) == [(3, 1, None, "possible")]
+    assert {f.committed for f in of(report(s.files), "data-loss")} <= {None}

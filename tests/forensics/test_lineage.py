@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.lineage import Lineage, committed, cuts, lineages, part, partings
+from forensics.lineage import committed, cuts, lineages, part, partings
+from forensics.model import Range
+from forensics.rules import log_divergence
+from spark.cluster import Cluster
+from spark.events import Event
+from spark.lineage import Entry, Lineage, on_disk
+from spark.replicas import Disk
+from spark.states import State
 from spark.timeline import PartitionTimeline
 from tests import local
 from tests.forensics import staged
@@ -19,7 +27,7 @@ META = "broker.id={}\nversion=0\ncluster.id=S__m9uKITl2lDhWYpvDFyw\n"
 
 
 def lineage(broker: int, end: int, *entries: tuple[int, int], start: int = 0) -> Lineage:
-    return Lineage(broker, entries, start, end, "epoch-file", ())
+    return Lineage(broker, tuple(Entry(e, s, s) for e, s in entries), start, end, "epoch-file", ())
 
 
 def recorded(bundle: str, name: str) -> PartitionTimeline:
@@ -62,7 +70,7 @@ def logs(draw: st.DrawFn) -> Lineage:
     epochs = sorted(draw(st.sets(st.integers(0, 9), min_size=1, max_size=4)))
     offsets = sorted(draw(st.lists(st.integers(0, 40), min_size=len(epochs), max_size=len(epochs))))
     end = draw(st.integers(offsets[-1], 60))
-    return Lineage(1, tuple(zip(epochs, offsets, strict=True)), draw(st.integers(0, end)), end, "epoch-file", ())
+    return lineage(1, end, *zip(epochs, offsets, strict=True), start=draw(st.integers(0, end)))
 
 
 @settings(max_examples=150, deadline=None)
@@ -124,7 +132,107 @@ def test_replicas_agree_after_a_real_unclean_election(bundle: str) -> None:
     found = lineages(timeline)
     assert set(found) == {1, 2, 3} and {x.source for x in found.values()} == {"batches"}
     assert partings(timeline) == []
-    assert all(a[0] < b[0] and a[1] <= b[1] for x in found.values() for a, b in pairwise(x.entries))
+    assert all(a.epoch < b.epoch and a.start <= b.start for x in found.values() for a, b in pairwise(x.entries))
     truth = dict(committed(timeline))
     for log in found.values():
-        assert all(truth.get(epoch, start) == start for epoch, start in log.entries)
+        assert all(truth.get(e.epoch, e.start) == e.start for e in log.entries)
+
+
+# records that differ
+
+
+def diverged(
+    one: list[dict[str, Any]], other: list[dict[str, Any]], cleaned: bool | None, epochs: list[list[tuple[int, int]]]
+) -> list[Any]:
+    """(offsets, confidence) of what log-divergence says of two in-sync replicas."""
+    disks = {}
+    for broker, rows in ((1, one), (2, other)):
+        end = rows[-1]["last_offset"] + 1 if rows else 200
+        segments = [Event(event="segment", source=f"{broker}/0.log", offset=0, log_end_offset=end, batches=rows)] if rows else []
+        mark = Event(event="hw-checkpoint", source=f"{broker}/hw", offset=end)
+        disks[broker] = Disk(broker, "c", log_end_offset=end, segments=segments, high_watermark=mark, epochs=epochs[broker - 1])
+    state = State(3, 3, 1, (1, 2), (1, 2), (), (), None, (), staged.START, "metadata", Event(event="partition-state", source="s", line=1))
+    known = {b: found for b, d in disks.items() if (found := on_disk(d, cleaned=cleaned)) is not None}
+    timeline = PartitionTimeline("t", 0, 0, states=[state], disks=disks, cleaned=cleaned, lineages=known)
+    return [(*f.offsets, f.confidence) for f in log_divergence.judge(timeline, Cluster())]
+
+
+def batch(base: int, last: int, crc: int, *, epoch: int = 0, whole: bool | None = True) -> dict[str, Any]:
+    return {"base_offset": base, "last_offset": last, "leader_epoch": epoch, "crc": crc, "whole": whole, "control": False}
+
+
+OLD = {"epoch": -1}
+BOTH = [batch(0, 9, 1), batch(30, 39, 9)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "cleaned", "expected"),
+    [
+        (batch(10, 19, 2), batch(10, 19, 3), None, (Range(10, 30), "certain")),
+        (batch(10, 19, 2), batch(10, 19, 3), True, (Range(10, 30), "certain")),  # of neither is anything missing
+        (batch(10, 19, 2, whole=False), batch(10, 19, 3), True, None),  # one replica was cleaned, the other not yet
+        (batch(10, 19, 2, whole=False), batch(10, 19, 3, epoch=1, whole=False), True, (Range(10, 30), "certain")),
+        (batch(10, 19, 2), batch(15, 19, 3), True, None),
+        (batch(19, 19, 2, whole=None, **OLD), batch(19, 19, 3, whole=None, **OLD), False, (Range(10, 30), "certain")),
+        (batch(19, 19, 2, whole=None, **OLD), batch(19, 19, 3, whole=None, **OLD), None, (Range(10, 30), "possible")),
+        (batch(19, 19, 2, whole=None, **OLD), batch(19, 19, 3, whole=None, **OLD), True, None),
+    ],
+)
+def test_the_log_cleaner_is_no_divergence(one: Any, other: Any, cleaned: bool | None, expected: Any) -> None:
+    found = diverged([BOTH[0], one, BOTH[1]], [BOTH[0], other, BOTH[1]], cleaned, [[], []])
+    assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(("cleaned", "found"), [(False, [(Range(100, 200), "probable")]), (None, []), (True, [])])
+def test_an_epoch_that_begins_later_in_a_copy_of_a_cleaned_log(cleaned: bool | None, found: list[Any]) -> None:
+    assert diverged([], [], cleaned, [[(0, 0), (2, 100)], [(0, 0), (2, 130)]]) == found
+
+
+# where terms began
+
+
+def epoch_file(broker: int, *entries: tuple[int, int], log_start: int = 0) -> dict[str, str]:
+    rows = "".join(f"{epoch} {start}\n" for epoch, start in entries)
+    found = copy(broker, f"0\n{len(entries)}\n{rows}", 400)
+    return found | ({f"broker-{broker}/data/log-start-offset-checkpoint": f"0\n1\nt 0 {log_start}\n"} if log_start else {})
+
+
+@pytest.mark.parametrize(
+    ("files", "lost"),
+    [
+        ([epoch_file(3, (0, 0), (3, 200))], [(Range(200, 358), "certain")]),
+        ([epoch_file(1, (3, 358)), epoch_file(3, (0, 0), (3, 200))], [(Range(200, 358), "certain")]),  # 1 is a fresh copy
+        ([epoch_file(1, (3, 300)), epoch_file(3, (3, 300), log_start=300)], [(Range(200, 300), "possible"), (Range(300, 358), "certain")]),
+        ([epoch_file(3, (3, 380), log_start=380)], []),  # retention took what would tell
+    ],
+)
+def test_a_proven_loss_does_not_vanish_with_the_first_entry_of_a_file(files: list[dict[str, str]], lost: list[Any]) -> None:
+    """The leader's own line of epoch 3 has rotated away; the old leader, whose log ended at 358, cuts it to 200."""
+    s = staged.Story()
+    s.leads(2, 0, 0, 0, 0, [2, 3])
+    s.isr(2, 5, [2], 1)
+    s.offline(9, 10, 2, [2], 2, 2)
+    s.online(9, 10.1, 3, 3, [3], 3)
+    s.follows(2, 31, 3, 358, 200)
+    s.truncates(2, 32, 200)
+    told = staged.report({**s.files, **{path: text for f in files for path, text in f.items()}})
+    assert {(f.offsets[0], f.confidence) for f in staged.of(told, "data-loss")} == set(lost)
+    (row,) = [r for r in told.document()["partitions"] if r["topic"] == "t"]
+    assert row["verdict"] not in ("intact", "tail-cut")
+
+
+def test_a_cut_by_leader_epoch_is_proof_wherever_the_term_began() -> None:
+    s = staged.Story()
+    s.leads(2, 0, 0, 0, 0, [2, 3])
+    s.isr(2, 5, [2], 1)
+    s.offline(9, 10, 2, [2], 2, 2)
+    s.online(9, 10.1, 3, 3, [3], 3)
+    s.follows(2, 31, 3, 358, 200, previous=0)
+    text = (
+        "INFO [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Truncating partition t-0 with TruncationState(offset=200, completed=true) due to "
+        "leader epoch and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=200) (kafka.server.ReplicaFetcherThread)"
+    )
+    s.line(2, "server", 32, text)
+    s.truncates(2, 32.1, 200)
+    told = staged.report({**s.files, **epoch_file(3, (3, 380), log_start=380)})
+    assert [f.offsets[0] for f in staged.of(told, "data-loss")] == [Range(200, 358)]

@@ -13,9 +13,11 @@ from forensics.model import Exemplar, Finding, Range
 from forensics.rules import RULES
 from spark.cluster import Cluster
 from spark.events import Event
+from spark.replicas import disk
 from spark.timeline import build
 from tests import local
-from tests.forensics.staged import START, Files, Story, of, report, shifted, table
+from tests.forensics.staged import START, Files, Story, at, of, report, shifted, table, timeline
+from tests.forensics.staged import timeline as staged_timeline
 
 Told = tuple[object, ...]
 
@@ -41,7 +43,7 @@ def test_follower_that_cuts_and_fetches_again_loses_nothing() -> None:
     assert losses(s.files) == []
 
 
-def test_a_cut_of_a_log_whose_end_nobody_told_proves_a_loss_without_an_end() -> None:
+def test_a_cut_of_a_log_whose_end_nobody_told_proves_one_record_and_leaves_the_rest_open() -> None:
     """Broker 1 led on after broker 3 was elected at 150: that it had more by then only the line of its cut says."""
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2, 3])
@@ -54,18 +56,19 @@ def test_a_cut_of_a_log_whose_end_nobody_told_proves_a_loss_without_an_end() -> 
         "replicas=[1, 2, 3], isNew=false) correlation id 1 from controller 3 epoch 1 for partition t-0 (state.change.logger)",
     )
     s.truncates(1, 12, 150)
-    (loss,) = losses(s.files)
-    assert (loss.offsets, loss.confidence, loss.cause, loss.committed) == ((Range(150, None),), "possible", "uncommitted-tail", False)
-    assert "at least up to 150" in loss.summary and any("would settle it" in step for step in loss.next_steps)
+    rest, proven = sorted(losses(s.files), key=lambda f: f.confidence == "certain")
+    assert told(proven) == ((Range(150, 151),), False, "uncommitted-tail", "certain")
+    assert told(rest) == ((Range(151, None),), False, "uncommitted-tail", "possible")
+    assert any("would settle it" in step for step in rest.next_steps)
 
 
 def test_follower_ahead_of_a_leader_that_began_there_loses_only_what_lies_above() -> None:
     s = Story()
     s.leads(1, 0, 0, 0, 0, [1, 2, 3])
     s.loads(1, 20, 170, unclean=True)
-    s.follows(1, 22, 2, 170, 156)
+    s.follows(1, 22, 1, 170, 156)
     s.truncates(1, 22.1, 156)
-    s.leads(3, 10, 2, 163, 163, [3, 2], previous=0)
+    s.leads(3, 10, 1, 163, 163, [3, 2], previous=0)
     (loss,) = losses(s.files)
     assert told(loss)[:3] == ((Range(163, 170),), False, "uncommitted-tail")
 
@@ -156,7 +159,7 @@ def test_sole_leader_that_stopped_in_order_leaves_no_doubt() -> None:
 # unclean elections
 
 
-def unclean() -> Story:
+def unclean(hw: int = 358) -> Story:
     """Broker 2 alone leads from 200 to 358 and dies; broker 1, outside the ISR, leads from 200; broker 2 comes back."""
     s = Story()
     s.leads(2, 0, 0, 0, 0, [2, 1, 3])
@@ -165,7 +168,7 @@ def unclean() -> Story:
     s.online(3, 40.1, 4, 1, [1], 4)
     s.leads(1, 40.3, 4, 200, 200, [1])
     s.loads(2, 44, 358, unclean=True)
-    s.follows(2, 46, 4, 358, 358)
+    s.follows(2, 46, 4, 358, hw)
     s.truncates(2, 46.1, 200)
     return s
 
@@ -216,15 +219,17 @@ def test_a_loss_is_split_at_the_high_watermark() -> None:
     assert (below.severity, above.severity) == ("critical", "high")
 
 
-def test_clean_leader_without_the_tail_of_the_old_one() -> None:
+@pytest.mark.parametrize(("obeyed", "isr", "severity"), [(19.3, [3, 1, 2], "low"), (19.3, [3, 1], "medium"), (40, [3, 1], "high")])
+def test_clean_leader_without_the_tail_of_the_old_one(obeyed: float, isr: list[int], severity: str) -> None:
+    """The cut is as certain however it came about; a leader that was given up and went on alone is what makes it worse."""
     s = Story()
     s.leads(2, 0, 0, 0, 0, [2, 3, 1])
-    s.leads(3, 19, 1, 340, 300, [3, 1], previous=0)
-    s.follows(2, 22, 1, 405, 300)
-    s.truncates(2, 22.1, 340)
+    s.leads(3, 19, 1, 340, 300, isr, previous=0)
+    s.follows(2, obeyed, 1, 405, 300, previous=0)
+    s.truncates(2, obeyed + 0.1, 340)
     (loss,) = losses(s.files)
     assert told(loss) == ((Range(340, 405),), False, "uncommitted-tail", "certain")
-    assert loss.severity == "high"
+    assert loss.severity == severity
 
 
 def taken_away(ending: str) -> Story:
@@ -264,42 +269,49 @@ def test_replica_deleted_after_it_had_handed_over_loses_nothing() -> None:
     assert losses(s.files) == []
 
 
-# producers with acks=all
+# a log is short of what it had only if it had it
 
 
-def below_min_isr(*, end: int, refused: bool = False, shrunk_at: int | None = 340) -> Story:
-    """min.insync.replicas=3. Broker 2 leads on to `end` with two replicas in sync; broker 3, one of them, takes over at 340."""
+def crashed_before(*, rejoined: bool, hw: int = 300) -> Story:
+    """Broker 3, in sync, dies and its log is recovered at 320; broker 2, the leader, takes it into the ISR again, or not, and dies at 405."""
     s = Story()
-    s.put("cluster/topics-describe.txt", ["Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=3"])
-    s.leads(2, 0, 0, 0, 0, [2, 3, 1])
-    if shrunk_at is not None:
-        s.leads(2, 5, 1, shrunk_at, 300, [2, 3], previous=0)
-    else:
-        s.isr(2, 5, [2, 3], 1)
-    if refused:
-        who = "ERROR [ReplicaManager broker=2] Error processing append operation on partition t-0 (kafka.server.ReplicaManager)"
-        s.line(2, "server", 6, who)
-        too_few = "The size of the current ISR Set(2, 3) is insufficient to satisfy the min.isr requirement of 3 for partition t-0"
-        s.put("broker-2/logs/server.log", [f"org.apache.kafka.common.errors.NotEnoughReplicasException: {too_few}"])
-    epoch = 2 if shrunk_at is not None else 1
-    s.leads(3, 19, epoch, 340, 300, [3], previous=0)
-    s.follows(2, 22, epoch, end, 300)
-    s.truncates(2, 22.1, 340)
+    s.leads(2, 0, 0, 0, 0, [2, 3])
+    s.follows(3, 0, 0, 0, 0)
+    if rejoined:
+        s.isr(2, 3, [2], 1)
+    s.loads(3, 5, 320, unclean=True)
+    s.follows(3, 5.5, 0, 320, 300)
+    if rejoined:
+        s.isr(2, 6, [2, 3], 2)
+    s.leads(3, 19, 1, 340, 300, [3], previous=0)
+    s.loads(2, 30, 405, unclean=True)
+    s.follows(2, 32, 1, 405, hw)
+    s.truncates(2, 32.1, 340)
     return s
 
 
-@pytest.mark.parametrize("story", [below_min_isr(end=405), below_min_isr(end=405, refused=True), below_min_isr(end=405, shrunk_at=None)])
-def test_tail_that_was_taken_below_min_isr_is_not_of_producers_with_acks_all(story: Story) -> None:
-    (loss,) = losses(story.files)
-    assert told(loss)[:3] == ((Range(340, 405),), False, "uncommitted-tail")
-    assert (loss.confidence != "possible", loss.severity) == (True, "high")
+def test_a_crash_says_nothing_of_a_replica_that_came_into_the_isr_again() -> None:
+    (loss,) = losses(crashed_before(rejoined=True).files)
+    assert told(loss) == ((Range(340, 405),), False, "uncommitted-tail", "certain")
 
 
-@pytest.mark.parametrize("story", [below_min_isr(end=405, shrunk_at=405), below_min_isr(end=405, shrunk_at=None, refused=True)])
-def test_tail_that_may_be_from_before_the_isr_fell_below_min_isr_was_acknowledged_to_nobody(story: Story) -> None:
-    (loss,) = losses(story.files)
-    assert (loss.committed, loss.confidence, loss.severity) == (False, "possible", "low")
-    assert "min.insync.replicas is 3, which is set for producers with acks=all" in loss.explanation
+def test_whether_a_replica_that_crashed_in_the_isr_had_the_records_only_a_witness_can_say() -> None:
+    (loss,) = losses(crashed_before(rejoined=False).files)
+    assert told(loss) == ((Range(340, 405),), None, "unknown", "certain")
+    seen, beyond = losses(crashed_before(rejoined=False, hw=380).files)
+    assert told(seen) == ((Range(340, 380),), True, "unflushed-log", "certain"), "a high watermark is reached by the whole ISR"
+    assert told(beyond)[:3] == ((Range(380, 405),), None, "unflushed-log")
+
+
+@pytest.mark.parametrize(("version", "committed"), [("3.6.2", True), ("3.7.0", None)])
+def test_below_min_isr_a_leader_commits_alone_up_to_3_6(version: str, committed: bool | None) -> None:
+    """KAFKA-15583: the high watermark waits for min.insync.replicas from 3.7 on."""
+    s = unclean(hw=200)
+    s.put("cluster/topics-describe.txt", ["Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas=2"])
+    for broker in (1, 2, 3):
+        s.line(broker, "server", -1, f"INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)")
+    (loss,) = losses(s.files)
+    assert told(loss)[:2] == ((Range(200, 358),), committed)
 
 
 def test_several_followers_that_cut_the_same_tail_are_one_loss() -> None:
@@ -349,8 +361,52 @@ def test_leader_of_whose_last_life_nothing_is_left_may_have_gone_on_alone() -> N
     s.loads(2, 44, 300, unclean=True)
     s.follows(2, 46, 2, 300, 300)
     s.truncates(2, 46.1, 0)
-    (loss,) = losses(s.files)
-    assert (loss.offsets, loss.confidence) == ((Range(0, None),), "possible")
+    found = report(s.files)
+    proven, rest = of(found, "data-loss")
+    assert told(proven)[:2] + told(proven)[3:] == ((Range(0, 300),), True, "certain")
+    assert (rest.offsets, rest.confidence) == ((Range(300, None),), "possible")
+    assert [p["verdict"] for p in found.document()["partitions"]] == ["lost"]
+
+
+# what the records themselves tell of a cut tail
+
+
+def batches(*created: float, epoch: int = -1, producer: int = -1) -> list[dict[str, Any]]:
+    """A record each, created at these seconds."""
+    began = START.replace(tzinfo=timezone.utc).timestamp() * 1000
+    times = [int(began + second * 1000) for second in created]
+    fields = {"leader_epoch": epoch, "crc": 0, "producer_id": producer, "control": False, "whole": True}
+    return [{**fields, "base_offset": n, "last_offset": n, "base_timestamp": t, "max_timestamp": t} for n, t in enumerate(times)]
+
+
+def handed_over(held: list[dict[str, Any]]) -> list[tuple[Told, str | None]]:
+    """Broker 1 gives way to broker 2 at 60 s with two records that it alone has; what broker 2 has on its disk now."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(2, 60, 1, 0, 0, [1, 2], previous=0)
+    s.follows(1, 60.2, 1, 2, 0, previous=0)
+    s.truncates(1, 60.3, 0)
+    timeline, cluster = staged_timeline(s.files)
+    path = "broker-2/data/t-0/00000000000000000000.log"
+    segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(held), batches=held)
+    timeline.disks = {2: disk(2, "", [segment])}
+    return [((x.range, x.committed, x.confidence), x.excuse) for x in lost(timeline, cluster)]
+
+
+@pytest.mark.parametrize(
+    ("held", "confidence"),
+    [
+        pytest.param(batches(59.8, 59.9, 61, epoch=1), "possible", id="both were sent again"),
+        pytest.param(batches(59.9, 61, epoch=1), "certain", id="one of them at most was sent again"),
+        pytest.param(batches(60.1, 61, epoch=1), "certain", id="what came after the hand-over is new"),
+        pytest.param(batches(61, 62, epoch=1, producer=7), "possible", id="an idempotent producer asks for acks=all"),
+        pytest.param([], "certain", id="no records were collected"),
+    ],
+)
+def test_a_tail_that_was_acknowledged_to_nobody_is_no_certain_loss(held: list[dict[str, Any]], confidence: str) -> None:
+    ((found, excuse),) = handed_over(held)
+    assert found == (Range(0, 2), False, confidence)
+    assert (excuse is not None) == (confidence == "possible")
 
 
 # before leader epochs, where only the records tell where a leader began
@@ -369,15 +425,13 @@ def replaced(*created: float) -> list[Told]:
         state = {"leader": leader, "leader_epoch": epoch, "partition_epoch": epoch, "isr": isr, "replicas": [1, 2]}
         return told(broker, seconds, "partition-state", reason="received", **state)
 
-    began = START.replace(tzinfo=timezone.utc).timestamp() * 1000
-    times = [int(began + second * 1000) for second in created]
-    fields = {"leader_epoch": -1, "crc": 0, "producer_id": -1, "control": False}
-    batches = [{**fields, "base_offset": n, "last_offset": n, "base_timestamp": t, "max_timestamp": t} for n, t in enumerate(times)]
     path = "broker-2/data/t-0/00000000000000000000.log"
-    segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(times), batches=batches)
+    held = batches(*created)
+    segment = Event(source=path, event="segment", writer=2, topic="t", partition=0, offset=0, log_end_offset=len(held), batches=held)
     events = [leads(1, 0, 1, 0, [1, 2]), leads(2, 0, 1, 0, [1, 2]), leads(2, 60, 2, 1, [2]), segment]
     events += [told(1, 70, "log-load", log_end_offset=4), leads(1, 80, 2, 1, [2]), told(1, 81, "truncation", offset=1)]
-    cluster = Cluster(mode="zookeeper")
+    logs = {f"broker-{b}/logs/server.log": f"[{at(0)}] INFO started (kafka.server.KafkaServer)\n" for b in (1, 2)}
+    cluster = Cluster(mode="zookeeper", sources=local.gathered(table(logs))[0].sources)
     ((timeline),) = build("t", 0, events, cluster)
     return [(x.range, x.committed, x.cause, x.confidence) for x in lost(timeline, cluster)]
 
@@ -477,3 +531,22 @@ def test_files_and_rows_in_any_order_give_the_same_report(exemplar: Exemplar, se
     files = {p: exemplar.files[p] for p in paths}
     assert report(files, exemplar.modified).json() == straight
     assert local.report(table(files, exemplar.modified, shuffled=seed)).json() == straight
+
+
+def test_a_follower_that_begins_behind_the_remote_tier_has_lost_nothing() -> None:
+    """Its leader keeps locally what is above 340 (KIP-405); local retention deletes no head of the log either."""
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.isr(1, 5, [1], 1)
+    s.follows(2, 100, 0, 120, 110)
+    tier = "INFO Updated the epoch cache from remote tier till offset: 340 with size: 1 for Topic: t; Partition: 0; Leader: Some(1); Replicas: 1,2; ISR: 1"
+    s.line(2, "server", 101, f"{tier}; LeaderRecoveryState: RECOVERED (kafka.server.TierStateMachine)")
+    dropped = (
+        "INFO [UnifiedLog partition=t-0, dir=/d] Deleting segment LogSegment(baseOffset=0, size=10, lastModifiedTime=1, largestRecordTimestamp=1) due to "
+        "local log retention time 1000ms breach based on the largest record timestamp in the segment (kafka.log.UnifiedLog)"
+    )
+    s.line(1, "server", 90, dropped)
+    told = report(s.files)
+    assert of(told, "data-loss", "truncate-to-start", "log-wiped-at-load", "retention") == []
+    found, _ = timeline(s.files)
+    assert (found.replicas[2].removals, found.replicas[2].log_end_offset) == ([], 340)

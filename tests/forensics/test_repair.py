@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.kafka_tools import MAX_BYTES, File, Tools, election_files, parsed, reassignment_files
+from forensics.kafka_tools import MAX_BYTES, File, Tools, election_files, reassignment_files
 from forensics.repair import (
     MOVE,
     PREFERRED,
@@ -27,6 +27,7 @@ from forensics.repair import (
     loads,
     plan,
 )
+from spark.versions import parsed
 
 
 def part(
@@ -299,11 +300,6 @@ def test_tools_of_early_kraft_cannot_all_of_it() -> None:
     assert (early.can_reassign, early.can_elect) == (False, False)
     assert (first.can_reassign, first.can_elect) == (True, False)
     assert (later.can_reassign, later.can_elect) == (True, True)
-
-
-@pytest.mark.parametrize(("text", "number"), [("2.8.2", (2, 8, 2)), ("3.7-IV4", (3, 7)), ("x", None), (None, None), ("9" * 5000, None)])
-def test_versions(text: str | None, number: tuple[int, ...] | None) -> None:
-    assert parsed(text) == number
 
 
 def test_a_large_cluster_is_planned() -> None:

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from forensics.report.checkpoints import Comparison, show
 from forensics.side_by_side import SCHEMA, Copy, comparison, parting
+from spark.lineage import on_disk
 from spark.pipeline import judged
 from spark.replicas import Disk
 from tests import local
@@ -232,7 +233,8 @@ def test_a_partition_of_which_only_a_directory_aside_is_left(state: str) -> None
 
 
 def copy(broker: int, epochs: list[tuple[int, int]], end: int | None) -> Copy:
-    return Copy(Disk(broker, "c", log_end_offset=end, epochs=epochs), True)
+    held = Disk(broker, "c", log_end_offset=end, epochs=epochs)
+    return Copy(held, True, lineage=on_disk(held, cleaned=False))
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from forensics.commands.plan import overview
@@ -15,6 +17,7 @@ from forensics.standing import SCHEMA, brokers, partitions, standing
 from spark.cluster import Cluster
 from spark.pipeline import judged
 from tests import local
+from tests.forensics.staged import START, Story, table
 from tests.shapes import Files, bundle, put, without
 
 BUNDLES = Path(__file__).parent.parent.parent / "fixtures" / "bundles"
@@ -23,7 +26,10 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
 
 
 def stood(path: Path) -> tuple[Cluster, list[Partition]]:
-    table = local.events_of(path)
+    return standing_in(local.events_of(path))
+
+
+def standing_in(table: pa.Table) -> tuple[Cluster, list[Partition]]:
     cluster, identifier = local.gathered(table)
     rows = [r for b in judged(local._sorted(table, identifier), cluster, standing, SCHEMA) for r in b.to_pylist()]
     return cluster, partitions(rows)
@@ -57,6 +63,43 @@ def test_before_leader_epochs_only_describe_and_creation_tell_the_order(tmp_path
     cluster, unordered = stood(put(tmp_path, files))
     assert {p.replicas for p in unordered} <= {()}
     assert overview(cluster, unordered).plan.steps == []
+
+
+def seen(leader: int | str, isr: str) -> str:
+    return f"\tTopic: t\tPartition: 0\tLeader: {leader}\tReplicas: 2,1,3\tIsr: {isr}\n"
+
+
+@pytest.mark.parametrize(
+    ("described", "leader", "isr"),
+    [
+        ({-60: seen(2, "2,1,3")}, 1, [1, 3]),
+        ({20: seen(1, "2,1,3")}, 1, [1, 3]),
+        ({20: seen(2, "2,1,3")}, 2, [2, 1, 3]),
+        ({600: seen(1, "2,1,3")}, 1, [2, 1, 3]),
+        ({600: seen(3, "3")}, 3, [3]),
+        ({600: seen("none", "3")}, -1, [3]),
+        ({-60: seen(2, "2,1,3"), 600: seen(3, "3"), 700: seen(2, "2")}, 2, [2]),
+        ({600: seen(3, "3"), 600.001: seen(2, "2")}, 1, [1, 3]),
+    ],
+)
+def test_whoever_asks_who_leads_now_is_told_the_same(described: dict[float, str], leader: int, isr: list[int]) -> None:
+    """Older describes count for nothing; a newer one less than the leader's own word of a moment ago, for an ISR spreads within a minute;
+    those printed at one time, copies, not at all where they contradict each other."""
+    story = Story()
+    story.leads(1, 1, 0, 0, 0, [1, 2, 3])
+    story.isr(1, 10, [1, 3], 1)
+    names = {f"cluster/describe-{n}.txt": (START + timedelta(seconds=s), text) for n, (s, text) in enumerate(described.items())}
+    evidence = table({**story.files, **{n: text for n, (_, text) in names.items()}}, {n: when for n, (when, _) in names.items()})
+    told = local.report(evidence)
+    (row,), (_, (planned,)) = told.partitions, standing_in(evidence)
+    assert (row["leader"], row["isr"], row["replicas"]) == (leader, isr, [2, 1, 3])
+    assert (planned.leader, list(planned.isr), list(planned.replicas)) == (leader, isr, [2, 1, 3])
+    assert (row["steps"][-1]["leader"], row["steps"][-1]["preferred"]) == (leader, 2)
+    assert row["leader_epoch"] == (0 if leader == 1 else None)
+    assert leader == 1 or row["verdict"] == "unknown", "how it came to lead, nobody tells"
+    assert [f.end for f in told.findings if f.kind == "offline-partition"] == ([None] if leader == -1 else [])
+    over = [f.end is not None for f in told.findings if f.kind == "under-replicated"]
+    assert over == [len(isr) == 3], "as long as nobody saw it over"
 
 
 @pytest.mark.parametrize("name", NAMES)

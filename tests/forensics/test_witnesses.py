@@ -20,7 +20,7 @@ def led() -> Story:
 
 
 def source(kind: str, node: int) -> Source:
-    return Source(f"{node}/{kind}", kind, node, "", None, None, None, None, None, (), None, None, None)
+    return Source(f"{node}/{kind}", kind, node, "", None, None, None, 1, None, (), None, None, None)
 
 
 @pytest.mark.parametrize(

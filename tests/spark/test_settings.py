@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from spark.cluster import Cluster
+from spark.effective import MIN_ISR, effective
 from spark.events import Event
 from spark.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
 from tests import local
 
 NOON = datetime(2026, 11, 21, 12)
-MIN_ISR = "min.insync.replicas"
 
 
 def at(minutes: int) -> datetime:
@@ -101,12 +100,6 @@ def test_brokers_keep_the_defaults_of_topics_under_other_names() -> None:
     assert told.value("cleanup.policy", broker=1) is None
 
 
-def test_the_clusters_own_questions() -> None:
-    cluster = Cluster(settings=Settings([config(0, MIN_ISR, "2", writer=1), config(5, MIN_ISR, "3", topic="t")]))
-    assert (cluster.min_isr("t"), cluster.min_isr("u"), Cluster().min_isr("t")) == (3, 2, 1)
-    assert Cluster(settings=Settings([config(0, MIN_ISR, "many", topic="t")])).min_isr("t") == 1
-
-
 LINE = "[2026-11-21 {}] INFO Processing override for entityPath: topics/orders with config: {} (kafka.server.DynamicConfigManager)\n"
 
 
@@ -116,7 +109,7 @@ def test_from_the_lines_of_a_broker(minute: int, expected: int) -> None:
     lines = "".join(LINE.format(*change) for change in told)
     files = {"broker-1/logs/server.log": lines, "broker-1/config/server.properties": "broker.id=1\nmin.insync.replicas=1\n"}
     cluster, _ = local.gathered(local.events_of_files(files))
-    assert cluster.min_isr("orders", datetime(2026, 11, 21, 7, minute)) == expected
+    assert effective(cluster, MIN_ISR, topic="orders", at=datetime(2026, 11, 21, 7, minute)).value == str(expected)
 
 
 def test_a_znode_is_no_brokers_own() -> None:

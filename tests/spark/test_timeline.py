@@ -17,7 +17,7 @@ from spark.folding import fold
 from spark.generations import generations
 from spark.order import file_order
 from spark.states import State, replay
-from spark.timeline import build
+from spark.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import Story, timeline
 
@@ -209,8 +209,9 @@ def test_line_of_an_earlier_copy_counts_once() -> None:
 # generations
 
 
-def gone(*seconds: float) -> Cluster:
-    return Cluster(recreated={"t": [NOON + timedelta(seconds=s) for s in seconds]})
+def gone(*seconds: int) -> Cluster:
+    deleted = [event("topic-deleted", s, source="9/controller.log", line=s) for s in seconds]
+    return Cluster(events=deleted, recreated={"t": [e.at for e in deleted]})
 
 
 def test_topic_never_deleted_has_one_generation_though_a_replica_went() -> None:
@@ -237,6 +238,47 @@ def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
 def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
     told = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
     assert generations("t", told, gone(5)) == {-1: told[:1], 0: told[1:]}
+
+
+def split(told: list[Event], cluster: Cluster) -> list[list[float]]:
+    """Seconds of the events of each life, oldest first; of lives 0, -1, …"""
+    found = generations("t", told, cluster)
+    assert sorted(found) == list(range(-len(found) + 1, 1))
+    return [sorted((e.at - NOON).total_seconds() for e in found[g] if e.at is not None) for g in sorted(found)]
+
+
+def test_three_lives_of_one_topic() -> None:
+    """Deleted and made again twice. Of the brokers one saw all, one died in the second life, one moved away and back in the third, and
+    a file was saved in each."""
+    ends = [event("topic-deletion", s, source="9/controller.log", line=s) for s in (100, 200)]
+    ends += [event("topic-deleted", s, source="9/controller.log", line=s) for s in (101, 201)]
+    made = [event("topic-created", s, source="9/controller.log", line=s) for s in (1, 110, 210)]
+    made.append(event("topic-created", 110.4, source="1/server.log", line=5))  # two witnesses of one creation
+    late = event("topic-deletion", 110.2, source="3/state-change.log", line=5)
+    cluster = Cluster(events=[*ends, *made, late], recreated={"t": [e.at for e in [*ends, late]]})
+
+    def of(writer: int, *told: tuple[float, str]) -> list[Event]:
+        return [event(kind, s, source=f"{writer}/server.log", line=n, writer=writer) for n, (s, kind) in enumerate(told, 1)]
+
+    seen = of(
+        1,
+        (2, "log-created"),
+        (99, "isr-update"),
+        (100.5, "log-deleted"),
+        (110, "log-created"),
+        (200.5, "log-deleted"),
+        (210, "log-created"),
+    )
+    died = of(2, (2, "log-created"), (99, "isr-update"), (100.5, "log-deleted"), (110, "log-created"), (150, "isr-update"))
+    moved = of(3, (211, "log-created"), (220, "log-deleted"), (230, "log-created"), (231, "isr-update"))
+    silent = of(4, (50, "isr-update"), (150, "isr-update"), (250, "isr-update"))
+    files = [event("segment", s, source=f"5/{s}.log", writer=5) for s in (60, 160, 260)]
+    assert split(seen, cluster) == [[2, 99, 100.5], [110, 200.5], [210]]
+    assert split([*seen, *died, *moved, *silent, *files], cluster) == [
+        [2, 2, 50, 60, 99, 99, 100.5, 100.5],
+        [110, 110, 150, 150, 160, 200.5],
+        [210, 211, 220, 230, 231, 250, 260],
+    ]
 
 
 def test_real_topics_that_were_recreated() -> None:
@@ -332,3 +374,16 @@ def test_metadata_alone_makes_no_replica() -> None:
     (found,) = build("t", 0, [created(writer=100), change(11, leader=2, writer=100)], Cluster())
     assert found.replicas == {}
     assert [(t.epoch, t.leader, t.start_offset) for t in found.terms] == [(0, 1, None), (1, 2, None)]
+
+
+def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> None:
+    """Its replicas on the way out count for the factor no more; who names the assignment again, without them, ends it."""
+    told = Event(event="partition-state", source="s", line=1)
+
+    def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = told) -> State:
+        return State(0, None, 1, isr, (1, 2, 3, 4), (), removing, None, (), None, source, event)
+
+    moving = [state("decided", (1, 2, 3), (3,)), state("changed", (1, 2, 3, 4))]
+    over = Event(event="leader-start", source="s", line=2, adding_replicas=[], removing_replicas=[])
+    stands = [PartitionTimeline("t", 0, 0, states=s).standing for s in (moving, [*moving, state("leader", (1, 2), event=over)])]
+    assert [(s.moving, s.removing) for s in stands] == [(True, (3,)), (False, ())]

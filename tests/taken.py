@@ -1,0 +1,393 @@
+"""Evidence taken away: the ways in which what an incident left behind is incomplete, and how a report on a part is held against the
+report on the whole and against the truth.
+
+Here: the ways and the relations. Not here: which ways a test run tries (test_evidence_taken_away). `python -m tests.taken [NAME…]` tries
+all of them on the fixtures named, or on all, and prints the table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from io import BytesIO
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from forensics.folding import places
+from forensics.model import CONFIDENCES, LEVELS, Finding
+from forensics.report.document import Report
+from forensics.report.headline import EXCLUDED, loss_of, summary
+from forensics.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from parsers import evidence, schemas
+from parsers.containers.names import moment as instant
+from parsers.schemas import EVENTS, Member
+from tests import local
+from tests.shapes import BUNDLES, HEAD, File, Files, bundle, moment, nodes, only, records, without
+
+NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
+
+
+def truth_of(name: str) -> dict[str, Any]:
+    truth: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    return truth
+
+
+# parsing: a file is read once, whatever else is taken away
+
+
+@lru_cache(maxsize=2048)
+def _events(path: str, file: File) -> pa.Table:
+    rows = evidence.read_source(Member(path, len(file.content), instant(file.modified)), BytesIO(file.content))
+    return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
+
+
+def table(files: Files) -> pa.Table:
+    return pa.concat_tables([EVENTS.empty_table(), *(_events(path, file) for path, file in files.items())])
+
+
+def report(files: Files) -> Report:
+    return local.report(table(files))
+
+
+# ways of taking away
+
+
+LOGS = r"(?:^|/)logs/|\.log\.\d|stdout"
+TENTHS = 10
+Way = tuple[str, str, Callable[[Files], Files]]
+"""Family, what is gone in words, and how the rest is made."""
+
+
+def ways(name: str) -> Iterator[Way]:
+    """All ways of taking something away from a fixture, deterministic."""
+    files = bundle(name)
+    yield from _of_nodes(files)
+    yield from _of_kinds(files)
+    yield from _of_files(files)
+    yield from _of_time(files)
+    yield from _of_lines(files)
+
+
+def _gone(family: str, words: str, expression: str) -> Way:
+    return family, words, lambda files: without(files, expression)
+
+
+def _left(family: str, words: str, expression: str) -> Way:
+    return family, words, lambda files: only(files, expression)
+
+
+def _of_nodes(files: Files) -> Iterator[Way]:
+    for node in nodes(files):
+        yield _gone("node", f"everything of {node}", f"^{node}/")
+        yield _gone("logs of a node", f"logs of {node}", f"^{node}/logs/")
+        yield _gone("disk of a node", f"disk of {node}", f"^{node}/data")
+        yield _left("all but a node", f"all but {node}", f"^{node}/")
+
+
+def _of_kinds(files: Files) -> Iterator[Way]:
+    yield _gone("kind of file", "all logs", "/logs/")
+    yield _gone("kind of file", "all disks", "/data")
+    yield _gone("kind of file", "all outputs of tools", "^cluster/")
+    by_kind: dict[str, list[str]] = defaultdict(list)
+    for path, file in files.items():
+        by_kind[_kind(path, file)].append(path)
+    for kind, paths in sorted(by_kind.items()):
+        own = "^(?:" + "|".join(map(re.escape, paths)) + ")$"
+        yield _gone("kind of file", f"every {kind}", own)
+        yield _left("all but a kind of file", f"all but every {kind}", own)
+
+
+def _kind(path: str, file: File) -> str:
+    events = _events(path, file)
+    return str(events["collected"][len(events) - 1].as_py()["kind"])
+
+
+def _of_files(files: Files) -> Iterator[Way]:
+    for path, file in files.items():
+        if len(_events(path, file)) > 1:  # more than that it is there
+            yield _gone("file", path, f"^{re.escape(path)}$")
+
+
+def _logs(files: Files, expression: str = "") -> list[str]:
+    return [path for path in files if "/logs/" in path and re.search(expression, path)]
+
+
+def _rewritten(files: Files, paths: Iterable[str], keep: Callable[[str, list[bytes]], Iterable[bytes]]) -> Files:
+    """Logs with some of their records only, as old as if their last one had just been written."""
+    made = dict(files)
+    for path in paths:
+        told = records(files[path].content)
+        left = list(keep(path, told))
+        before, after = (next((moment(r) for r in reversed(some) if HEAD.match(r)), None) for some in (told, left))
+        age = before - after if before is not None and after is not None else 0.0
+        if left:
+            made[path] = File(b"".join(left), files[path].modified - age)
+        else:
+            del made[path]
+    return made
+
+
+def _cut(family: str, words: str, expression: str, keep: Callable[[str, list[bytes]], Iterable[bytes]]) -> Way:
+    return family, words, lambda files: _rewritten(files, _logs(files, expression), keep)
+
+
+def _of_time(files: Files) -> Iterator[Way]:
+    """By time, since a machine that goes on writing rotates sooner than one that stands still."""
+    times = [moment(r) for path in _logs(files) for r in records(files[path].content) if HEAD.match(r)]
+    if not times:
+        return
+    first, last = min(times), max(times) + 0.001
+    step = (last - first) / TENTHS
+    for part in range(TENTHS):
+        begin, end = first + part * step, first + (part + 1) * step
+        yield _cut("a tenth of the time", f"tenth {part + 1} of all logs", "", _outside(begin, end))
+    middle = first + 5 * step
+    for words, begin, end in (("first", first, middle), ("second", middle, last)):
+        yield _cut("half of the time", f"{words} half of all logs", "", _outside(begin, end))
+    for node in nodes(files):
+        for part in (3, 5, 7, 9):
+            yield _cut("older logs of a node", f"logs of {node} up to tenth {part}", f"^{node}/", _outside(first, first + part * step))
+            yield _cut("newer logs of a node", f"logs of {node} after tenth {part}", f"^{node}/", _outside(first + part * step, last))
+
+
+def _outside(begin: float, end: float) -> Callable[[str, list[bytes]], Iterable[bytes]]:
+    def keep(path: str, told: list[bytes]) -> Iterator[bytes]:
+        at = 0.0
+        for record in told:
+            at = moment(record) if HEAD.match(record) else at
+            if not begin <= at < end:
+                yield record
+
+    return keep
+
+
+def _of_lines(files: Files) -> Iterator[Way]:
+    for step in (2, 3, 5, 10):
+        for offset in range(min(step, 3)):
+            yield _cut("every n-th line", f"line {offset + 1} of every {step}", "", _not_every(step, offset))
+    yield _cut("level", "all but WARN and worse", "", lambda _, told: [r for r in told if re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)])
+    yield _cut("level", "WARN and worse", "", lambda _, told: [r for r in told if not re.match(rb"\[[^]]*\] (?:WARN|ERROR|FATAL)", r)])
+    yield _cut("level", "TRACE", "", lambda _, told: [r for r in told if not re.match(rb"\[[^]]*\] (?:TRACE|DEBUG)", r)])
+    told: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for path in _logs(files):
+        for event, line in zip(*(_events(path, files[path])[column].to_pylist() for column in ("event", "line")), strict=True):
+            if event not in ("source", "problem") and line is not None:
+                told[event][path].add(line)
+    for event, places_of in sorted(told.items()):
+        yield _cut("kind of event", f"every {event}", "", _but(places_of))
+
+
+def _not_every(step: int, offset: int) -> Callable[[str, list[bytes]], Iterable[bytes]]:
+    return lambda _, told: [r for n, r in enumerate(told) if n % step != offset]
+
+
+def _but(lines: Mapping[str, set[int]]) -> Callable[[str, list[bytes]], Iterable[bytes]]:
+    """Records without those in which one of these lines is."""
+
+    def keep(path: str, told: list[bytes]) -> Iterator[bytes]:
+        at = 1
+        for record in told:
+            after = at + record.count(b"\n") + (not record.endswith(b"\n"))
+            if lines.get(path, set()).isdisjoint(range(at, after)):
+                yield record
+            at = after
+
+    return keep
+
+
+# relations
+
+
+class Claim(NamedTuple):
+    """A finding at one place."""
+
+    kind: str
+    place: str
+    brokers: tuple[int, ...]
+    offsets: frozenset[int]
+    confidence: int
+    severity: int
+    committed: bool | None
+    cause: str | None
+    summary: str
+
+
+OF_RECORDS = frozenset(
+    {"data-loss", "unclean-election", "log-divergence", "hw-stuck", "hw-regression", "zombie-leader", "epoch-history-damaged"}
+    | {
+        "offset-commit-loss",
+        "transaction-marker-loss",
+        "log-wiped-at-load",
+        "truncate-to-start",
+        "empty-replica-joins",
+        "missed-epoch-change",
+    }
+    | {"checkpoint-corrupt", "checkpoint-inconsistent", "read-then-lost", "consumer-skip", "consumer-reset", "stale-isr-candidate"}
+)
+"""Kinds that tell what became of records, of which nothing may be surer. Other kinds are of brokers' absences, settings and load, whose
+cause or share may read otherwise where half of it is not there: these are counted apart."""
+OF_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines"})
+LEFT_OF = {"hw-regression": "data-loss"}
+"""A kind that is told for want of the other, which would explain it."""
+
+
+def claims(told: Iterable[Finding]) -> list[Claim]:
+    found = []
+    for f in told:
+        for p in places(f) or (f.place,):
+            gone = frozenset(o for r in p.offsets if r.end is not None for o in range(r.start, r.end))
+            name = f"{p.topic}-{p.partition}" if p.topic is not None else ""
+            rank, level = CONFIDENCES.index(f.confidence), LEVELS.index(f.severity)
+            found.append(Claim(f.kind, name, f.brokers, gone, rank, level, p.committed, f.cause, f.summary))
+    return found
+
+
+class Judged(NamedTuple):
+    claims: list[Claim]
+    verdicts: Mapping[str, str]
+    loss: str
+    summary: str
+
+
+def judged(told: Report) -> Judged:
+    verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
+    return Judged(claims(told.findings), verdicts, loss_of(*told.judged), summary(*told.judged))
+
+
+Violation = tuple[str, str]
+"""The relation that is broken, and how."""
+FALSE, SURER, SILENT, CRASH, ELSEWHERE = "false", "surer", "silent", "crash", "elsewhere"
+NEVER = (FALSE, SURER, SILENT, CRASH)
+
+
+def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
+    yield from ((FALSE, words) for words in _false(part, truth))
+    yield from ((SURER, words) for words in _surer(part, whole, of_records=True))
+    yield from ((ELSEWHERE, words) for words in _surer(part, whole, of_records=False))
+    yield from ((SILENT, words) for words in _silent(part, truth))
+
+
+def _lost(truth: Mapping[str, Any]) -> dict[str, set[int]]:
+    return {name: {o for a, b in lost["offsets"] for o in range(a, b)} for name, lost in truth["lost"].items()}
+
+
+def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
+    lost = _lost(truth)
+    told: dict[str, set[int]] = defaultdict(set)
+    unclean = {f"{u['topic']}-{u['partition']}" for u in truth["unclean_elections"]}
+    for c in part.claims:
+        if c.kind == "data-loss" and c.confidence:
+            told[c.place] |= c.offsets
+        if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
+            yield f"unclean election that never was: {c.summary}"
+        if c.severity > LEVELS.index(truth["worst_allowed"]):
+            yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
+    for name, offsets in told.items():
+        if name in truth["nothing_lost"]:
+            yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
+        elif name in lost and offsets and (min(offsets) < min(lost[name]) or len(offsets - lost[name]) > max(50, len(lost[name]) // 2)):
+            yield f"loss on {name} {min(offsets)}..{max(offsets)}, really {min(lost[name])}..{max(lost[name])}"
+    for name in lost:
+        committed = any(
+            m["kind"] == "data-loss" and f"{m['topic']}-{m['partition']}" == name and m.get("committed") for m in truth["must_find"]
+        )
+        if part.verdicts.get(name) in ((INTACT, TAIL_CUT) if committed else (INTACT,)):
+            yield f"{name} is called {part.verdicts[name]}, but acknowledged records were lost"
+    for name, verdict in part.verdicts.items():
+        if verdict == LOST and name in truth["nothing_lost"]:
+            yield f"{name} is called lost"
+
+
+def _surer(part: Judged, whole: Judged, *, of_records: bool) -> Iterator[str]:
+    of_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for c in whole.claims:
+        of_kind[c.kind, c.place].append(c)
+    for c in part.claims:
+        if (c.kind in OF_RECORDS) != of_records or c.kind in OF_EVIDENCE or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
+            continue
+        same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
+        best = max((o.confidence for o in same), default=-1)
+        if c.confidence > max(best, 0):
+            yield f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if best >= 0 else 'nothing'}: {c.summary}"
+        if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
+            yield f"{c.kind} committed {same[0].committed} became false: {c.summary}"
+    for name, verdict in part.verdicts.items() if of_records else ():
+        before = whole.verdicts.get(name, UNKNOWN)
+        if verdict != UNKNOWN and verdict != before:
+            yield f"{name}: {before} became {verdict}"
+
+
+def _same(one: Claim, other: Claim) -> bool:
+    if one.offsets and other.offsets:
+        return bool(one.offsets & other.offsets)
+    return bool(one.place) or not one.brokers or not other.brokers or bool({*one.brokers} & {*other.brokers})
+
+
+NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|not collected|not in evidence")
+
+
+def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
+    told = {c.place for c in part.claims if c.kind == "data-loss"}
+    for name in truth["lost"]:
+        if name in told:
+            continue
+        if part.verdicts.get(name, UNKNOWN) != UNKNOWN:
+            yield f"{name} is called {part.verdicts[name]}, and no loss is told"
+        elif part.loss == EXCLUDED:
+            yield f"a loss is excluded, and {name} lost records"
+        elif NOTHING_KNOWN.search(part.summary) is None:
+            yield f"the loss on {name} is passed over: {part.summary}"
+
+
+class Tried(NamedTuple):
+    family: str
+    words: str
+    violations: tuple[Violation, ...]
+    unknown: int
+    listed: int
+
+
+@lru_cache(maxsize=4)
+def whole_of(name: str) -> Judged:
+    return judged(report(bundle(name)))
+
+
+def tried(name: str, way: Way) -> Tried:
+    family, words, take = way
+    files = take(bundle(name))
+    try:
+        part = judged(report(files))
+    except Exception as error:  # whatever it is, it is what this looks for
+        return Tried(family, words, ((CRASH, repr(error)),), 0, 0)
+    found = tuple(broken(part, whole_of(name), truth_of(name)))
+    return Tried(family, words, found, sum(v == UNKNOWN for v in part.verdicts.values()), len(part.verdicts))
+
+
+def main(names: list[str]) -> int:
+    """Tries all, tells what is broken as it is found, and the table at the end."""
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    for name in names or NAMES:
+        for way in ways(name):
+            result = tried(name, way)
+            for row in (rows[result.family], rows["all"]):
+                row["ways"] += 1
+                row["unknown"] += result.unknown
+                row["partitions"] += result.listed
+                row.update({relation for relation, _ in result.violations})
+            for relation, words in result.violations:
+                print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{words}", flush=True)
+        _events.cache_clear()
+    print(f"\n{'taken away':24} {'ways':>6} {FALSE:>6} {SURER:>6} {SILENT:>6} {CRASH:>6} {ELSEWHERE:>10}   verdicts unknown")
+    for family, row in rows.items():
+        share = f"{row['unknown']} of {row['partitions']}"
+        print(f"{family:24} {row['ways']:6} {row[FALSE]:6} {row[SURER]:6} {row[SILENT]:6} {row[CRASH]:6} {row[ELSEWHERE]:10}   {share}")
+    return int(any(rows["all"][relation] for relation in NEVER))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
