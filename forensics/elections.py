@@ -117,9 +117,10 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")
-    if said and (outside or not _follows(state, before)):
+    leads_on = _leads_on(term, before, said)
+    if said and not leads_on and (outside or not _follows(state, before)):
         return judged(True, "certain", "Kafka says so itself", Said(tuple(said)))
-    if state is not None and state.recovering and (outside or not _follows(state, before)):
+    if state is not None and state.recovering and not leads_on and (outside or not _follows(state, before)):
         return judged(True, "certain", "its record carries leaderRecoveryState RECOVERING", Said((state.event,)))
     if state is not None and state.recovering and _given_up(term, before, timeline):
         why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
@@ -152,6 +153,14 @@ def _began_with(state: State) -> bool:
     e = state.event
     elected = e.event == "leader-start" and e.previous_leader_epoch != -1
     return elected or e.event in ("partition-transition", "metadata-partition-change") or e.reason in ("decided", "sent")
+
+
+def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
+    """The last known leader was elected again out of an empty ISR, and its epoch and the leaderless one after it leave room for nobody else.
+    Kafka calls it unclean, too, but its log leads on (KIP-966)."""
+    own = (*said, *([term.state.event] if term.state is not None else []))
+    leaderless = any(e.previous_leader == -1 for e in own)
+    return before is not None and before.leader == term.leader and leaderless and term.epoch - before.leader_epoch <= 2
 
 
 def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:

@@ -369,7 +369,7 @@ def _unwritten(piece: _Piece) -> bool:
 def _lost_alone(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """The leader had gone on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: the loss is one, of
     its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come."""
-    if _sole(term, timeline) != term.leader or not _recovered(term.leader, term, timeline):
+    if _sole(term, timeline) != term.leader or (term.leader in timeline.replicas and not _recovered(term.leader, term, timeline)):
         return False
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
 
