@@ -43,7 +43,7 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
     """That a controller loses a broker it knew tells more than that a later one does not find it, unless the files in the broker's
     log directories, among which the marker of a clean shutdown would be, were collected."""
-    files = any(s.node == node.id and s.kind in _BESIDE_THE_MARKER for s in cluster.sources)
+    files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
     return "probable" if away.event.reason != "live" or files else "possible"
 
 
