@@ -95,7 +95,7 @@ def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
-            next_steps=_steps(group, names),
+            next_steps=_steps(group),
             evidence=_evidence(group),
             places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
         )
@@ -123,13 +123,14 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
     )
 
 
-def _steps(group: Sequence[Finding], names: Sequence[str]) -> tuple[str, ...]:
-    """Steps that say the same of many partitions are one."""
-    told: dict[str, None] = {}
+def _steps(group: Sequence[Finding]) -> tuple[str, ...]:
+    """Steps that say the same of many partitions are one; those of the most partitions first."""
+    told: dict[str, dict[str, None]] = defaultdict(dict)
     for f in group:
         for step in f.next_steps:
-            told.setdefault(step.replace(f"{f.topic}-{f.partition}", "{}"))
-    return tuple(step.replace("{}", some(names)) for step in told)[: 2 * NAMED]
+            told[step.replace(name := f"{f.topic}-{f.partition}", "{}")][name] = None
+    steps = sorted(told.items(), key=lambda item: -len(item[1]))
+    return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 
 
 def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:

@@ -181,9 +181,13 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
         summary=f"{what[:1].upper()}{what[1:]}: {'; '.join(costs) or 'nothing came of it'}",
         explanation=" ".join(
             (
-                f"{what[:1].upper()}{what[1:]} (from {moment(group.roots[0].start)}).",
+                f"{what[:1].upper()}{what[1:]}.",
                 f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
-                f"Now: {'; '.join(open_ones)}." if open_ones else f"It was over at {moment(group.end)}." if group.end is not None else "",
+                f"Still so when the evidence ends: {'; '.join(open_ones)}."
+                if open_ones
+                else f"It was over at {moment(group.end)}."
+                if group.end is not None
+                else "",
             )
         ).strip(),
         findings=tuple(f.id for f in own),
@@ -211,11 +215,11 @@ def _listed(words: Sequence[str]) -> str:
 
 
 COSTS = (
-    ("offline-partition", "{} had no leader"),
-    ("under-min-isr", "{} refused writes with acks=all"),
-    ("under-replicated", "{} were short of replicas"),
+    ("offline-partition", "{} without a leader"),
+    ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
+    ("under-replicated", "{} short of replicas"),
 )
-"""Kinds and what they cost, beside losses."""
+"""Kinds and what they cost, beside losses, and what is told of them while they are not over."""
 
 
 def _costs(own: Sequence[Finding]) -> Iterator[str]:
@@ -241,11 +245,7 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
 
 def _open(own: Sequence[Finding]) -> Iterator[str]:
     """What is not over when the evidence ends."""
-    for kind, words in (
-        ("offline-partition", "{} have no leader"),
-        ("under-min-isr", "{} are below min.insync.replicas"),
-        ("under-replicated", "{} are short of replicas"),
-    ):
+    for kind, words in COSTS:
         now = [f for f in own if f.kind == kind and any(p.end is None for p in places(f))]
         if now:
             yield words.format(counted(len({(p.topic, p.partition) for f in now for p in places(f) if p.end is None})))

@@ -20,6 +20,7 @@ from spark.events import Event
 from spark.timeline import PartitionTimeline
 
 LEVELS = ("info", "low", "medium", "high", "critical")
+MINOR = ("low", "info")
 CONFIDENCES = ("possible", "probable", "certain")
 
 MAX_EVIDENCE = 8
@@ -386,5 +387,5 @@ def brokers_named(ids: Sequence[int]) -> str:
     if len(names) == 1:
         return f"broker {names[0]}"
     if len(names) > 2 * NAMED:
-        return f"brokers {some(names, 2 * NAMED)}"
+        return f"{len(names)} brokers ({some(names)})"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"

@@ -284,6 +284,12 @@ class Cluster:
         return dict(found)
 
     @cached_property
+    def version_texts(self) -> frozenset[str]:
+        """The versions that any node ran, as it printed them."""
+        told = (e.value for own in self.version_lines.values() for e in own if e.value)
+        return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
+
+    @cached_property
     def described(self) -> frozenset[str]:
         """Topics whose own settings are in evidence, even if there are none."""
         kinds = ("describe-topic", "topic-created", "metadata-topic", "config", "metadata-config")
