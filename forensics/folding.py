@@ -144,14 +144,14 @@ def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
     """What one event did to several brokers."""
     first = group[0]
     brokers = tuple(dict.fromkeys(b for f in group for b in f.brokers))
-    words = rule.many.words(group) if rule.many is not None and rule.many.words is not None else f"of the first: {first.summary}"
+    words = f": {rule.many.words(group)}" if rule.many is not None and rule.many.words is not None else f", for instance: {first.summary}"
     return replace(
         first,
         severity=max((f.severity for f in group), key=LEVELS.index),
         brokers=brokers,
         start=min((f.start for f in group if f.start is not None), default=None),
         end=_end(group),
-        summary=f"{brokers_named(brokers)}: {words}",
+        summary=f"{brokers_named(brokers)}{words}",
         explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
         next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),

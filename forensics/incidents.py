@@ -73,7 +73,7 @@ class _Group:
 def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
     """The findings of one cluster, folded, with the incident each belongs to; and the incidents, worst first."""
     phrases = {r.kind: r.root for r in rules if r.root is not None}
-    groups = _groups(findings, phrases)
+    groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     told = folded(_assigned(findings, groups), rules)
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in told:
@@ -110,7 +110,7 @@ def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) 
     return max(found)[3] if found else None
 
 
-def _groups(findings: Sequence[Finding], kinds: Container[str]) -> list[_Group]:
+def _groups(findings: Sequence[Finding], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
     back: dict[tuple[int, str | None], list[Finding]] = defaultdict(list)
     for f in findings:
         if f.kind == BACK and f.start is not None:
@@ -119,7 +119,7 @@ def _groups(findings: Sequence[Finding], kinds: Container[str]) -> list[_Group]:
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
         for f in findings
-        if f.kind in kinds and f.start is not None and f.brokers
+        if f.kind in kinds and f.start is not None and f.brokers and (not kinds[f.kind] or f.cause in kinds[f.kind])
     ]
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
     stops = [r for r in roots if r.cause.kind == STOP]
@@ -241,6 +241,8 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
     for kind, words in COSTS:
         if hit := [f for f in own if f.kind == kind]:
             yield words.format(counted(_hit(hit)))
+    if any(f.kind == "controller-change" for f in own):
+        yield "another controller"
 
 
 def _open(own: Sequence[Finding]) -> Iterator[str]:

@@ -349,6 +349,8 @@ class Rule:
     """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""
     root: str | None = None
     """What befell a broker, as a sentence goes on after its name, where all else may follow from it."""
+    root_causes: frozenset[str] = frozenset()
+    """Causes of its findings with which they are such; empty: with any."""
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 
