@@ -155,7 +155,7 @@ def _lost(row: Lost) -> str:
 
 def _whose(row: Lost) -> str:
     if len(row.topics) > 1:
-        return f"{some(row.topics)}, {counted(len(row.partitions))}"
+        return f"{counted(len(row.partitions))} of {len(row.topics)} topics ({some(row.topics)})"
     which = some([str(partition) for _, partition in row.partitions], STEPS)
     return f"{row.topics[0]}, partition{'s' if len(row.partitions) > 1 else ''} {which}"
 
