@@ -140,7 +140,7 @@ def _finding(
         severity="medium",
         confidence=confidence,
         brokers=(node.id,),
-        start=last if gone is None or last is None else max(last, gone),
+        start=last if gone is None or last is None else max(last, gone - DETECTION),  # a death is noticed within it
         end=end,
         summary=f"broker {node.id} {'halted over its log directories' if life.halted is not None else 'ended without a shutdown'}"
         + (f", back at {moment(end)}" if end else "")
