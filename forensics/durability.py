@@ -192,7 +192,7 @@ def overridden(cluster: Cluster) -> dict[str, dict[str, None]]:
 
 def own_history(cluster: Cluster, key: str, topic: str) -> list[Change]:
     """Changes of a topic's own value, each value once until it changes."""
-    return _changed(c for c in cluster.settings.history(key, topic=topic) if c.source in (TOPIC, EFFECTIVE))
+    return _changed(cluster.settings.history(key, topic=topic))
 
 
 def _changed(changes: Iterable[Change]) -> list[Change]:

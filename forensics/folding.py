@@ -95,7 +95,7 @@ def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
-            next_steps=_steps(group, names),
+            next_steps=_steps(group),
             evidence=_evidence(group),
             places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
         )
@@ -123,13 +123,14 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
     )
 
 
-def _steps(group: Sequence[Finding], names: Sequence[str]) -> tuple[str, ...]:
-    """Steps that say the same of many partitions are one."""
-    told: dict[str, None] = {}
+def _steps(group: Sequence[Finding]) -> tuple[str, ...]:
+    """Steps that say the same of many partitions are one; those of the most partitions first."""
+    told: dict[str, dict[str, None]] = defaultdict(dict)
     for f in group:
         for step in f.next_steps:
-            told.setdefault(step.replace(f"{f.topic}-{f.partition}", "{}"))
-    return tuple(step.replace("{}", some(names)) for step in told)[: 2 * NAMED]
+            told[step.replace(name := f"{f.topic}-{f.partition}", "{}")][name] = None
+    steps = sorted(told.items(), key=lambda item: -len(item[1]))
+    return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 
 
 def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
@@ -143,14 +144,14 @@ def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
     """What one event did to several brokers."""
     first = group[0]
     brokers = tuple(dict.fromkeys(b for f in group for b in f.brokers))
-    words = rule.many.words(group) if rule.many is not None and rule.many.words is not None else f"of the first: {first.summary}"
+    words = f": {rule.many.words(group)}" if rule.many is not None and rule.many.words is not None else f", for instance: {first.summary}"
     return replace(
         first,
         severity=max((f.severity for f in group), key=LEVELS.index),
         brokers=brokers,
         start=min((f.start for f in group if f.start is not None), default=None),
         end=_end(group),
-        summary=f"{brokers_named(brokers)}: {words}",
+        summary=f"{brokers_named(brokers)}{words}",
         explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
         next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
         evidence=_evidence(group),

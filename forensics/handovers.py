@@ -56,7 +56,6 @@ def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Clu
         return not knew(woke.event)
     starts = [life.begin_at for life in cluster.presence(replica.broker).lives]
     loads = [load.at for load in replica.loads if load.epoch is not None and load.epoch >= before.epoch]
-    registered = [
-        e.at for e in cluster.of("metadata-broker") if e.broker == replica.broker and before.at is not None and e.at and e.at > before.at
-    ]
+    told = cluster.presence(replica.broker).between("registered", before.at, datetime.max) if before.at is not None else ()
+    registered = [e.at for e in told if e.event == "metadata-broker" and e.at != before.at]
     return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))

@@ -73,7 +73,7 @@ class _Group:
 def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
     """The findings of one cluster, folded, with the incident each belongs to; and the incidents, worst first."""
     phrases = {r.kind: r.root for r in rules if r.root is not None}
-    groups = _groups(findings, phrases)
+    groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     told = folded(_assigned(findings, groups), rules)
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in told:
@@ -110,7 +110,7 @@ def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) 
     return max(found)[3] if found else None
 
 
-def _groups(findings: Sequence[Finding], kinds: Container[str]) -> list[_Group]:
+def _groups(findings: Sequence[Finding], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
     back: dict[tuple[int, str | None], list[Finding]] = defaultdict(list)
     for f in findings:
         if f.kind == BACK and f.start is not None:
@@ -119,7 +119,7 @@ def _groups(findings: Sequence[Finding], kinds: Container[str]) -> list[_Group]:
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
         for f in findings
-        if f.kind in kinds and f.start is not None and f.brokers
+        if f.kind in kinds and f.start is not None and f.brokers and (not kinds[f.kind] or f.cause in kinds[f.kind])
     ]
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
     stops = [r for r in roots if r.cause.kind == STOP]
@@ -181,9 +181,13 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
         summary=f"{what[:1].upper()}{what[1:]}: {'; '.join(costs) or 'nothing came of it'}",
         explanation=" ".join(
             (
-                f"{what[:1].upper()}{what[1:]} (from {moment(group.roots[0].start)}).",
+                f"{what[:1].upper()}{what[1:]}.",
                 f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
-                f"Now: {'; '.join(open_ones)}." if open_ones else f"It was over at {moment(group.end)}." if group.end is not None else "",
+                f"Still so when the evidence ends: {'; '.join(open_ones)}."
+                if open_ones
+                else f"It was over at {moment(group.end)}."
+                if group.end is not None
+                else "",
             )
         ).strip(),
         findings=tuple(f.id for f in own),
@@ -211,11 +215,11 @@ def _listed(words: Sequence[str]) -> str:
 
 
 COSTS = (
-    ("offline-partition", "{} had no leader"),
-    ("under-min-isr", "{} refused writes with acks=all"),
-    ("under-replicated", "{} were short of replicas"),
+    ("offline-partition", "{} without a leader"),
+    ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
+    ("under-replicated", "{} short of replicas"),
 )
-"""Kinds and what they cost, beside losses."""
+"""Kinds and what they cost, beside losses, and what is told of them while they are not over."""
 
 
 def _costs(own: Sequence[Finding]) -> Iterator[str]:
@@ -237,15 +241,13 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
     for kind, words in COSTS:
         if hit := [f for f in own if f.kind == kind]:
             yield words.format(counted(_hit(hit)))
+    if any(f.kind == "controller-change" for f in own):
+        yield "another controller"
 
 
 def _open(own: Sequence[Finding]) -> Iterator[str]:
     """What is not over when the evidence ends."""
-    for kind, words in (
-        ("offline-partition", "{} have no leader"),
-        ("under-min-isr", "{} are below min.insync.replicas"),
-        ("under-replicated", "{} are short of replicas"),
-    ):
+    for kind, words in COSTS:
         now = [f for f in own if f.kind == kind and any(p.end is None for p in places(f))]
         if now:
             yield words.format(counted(len({(p.topic, p.partition) for f in now for p in places(f) if p.end is None})))

@@ -31,10 +31,12 @@ from forensics.handovers import Handover, handover
 from forensics.inheritance import inherited
 from forensics.model import Range
 from forensics.remembered import last_kept
+from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
 from spark.continuity import Gap, between
 from spark.effective import strict
 from spark.events import Event
+from spark.presence import DETECTION
 from spark.replicas import AT_MOST, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
@@ -120,7 +122,7 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
     judged = {e.term.order: e for e in elections(timeline, cluster)}
     pieces: dict[tuple[int, int], list[_Piece]] = defaultdict(list)
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
-    for removal in (*_removals(timeline), *_left_behind(timeline), *_discarded(timeline), *overwritten):
+    for removal in (*_removals(timeline), *_left_behind(timeline, cluster), *_discarded(timeline), *overwritten):
         for piece in _pieces(removal, timeline):
             pieces[piece.term.order].append(piece)
     found: list[Loss] = []
@@ -144,7 +146,7 @@ def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
     return found
 
 
-def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
+def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]:
     """Tails on replicas that never came back to follow a later leader: gone from the partition, not from the disk."""
     found = []
     for broker in sorted({*timeline.replicas, *timeline.disks}):
@@ -158,7 +160,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
         if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
             continue
         end, event, exact = _extent(replica, disk)
-        if end is None or event is None:
+        if end is None or event is None or _follows(broker, event, timeline, cluster):
             continue
         found.append(
             Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
@@ -169,6 +171,14 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
 def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
     """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
     return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
+
+
+def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """It was in sync when it told of its log, long after the last election: whoever does not follow the new leader leaves the ISR before."""
+    last, final = timeline.terms[-1], timeline.final
+    if told.line is None or told.at is None or last.at is None or final is None or broker not in final.isr:
+        return False
+    return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
 
 
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:

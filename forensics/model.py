@@ -20,6 +20,7 @@ from spark.events import Event
 from spark.timeline import PartitionTimeline
 
 LEVELS = ("info", "low", "medium", "high", "critical")
+MINOR = ("low", "info")
 CONFIDENCES = ("possible", "probable", "certain")
 
 MAX_EVIDENCE = 8
@@ -348,6 +349,8 @@ class Rule:
     """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""
     root: str | None = None
     """What befell a broker, as a sentence goes on after its name, where all else may follow from it."""
+    root_causes: frozenset[str] = frozenset()
+    """Causes of its findings with which they are such; empty: with any."""
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 
@@ -386,5 +389,5 @@ def brokers_named(ids: Sequence[int]) -> str:
     if len(names) == 1:
         return f"broker {names[0]}"
     if len(names) > 2 * NAMED:
-        return f"brokers {some(names, 2 * NAMED)}"
+        return f"{len(names)} brokers ({some(names)})"
     return "brokers " + ", ".join(names[:-1]) + f" and {names[-1]}"

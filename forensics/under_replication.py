@@ -19,6 +19,8 @@ MAX_STEPS = 500
 """Steps of a series in the report; of more, the highest of each stretch stay."""
 MAX_LEADERS = 100
 """Leaders whose series a report gives, those with the highest counts."""
+OF_LEADERS = 10 * MAX_STEPS
+"""Steps that the series of leaders have together."""
 
 
 @dataclass(frozen=True, slots=True)

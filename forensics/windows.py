@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forensics.model import Finding, moment
+from forensics.remembered import last_kept
 from forensics.thresholds import CLOSING, MANY
 from spark.cluster import Cluster
 from spark.presence import CONTROLLED, DETECTION, SLACK
@@ -139,15 +140,25 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     """That the window lasts to the end because the whole cluster was stopped in order then; '' when it was not."""
     if window.end is not None or window.start is None or window.times > 1:
         return ""
-    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of a cluster that lived before it
-    brokers = {n.id for n in cluster.nodes.values() if n.broker and n.id in heard} | set(gone)
-    brokers |= {b for s in window.states for b in s.replicas or ()}
-    stops = {b: _last_stop(b, cluster) for b in brokers}
-    known = [at for at in stops.values() if at is not None]
-    near = all((at := stops[b]) is not None and at >= window.start - CLOSING for b in gone)
-    if len(known) < len(brokers) or not near or not window.start - DETECTION <= max(known) <= window.start + CLOSING:
+    whole = _stopped(cluster)
+    own = [_last_stop(b, cluster) for b in {*gone, *(b for s in window.states for b in s.replicas or ())}]
+    stops = [at for at in own if at is not None]
+    near = all((at := _last_stop(b, cluster)) is not None and at >= window.start - CLOSING for b in gone)
+    if whole is None or len(stops) < len(own) or not near:
         return ""
-    return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(max(known))}."
+    last = max((*stops, *whole), default=None)
+    if last is None or not window.start - DETECTION <= last <= window.start + CLOSING:
+        return ""
+    return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
+
+
+@last_kept
+def _stopped(cluster: Cluster) -> list[datetime] | None:
+    """When each of the brokers was stopped in order with no start since; None where one was not."""
+    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of a cluster that lived before it
+    stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in heard]
+    known = [at for at in stops if at is not None]
+    return known if len(known) == len(stops) else None
 
 
 def _last_stop(broker: int, cluster: Cluster) -> datetime | None:

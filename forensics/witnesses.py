@@ -15,7 +15,6 @@ from spark.states import State, not_after
 from spark.timeline import PartitionTimeline
 
 ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
-_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
 """Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
 
@@ -26,13 +25,13 @@ def tells_logs(broker: int, cluster: Cluster) -> bool:
 
 
 def _logs(broker: int, cluster: Cluster) -> list[Source]:
-    return [s for s in cluster.sources if broker in s.nodes and s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
+    return [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
 
 
 def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
     """Whether the ISR changes that this leader made are in evidence: its own log, from that time on at least, or the metadata log was
     collected."""
-    if any(s.kind in _METADATA for s in cluster.sources):
+    if cluster.holds_metadata:
         return True
     if own := _logs(leader, cluster):
         return since is None or any(s.first is None or s.first <= since for s in own)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from spark.clocks import Clock
 from spark.events import Event
@@ -70,6 +71,10 @@ CLUSTER_EVENTS = frozenset(
     }
 )
 """Kinds that are gathered; the others belong to partitions."""
+
+
+OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
+"""Kinds of sources of which the metadata log is made."""
 
 
 @dataclass
@@ -174,8 +179,30 @@ class Cluster:
     weights: Mapping[str, float] = field(default_factory=dict)
     """How much a metric of load counts, where the user said so; 1 otherwise."""
 
-    def of(self, *kinds: str) -> list[Event]:
-        return [e for e in self.events if e.event in kinds]
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was worked out from the rest: every task makes what it needs of that."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
+        """Events of these kinds in order of time; of one topic, where it is named."""
+        known = self._by_kind if topic is None else self._by_topic.get(topic, {})
+        found = [numbered for kind in dict.fromkeys(kinds) for numbered in known.get(kind, ())]
+        return [self.events[n] for n in (found if len(kinds) == 1 else sorted(found))]
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for n, e in enumerate(self.events):
+            found[e.event].append(n)
+        return dict(found)
+
+    @cached_property
+    def _by_topic(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for n, e in enumerate(self.events):
+            if e.topic is not None:
+                found[e.topic][e.event].append(n)
+        return dict(found)
 
     @property
     def ended(self) -> tuple[Cluster, ...]:
@@ -202,11 +229,28 @@ class Cluster:
     @property
     def collected(self) -> set[int]:
         """The nodes of which anything was collected."""
-        return {n for s in self.sources for n in s.nodes}
+        return set(self._sources)
+
+    def sources_of(self, node: int) -> Sequence[Source]:
+        """What was collected of the node."""
+        return self._sources.get(node, ())
+
+    @cached_property
+    def _sources(self) -> Mapping[int, Sequence[Source]]:
+        found: dict[int, list[Source]] = defaultdict(list)
+        for s in self.sources:
+            for node in dict.fromkeys(s.nodes):
+                found[node].append(s)
+        return dict(found)
+
+    @cached_property
+    def holds_metadata(self) -> bool:
+        """The metadata log was collected, or a part of it."""
+        return any(s.kind in OF_METADATA for s in self.sources)
 
     def last_line(self, node: int) -> datetime | None:
         """The time of the last line in any log of the node's."""
-        return max((s.last for s in self.sources if node in s.nodes and s.last is not None), default=None)
+        return max((s.last for s in self.sources_of(node) if s.last is not None), default=None)
 
     @cached_property
     def _presences(self) -> Mapping[int, Presence]:
@@ -224,6 +268,13 @@ class Cluster:
         return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
 
     @cached_property
+    def configured(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The nodes whose settings are known: those that are only controllers, and the others."""
+        known = self.settings.brokers()
+        controllers = {n for n in known if n in self.nodes and not self.nodes[n].broker}
+        return sorted(controllers), [n for n in known if n not in controllers]
+
+    @cached_property
     def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
         """The lines of each node that tell its Kafka version, in order of time."""
         found: dict[int | None, list[Event]] = defaultdict(list)
@@ -231,6 +282,12 @@ class Cluster:
             if e.value:
                 found[e.writer].append(e)
         return dict(found)
+
+    @cached_property
+    def version_texts(self) -> frozenset[str]:
+        """The versions that any node ran, as it printed them."""
+        told = (e.value for own in self.version_lines.values() for e in own if e.value)
+        return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
 
     @cached_property
     def described(self) -> frozenset[str]:

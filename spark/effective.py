@@ -107,9 +107,7 @@ def effective(
         own = cluster.settings.change(key, topic=topic, at=at)
         if own is None or own.source not in (TOPIC, EFFECTIVE):
             return replace(effective(cluster, created, at=at), assumed=True)
-    known: Sequence[int | None] = deciding(cluster, key)
-    if broker in cluster.settings.brokers():
-        known = [broker]
+    known: Sequence[int | None] = [broker] if cluster.settings.knows(broker) else deciding(cluster, key)
     found = [_of(cluster, key, topic, b, at, below) for b in known or [broker]]
     first = found[0]
     if first.source == TOPIC:
@@ -140,9 +138,8 @@ def _later(found: Change, at: datetime | None) -> bool:
 def deciding(cluster: Cluster, key: str) -> Sequence[int]:
     """The nodes whose own setting counts, of those whose settings are known: KRaft controllers for what controllers go by, else brokers,
     each of which may be controller under ZooKeeper."""
-    known = cluster.settings.brokers()
-    controllers = [n for n in known if n in cluster.nodes and not cluster.nodes[n].broker]
-    return controllers if controllers and key in OF_CONTROLLERS else [n for n in known if n not in controllers]
+    controllers, brokers = cluster.configured
+    return controllers if controllers and key in OF_CONTROLLERS else brokers
 
 
 def number(value: str | None, otherwise: T) -> int | T:

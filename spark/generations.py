@@ -57,10 +57,8 @@ def _ends(
 ) -> list[datetime]:
     """When each life but the last ended. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
     ends or begins where a witness that has told of this one tells it again, or long after the others."""
-    marks = [
-        _Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION) if e.topic == topic and e.at is not None
-    ]
-    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created") if e.topic == topic and e.at is not None]
+    marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
+    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
     marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
     again = {_Mark(e.at, True, key) for key, own in renewed.items() for e in own if e.at is not None}
     found: list[datetime] = []

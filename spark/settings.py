@@ -126,7 +126,7 @@ class Settings:
     def _asked(self, topic: str | None, broker: int | None) -> Iterator[tuple[str, _Owner]]:
         if topic is not None:
             yield TOPIC, topic
-        brokers = [broker] if broker in self._brokers else self._brokers
+        brokers = [broker] if broker is not None and self.knows(broker) else self._brokers
         for node in brokers:
             yield BROKER, node
         yield CLUSTER, None
@@ -139,6 +139,10 @@ class Settings:
     def brokers(self) -> list[int]:
         """Brokers of which any setting is known."""
         return list(self._brokers)
+
+    def knows(self, broker: int | None) -> bool:
+        """Any setting of the broker is known."""
+        return (STATIC, broker) in self._changes or (BROKER, broker) in self._changes
 
     def starts(self, broker: int | None) -> bool:
         """What a broker was started with is in evidence."""
@@ -154,8 +158,11 @@ class Settings:
         return found
 
     def history(self, key: str, *, topic: str | None = None, broker: int | None = None) -> list[Change]:
-        """All changes of a setting by whichever source, in order of time: for what was set when, not for what was in force."""
-        return sorted((c for place in self._asked(topic, broker) for c in self._changes.get(place, {}).get(key, ())), key=_when)
+        """All changes of a setting by whichever source, in order of time: for what was set when, not for what was in force. Of a topic
+        without a broker, its own."""
+        own = topic is not None and broker is None
+        places = ((TOPIC, topic), (EFFECTIVE, topic)) if own else self._asked(topic, broker)
+        return sorted((c for place in places for c in self._changes.get(place, {}).get(key, ())), key=_when)
 
 
 def _when(change: Change) -> tuple[datetime, int]:

@@ -41,6 +41,8 @@ def parsed(text: str | None) -> Version | None:
 
 def versions(cluster: Cluster, broker: int | None = None, at: datetime | None = None) -> list[Version]:
     """Versions of a broker, or of all nodes, oldest first: those they ran at that time, else those they ran last."""
+    if broker not in cluster.nodes and len(cluster.version_texts) < 2:
+        return [v for text in cluster.version_texts if (v := parsed(text)) is not None]
     nodes = [cluster.nodes[broker]] if broker in cluster.nodes else cluster.nodes.values()
     told = (line.value if at is not None and (line := version_line(cluster, n.id, at)) is not None else n.version for n in nodes)
     return sorted({v for text in told if (v := parsed(text)) is not None})

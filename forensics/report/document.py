@@ -14,11 +14,11 @@ from typing import Any
 
 from forensics import balance, durability
 from forensics.incidents import Incident
-from forensics.model import Finding, Place, brokers_named
+from forensics.model import MINOR, Finding, Place, brokers_named
 from forensics.report.headline import counts, loss_of, summary
 from forensics.report.version import version
 from forensics.rules import RULES
-from forensics.under_replication import MAX_LEADERS, Series, capped, series
+from forensics.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, series
 from spark.clocks import UNSURE, Clock
 from spark.cluster import Cluster, Node
 
@@ -187,14 +187,14 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
     told = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
     return {
         "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
-        "leaders": [{"broker": s.leader, **_steps(s)} for s in told],
+        "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(told)))} for s in told],
         "leaders_left_out": len(leaders) - len(told),
         "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
     }
 
 
-def _steps(s: Series) -> dict[str, Any]:
-    told = capped(s.steps)
+def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
+    told = capped(s.steps, most)
     return {
         "peak": s.peak,
         "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
@@ -255,9 +255,6 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         **({"places": [_place(p, f) for p in f.places]} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
-
-
-MINOR = ("low", "info")
 
 
 def _place(p: Place, f: Finding) -> dict[str, Any]:

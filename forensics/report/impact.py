@@ -12,15 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from forensics.folding import places
-from forensics.model import Finding, brokers_named, counted, some
+from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What one topic lost, or may have: `offsets` None where no evidence says how many."""
+    """What topics lost, or may have: `offsets` None where no evidence says how many."""
 
-    topic: str
-    partitions: tuple[int, ...]
+    partitions: tuple[tuple[str, int], ...]
     offsets: int | None
     committed: bool | None
     confidence: str
@@ -28,30 +27,46 @@ class Lost:
     last: datetime | None
     causes: tuple[str, ...]
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(topic for topic, _ in self.partitions))
+
 
 def lost(findings: Sequence[Finding]) -> list[Lost]:
-    """Committed first, then by how many."""
-    groups: dict[tuple[str, bool | None, str, bool], list[tuple[Finding, Any]]] = defaultdict(list)
+    """Topic by topic, committed first, then by how many; what was never committed in all topics together, where they are many."""
+    groups: dict[tuple[str, bool | None, str, bool], list[tuple[Finding, Place]]] = defaultdict(list)
     for f in findings:
         if f.kind == "data-loss":
             for p in places(f):
                 groups[p.topic or "", f.committed, f.confidence, any(r.end is None for r in p.offsets)].append((f, p))
-    rows = []
-    for (topic, committed, confidence, unbounded), own in groups.items():
-        times = [at for _, p in own if (at := p.end or p.start) is not None]
-        rows.append(
-            Lost(
-                topic=topic,
-                partitions=tuple(sorted({p.partition for _, p in own if p.partition is not None})),
-                offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
-                committed=committed,
-                confidence=confidence,
-                first=min(times, default=None),
-                last=max(times, default=None),
-                causes=tuple(sorted({f.cause for f, _ in own if f.cause is not None})),
-            )
-        )
-    return sorted(rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.topic))
+    together: dict[tuple[bool | None, str, bool], list[list[tuple[Finding, Place]]]] = defaultdict(list)
+    for (_, *alike), own in groups.items():
+        together[tuple(alike)].append(own)  # type: ignore[index]
+    rows: list[Lost] = []
+    for (committed, _, _), topics in together.items():
+        many = committed is False and len(topics) > MANY_TOPICS
+        rows.extend(_row(own) for own in ([[item for own in topics for item in own]] if many else topics))
+    return sorted(
+        rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.partitions)
+    )
+
+
+MANY_TOPICS = 3
+
+
+def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
+    first = own[0][0]
+    unbounded = any(r.end is None for _, p in own for r in p.offsets)
+    times = [at for _, p in own if (at := p.end or p.start) is not None]
+    return Lost(
+        partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in own})),
+        offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
+        committed=first.committed,
+        confidence=first.confidence,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        causes=tuple(sorted({f.cause for f, _ in own if f.cause is not None})),
+    )
 
 
 BROKEN = (
@@ -80,11 +95,17 @@ def _have(names: Sequence[str], words: str) -> str:
 
 
 def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Brokers whose disks hold what the partitions have lost."""
+    """Brokers whose disks hold what the partitions have lost; those of which nobody is harmed are no reason to wait."""
     held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
-        if f.kind == "data-loss" and f.still_on:
+        if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
             held[f.still_on].update(dict.fromkeys(f"{p.topic}-{p.partition}" for p in places(f)))
+    if len(held) > MANY_DISKS:
+        every = tuple(sorted({b for brokers in held for b in brokers}))
+        held = {every: {name: None for names in held.values() for name in names}}
     for brokers, names in held.items():
         its = "its disk holds" if len(brokers) == 1 else "their disks hold"
         yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."
+
+
+MANY_DISKS = 4

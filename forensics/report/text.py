@@ -16,7 +16,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.model import LEVELS, Evidence, Finding, brokers_named, counted, some
+from forensics.folding import places
+from forensics.model import LEVELS, MINOR, Evidence, Finding, brokers_named, counted, some
 from forensics.report.document import Report
 from forensics.report.headline import EXCLUDED, FOUND, loss_of, summary
 from forensics.report.impact import Lost, broken, lost, untouchable
@@ -25,10 +26,9 @@ from spark.cluster import Cluster
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
 ALWAYS_LISTED = ("critical", "high")
-MINOR = ("low", "info")
 LISTED = 12
 """Lines of one severity before the rest is only counted."""
-TOLD = 5
+TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
 STEPS = 8
@@ -127,8 +127,11 @@ def headline(report: Report) -> Text:
 
 def _impact(report: Report) -> Iterator[RenderableType]:
     """What is lost, what is broken now, and what must not be touched."""
-    told = [*(f"- {_lost(row)}" for row in lost(report.findings)[:LISTED])]
-    if told:
+    rows = lost(report.findings)
+    if rows:
+        told = [f"- {_lost(row)}" for row in rows[:LISTED]]
+        if len(rows) > LISTED:
+            told.append(f"- and {len(rows) - LISTED} topics more; --json has all")
         yield Text("Lost, by topic", style="bold")
         yield Padding(Text(clean("\n".join(told))), (0, 0, 1, 2))
     now = list(broken(report.findings, report.partitions))
@@ -143,14 +146,18 @@ def _impact(report: Report) -> Iterator[RenderableType]:
 def _lost(row: Lost) -> str:
     kind = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}[row.committed]
     many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
-    which = ", ".join(map(str, row.partitions[:STEPS])) + (
-        f" and {len(row.partitions) - STEPS} more" if len(row.partitions) > STEPS else ""
-    )
     when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
     if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
         when += f" to {_moment(row.last)}"
     perhaps = "perhaps " if row.confidence == "possible" else ""
-    return f"{row.topic}: {perhaps}{many} ({kind}) of partition{'s' if len(row.partitions) > 1 else ''} {which}, {when} ({', '.join(row.causes)})"
+    return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
+
+
+def _whose(row: Lost) -> str:
+    if len(row.topics) > 1:
+        return f"{counted(len(row.partitions))} of {len(row.topics)} topics ({some(row.topics)})"
+    which = some([str(partition) for _, partition in row.partitions], STEPS)
+    return f"{row.topics[0]}, partition{'s' if len(row.partitions) > 1 else ''} {which}"
 
 
 def _incidents(report: Report) -> Iterator[RenderableType]:
@@ -268,12 +275,9 @@ def _next(report: Report) -> Iterator[RenderableType]:
     told: dict[str, list[str]] = {}
     for finding in report.findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
+            names = [f"{p.topic}-{p.partition}" for p in places(finding)]
             for step in finding.next_steps:
-                name = f"{finding.topic}-{finding.partition}"
-                general = step.replace(name, "{}").replace(
-                    f"{finding.topic} for what they sent to partition {finding.partition}", "{} for what they sent"
-                )
-                told.setdefault(general, []).append(name)
+                told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
     if told:
         yield Text("What to do next", style="bold")
     for general, names in list(told.items())[:STEPS]:

@@ -43,7 +43,7 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
     """That a controller loses a broker it knew tells more than that a later one does not find it, unless the files in the broker's
     log directories, among which the marker of a clean shutdown would be, were collected."""
-    files = any(s.node == node.id and s.kind in _BESIDE_THE_MARKER for s in cluster.sources)
+    files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
     return "probable" if away.event.reason != "live" or files else "possible"
 
 
@@ -52,21 +52,31 @@ def _left(away: Away, cluster: Cluster) -> bool:
     return away.event.cluster != cluster.number
 
 
-def _touched(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now."""
+def _touched(
+    broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]
+) -> tuple[list[str], datetime | None]:
+    """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With the
+    first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it dies."""
     names = []
+    times: list[datetime] = []
     for p in partitions:
-        for a in p["absences"] or ():
-            start = a["start"]
-            if (
-                a["broker"] == broker
-                and start is not None
-                and (begin is None or start >= begin - SLACK)
-                and (end is None or start <= end + DETECTION)
-            ):
-                names.append(f"{p['topic']}-{p['partition']}")
-                break
-    return sorted(names)
+        own = [
+            a
+            for a in p["absences"] or ()
+            if a["broker"] == broker
+            and a["start"] is not None
+            and (begin is None or a["start"] >= begin - SLACK)
+            and (end is None or a["start"] <= end + DETECTION)
+        ]
+        if own:
+            names.append(f"{p['topic']}-{p['partition']}")
+            times.extend(a["start"] for a in own if a["times"] == 1 and _lasted(a, end))
+    return sorted(names), min(times, default=None)
+
+
+def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
+    over = absence["end"]
+    return over is None or (returned is not None and absence["start"] <= returned <= over)
 
 
 def _headless(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -110,7 +120,7 @@ def _finding(
     """`missed`: how others knew of an end that no later start shows."""
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
     end = life.end_at if missed is None and life.end is not life.halted else None
-    touched = _touched(node.id, last, end, partitions)
+    touched, gone = _touched(node.id, last, end, partitions)
     headless = _headless(node.id, last, end, partitions)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
     count = len({*touched, *headless})
@@ -130,7 +140,7 @@ def _finding(
         severity="medium",
         confidence=confidence,
         brokers=(node.id,),
-        start=last,
+        start=last if gone is None or last is None else max(last, gone - DETECTION),  # a death is noticed within it
         end=end,
         summary=f"broker {node.id} {'halted over its log directories' if life.halted is not None else 'ended without a shutdown'}"
         + (f", back at {moment(end)}" if end else "")

@@ -15,6 +15,7 @@ from typing import Any
 from forensics.elections import elections
 from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.events import Event
@@ -49,7 +50,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         for drift in own:
             harm = _harm(drift, timeline, cluster)
             yield _finding(drift, timeline.topic, timeline.partition if harm is not None else None, harm)
-        for drift in () if own else _of_brokers(key, cluster):
+        for drift in () if own else _of_brokers(cluster)[key]:
             harm = _harm(drift, timeline, cluster)
             if harm is not None:
                 yield _finding(drift, timeline.topic, timeline.partition, harm)
@@ -57,18 +58,19 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     for key in GUARDS:
-        for drift in _of_brokers(key, cluster):
+        for drift in _of_brokers(cluster)[key]:
             yield replace(_finding(drift, None, None, None), cause=None)
 
 
-def _of_brokers(key: str, cluster: Cluster) -> Iterator[Drift]:
-    seen: set[tuple[str, datetime]] = set()
+@last_kept
+def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
+    """By setting."""
     brokers: list[int | None] = [*cluster.settings.brokers()] or [None]
-    for broker in brokers:
-        for drift in _drifts(key, cluster, broker=broker):
-            if (drift.owner, drift.at) not in seen:
-                seen.add((drift.owner, drift.at))
-                yield drift
+    found: dict[str, dict[tuple[str, datetime], Drift]] = {key: {} for key in GUARDS}
+    for key, known in found.items():
+        for drift in (d for broker in brokers for d in _drifts(key, cluster, broker=broker)):
+            known.setdefault((drift.owner, drift.at), drift)
+    return {key: tuple(known.values()) for key, known in found.items()}
 
 
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
@@ -113,7 +115,7 @@ def _worse(key: str, old: str | None, new: str) -> bool:
 def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
     """There is evidence of a time before, at which the owner had no such setting: the metadata log reaches back to it, or a line
     named all of the owner's settings."""
-    named = (e for e in cluster.of("config") if e.key is None and e.topic == event.topic and e.broker == event.broker)
+    named = (e for e in cluster.of("config", topic=event.topic) if e.key is None and e.topic == event.topic and e.broker == event.broker)
     if any(e.at is not None and event.at is not None and e.at < event.at and key not in (e.value or "").split(",") for e in named):
         return True
     if event.event != "metadata-config" or event.source.endswith(SNAPSHOT) or event.at is None or event.metadata_offset is None:
@@ -122,11 +124,10 @@ def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
     return any(
         e.metadata_offset is not None
         and e.metadata_offset < event.metadata_offset
-        and (e.topic == event.topic or event.topic is None)
         and e.at is not None
         and event.at - e.at > CREATION
         and not e.source.endswith(SNAPSHOT)
-        for e in cluster.of(*kinds)
+        for e in cluster.of(*kinds, topic=event.topic)
     )
 
 

@@ -126,4 +126,6 @@ RULE = Rule(
     references=("KIP-16",),
     cluster=judge,
     many=Many(),
+    root="was slow or cut off while it lived",
+    root_causes=frozenset({"replica", "leader"}),
 )

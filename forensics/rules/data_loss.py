@@ -255,11 +255,10 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
         yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it holds them."
     elif loss.still_on:
         yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
-    what = f"what they sent to partition {timeline.partition} at that time"
     if loss.committed is False:
-        yield f"Ask the producers of {timeline.topic} with acks=0 or acks=1, if there are any, for {what}; those with acks=all know that it failed, or sent it again."
+        yield f"Ask the producers of {timeline.name} with acks=0 or acks=1, if there are any, for what they sent at that time; those with acks=all know that it failed, or sent it again."
     else:
-        yield f"Ask the producers of {timeline.topic} for {what} and have it sent again."
+        yield f"Ask the producers of {timeline.name} for what they sent at that time and have it sent again."
     if loss.committed is not False:  # consumers read below the high watermark only
         yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
     if loss.at_least or loss.range.end is None:

@@ -89,7 +89,7 @@ def _between_copies(entry: Entry, disk: Disk, timeline: PartitionTimeline, clust
 
 
 def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
-    return any(s.node == disk.broker and s.kind == LISTED and s.collection == disk.collection for s in cluster.sources)
+    return any(s.kind == LISTED and s.collection == disk.collection for s in cluster.sources_of(disk.broker))
 
 
 def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:

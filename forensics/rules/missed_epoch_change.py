@@ -71,7 +71,7 @@ def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
     old, _, said = kept.lines
     if old.source == said.source or term.at is None:
         return True
-    logs = [s for s in cluster.sources if broker in s.nodes and s.kind == "state-change-log"]
+    logs = [s for s in cluster.sources_of(broker) if s.kind == "state-change-log"]
     return any(s.first <= term.at <= s.last for s in logs if s.first is not None and s.last is not None)
 
 

@@ -6,10 +6,13 @@ have no common order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.states import State
@@ -21,24 +24,30 @@ _AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered"
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     recorded = [s for s in timeline.states if s.source == "metadata" and s.event.metadata_offset is not None]
-    standing: list[Event] | None = None
     for before, after in pairwise(recorded):
         for broker in sorted(set(after.isr) - set(before.isr)):
-            standing = standing if standing is not None else _standing(cluster)
-            last = _last(broker, after, standing)
+            last = _last(broker, after, _standing(cluster))
             if last is not None and last.reason in _AWAY:
                 yield _finding(broker, after, last, timeline)
 
 
-def _standing(cluster: Cluster) -> list[Event]:
-    told = [e for e in cluster.of("metadata-broker", "metadata-broker-change") if e.metadata_offset is not None and e.reason in _STANDING]
-    return sorted(told, key=lambda e: (e.metadata_offset or 0, e.source))
+@last_kept
+def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event]]]:
+    """What the metadata log said of each broker, with the offsets, in their order."""
+    found: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)
+    for e in cluster.of("metadata-broker", "metadata-broker-change"):
+        if e.metadata_offset is not None and e.reason in _STANDING:
+            found[e.broker].append((e.metadata_offset, e))
+    for told in found.values():
+        told.sort(key=lambda item: (item[0], item[1].source))
+    return found
 
 
-def _last(broker: int, state: State, standing: list[Event]) -> Event | None:
+def _last(broker: int, state: State, standing: Mapping[int | None, Sequence[tuple[int, Event]]]) -> Event | None:
     """What the metadata log said of the broker last before the state's own record."""
-    at = state.event.metadata_offset or 0
-    return next((e for e in reversed(standing) if e.broker == broker and (e.metadata_offset or 0) < at), None)
+    told = standing.get(broker, ())
+    before = bisect_left(told, state.event.metadata_offset or 0, key=lambda item: item[0])
+    return told[before - 1][1] if before else None
 
 
 def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline) -> Finding:

@@ -25,7 +25,7 @@ def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[
     """Its deletions, each with the creation after it; None after the last one of a topic that was not made again. A witness may be late
     with a deletion, and of one moment are a deletion and the creation of another topic id."""
     ids = {e.topic_id for e in deleted if e.topic_id}
-    made = [e for e in cluster.of("topic-created", "metadata-topic") if e.topic == topic and e.at is not None]
+    made = [e for e in cluster.of("topic-created", "metadata-topic", topic=topic) if e.at is not None]
     found: list[tuple[list[Event], Event | None]] = []
     gone: list[Event] = []
     until, witnesses = datetime.min, set[str]()

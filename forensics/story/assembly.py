@@ -589,9 +589,7 @@ def _quoted(e: Evidence) -> dict[str, Any]:
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
     """Times from which there are lines of a broker, overlapping ones joined."""
-    found = sorted(
-        (s.first, s.last) for s in cluster.sources if broker in s.nodes and s.lines and s.first is not None and s.last is not None
-    )
+    found = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
     joined: list[tuple[datetime, datetime]] = []
     for first, last in found:
         if joined and first <= joined[-1][1]:

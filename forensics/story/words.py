@@ -194,7 +194,7 @@ def _just_before(one: datetime, other: datetime) -> bool:
 def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
     """Events that say that this generation of the topic is deleted."""
     begin = min((s.at for s in timeline.states if s.at is not None), default=None)
-    told = [e for e in cluster.of("topic-deletion", "metadata-topic-removed") if e.topic == timeline.topic]
+    told = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
     told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
     return [e for e in told if begin is None or e.at is None or e.at >= begin]
 

@@ -79,7 +79,7 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
     told, (incident,) = incidents([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))], RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
-    assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions had no leader"
+    assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
     assert {f.summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 

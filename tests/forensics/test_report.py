@@ -265,7 +265,7 @@ def test_text_says_what_was_lost_and_how_that_is_known(width: int) -> None:
     shown = " ".join(text(bundle("unclean-election-2.8.2-zk"), width).split())
     assert "DATA WAS LOST: 316 offsets that were committed, in 2 partitions." in shown
     assert "2 unclean elections." in shown
-    assert "orders: 316 records (committed) of partitions 0, 1, 2026-11-21 01:53" in shown
+    assert "orders, partitions 0, 1: 316 records (committed), 2026-11-21 01:53" in shown
     assert "2 partitions (orders-0, orders-1): 316 offsets committed, lost (unclean-election)" in shown
     assert "Truncating to offset 200" in shown, "evidence is quoted"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from forensics.witnesses import tells_isr, unheard, untold
@@ -37,7 +39,7 @@ def source(kind: str, node: int) -> Source:
 )
 def test_leader_tells_of_its_isr_in_its_own_log(kind: str, told: bool) -> None:
     found, cluster = timeline(led().files)
-    cluster.sources = [source(kind, 2)]
+    cluster = replace(cluster, sources=[source(kind, 2)])
     assert tells_isr(2, found, cluster) is told
     assert not tells_isr(3, found, cluster)
     assert untold(found.states, found, cluster) == (() if told else (2,))
@@ -45,7 +47,7 @@ def test_leader_tells_of_its_isr_in_its_own_log(kind: str, told: bool) -> None:
 
 def test_metadata_log_tells_of_every_isr() -> None:
     found, cluster = timeline(led().files)
-    cluster.sources = [source("metadata-segment", 100)]
+    cluster = replace(cluster, sources=[source("metadata-segment", 100)])
     assert tells_isr(2, found, cluster)
     assert tells_isr(3, found, cluster)
 
@@ -54,7 +56,7 @@ def test_change_that_was_printed_shows_that_changes_are() -> None:
     s = led()
     s.isr(2, 20, [2, 3, 1], 3)
     found, cluster = timeline(s.files)
-    cluster.sources = []
+    cluster = replace(cluster, sources=[])
     assert tells_isr(2, found, cluster)
 
 
