@@ -444,8 +444,8 @@ def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime
     last = lived[-1].last_seen if lived and lived[-1].outcome == "crashed" else None
     if node is None or last is None or last.at is None or term.at is None or last.at >= term.at:
         return None
-    broken = (e for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None and last.at < e.at <= term.at)
-    return min({e.writer: e.at for e in broken}.values(), default=last.at)
+    broken = ((e.writer, e.at) for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None)
+    return min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=last.at)
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:

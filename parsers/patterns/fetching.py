@@ -377,7 +377,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="fetch-error-of-response",
         event="fetch-error",
         literal="Error in ",
-        regex=rf"Error in (?:fetch to broker (?P<broker>\d+), request .*?|fetch .*?(?:\. Possible cause: (?P<_exception>[\w.$]+).*?)?|"
+        regex=r"Error in (?:fetch to broker (?P<broker>\d+), request .*?|fetch .*?(?:\. Possible cause: (?P<_exception>[\w.$]+).*?)?|"
         r"response for fetch request .*?)"
         r"(?:\n(?P<_exception>[\w.$]+)(?:: Connection to \S+ (?P<_lost>was disconnected before the response was read))?.*)?",
         versions=("0.8.2", "4.3"),
