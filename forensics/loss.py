@@ -297,7 +297,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cause = _cause(term, election, removals, committed, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
-        excuse = _excuse(part, term, gave_way, timeline, cluster) if committed is False else None
+        excuse = _excuse(part, longest.removal.exact, term, gave_way, timeline, cluster) if committed is False else None
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
@@ -405,7 +405,7 @@ _OF_A_LIFE = frozenset(
 """What a broker tells of its log once it has loaded it."""
 
 
-def _excuse(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+def _excuse(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
     """A clause that says why these uncommitted records may have been acknowledged to nobody. What min.insync.replicas asks for is no
     reason: it binds only producers that ask for acks=all."""
     batches = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
@@ -413,25 +413,26 @@ def _excuse(part: Range, term: Term, gave_way: Handover | None, timeline: Partit
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
     if batches and all(b["producer_id"] >= 0 for b in kept or batches):
         return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
-    if _sent_again(part, term, gave_way, timeline, cluster):
+    if _sent_again(part, exact, term, gave_way, timeline, cluster):
         return "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
     return None
 
 
-def _sent_again(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
     take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
     takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender)."""
     ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
     began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
-    if ceased is None or began is None or term.start_offset is None:
+    if ceased is None or began is None or term.start_offset is None or part.end is None:
         return False
     end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
     for d in timeline.disks.values():
-        first = next((b for s in d.segments for b in s.batches or () if b["leader_epoch"] == term.epoch), None)
+        first = next((b for s in d.segments for b in s.batches or () if b["leader_epoch"] >= term.epoch), None)
         if first is not None and first["base_offset"] == term.start_offset:
             in_time = 0 < first["base_timestamp"] < start and first["max_timestamp"] < end and not first["append_time"]
-            return in_time and first["last_offset"] + 1 == part.end
+            reached = first["last_offset"] + 1
+            return in_time and (reached == part.end if exact else reached >= part.end)
     return False
 
 
