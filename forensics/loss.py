@@ -297,7 +297,9 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cause = _cause(term, election, removals, committed, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
-        excuse = _excuse(part, longest.removal.exact, term, gave_way, timeline, cluster) if committed is False else None
+        excuse = None
+        if committed is False or (committed is None and election is not None and election.clean):
+            excuse = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
@@ -405,13 +407,21 @@ _OF_A_LIFE = frozenset(
 """What a broker tells of its log once it has loaded it."""
 
 
-def _excuse(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
-    """A clause that says why these uncommitted records may have been acknowledged to nobody. What min.insync.replicas asks for is no
-    reason: it binds only producers that ask for acks=all."""
+def _excuse(
+    part: Range,
+    exact: bool,
+    committed: bool | None,
+    term: Term,
+    gave_way: Handover | None,
+    timeline: PartitionTimeline,
+    cluster: Cluster,
+) -> str | None:
+    """A clause that says why these records may have been acknowledged to nobody. What min.insync.replicas asks for is no reason: it binds
+    only producers that ask for acks=all, and these are told of what was committed."""
     batches = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
-    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+    if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
         return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
     if _sent_again(part, exact, term, gave_way, timeline, cluster):
         return "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
