@@ -298,7 +298,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
         excuse = None
-        if committed is False or (committed is None and election is not None and election.clean):
+        if committed is False or (committed is None and not (election is not None and election.unclean)):
             excuse = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
@@ -449,11 +449,14 @@ def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None,
 def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
     """When the process that led before this term died: when the first of its followers lost it in the midst of a fetch for good, else its
     last line."""
-    before = next((t for t in reversed(timeline.terms) if t.order < term.order), None)
+    before = next((t for t in reversed(timeline.terms) if t.order < term.order and not _unheard(t, term)), None)
     node = cluster.nodes.get(before.leader) if before is not None else None
-    lived = [x for x in node.lives if x.begin_at is not None and term.at is not None and x.begin_at < term.at] if node is not None else []
-    last = lived[-1].last_seen if lived and lived[-1].outcome == "crashed" else None
-    if node is None or last is None or last.at is None or term.at is None or last.at >= term.at:
+    if before is None or node is None or term.at is None:
+        return None
+    led = before.at or term.at
+    life = next((x for x in reversed(node.lives) if x.begin_at is not None and x.begin_at < led), None)
+    last = life.last_seen if life is not None and life.outcome == "crashed" else None
+    if last is None or last.at is None or last.at >= term.at:
         return None
     broken = ((e.writer, e.at) for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None)
     return min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=last.at)
@@ -550,8 +553,13 @@ def _led_before(term: Term, timeline: PartitionTimeline) -> int | None:
     """Leader epoch of the last term before this one, but for elections of the same broker that it did not live to hear of."""
     if term.restart:
         return term.epoch
-    earlier = [t for t in timeline.terms if t.order < term.order and not (t.leader == term.leader and t.start_offset is None)]
+    earlier = [t for t in timeline.terms if t.order < term.order and not _unheard(t, term)]
     return earlier[-1].epoch if earlier else None
+
+
+def _unheard(earlier: Term, term: Term) -> bool:
+    """An election of the same broker that it did not live to hear of."""
+    return earlier.leader == term.leader and earlier.start_offset is None
 
 
 def _near(epoch: int | None, term: Term, timeline: PartitionTimeline) -> bool:
