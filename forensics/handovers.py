@@ -40,7 +40,17 @@ def handover(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Hando
     stops = ((life.stopping or life.controlled, life.end_at) for life in cluster.presence(woke.broker).lives)
     stopping = any(s is not None and s.at is not None and s.at <= woke.at and (end is None or end >= term.at) for s, end in stops)
     in_sync = term.state is not None and woke.broker in term.state.isr
-    return Handover(woke.broker, woke.at, woke.at - term.at, stopping or in_sync)
+    at = _took_up(woke, woke.at, timeline)
+    return Handover(woke.broker, at, at - term.at, stopping or in_sync)
+
+
+def _took_up(woke: FollowerStart, told: datetime, timeline: PartitionTimeline) -> datetime:
+    """Before 2.6 it tells that it was asked to follow, and went on until it had taken that up: then it removes the fetchers of all that it is
+    to follow (ReplicaManager.makeFollowers)."""
+    if woke.event.event != "partition-state":
+        return told
+    removed = (e.at for e in timeline.of("fetcher-removed") if e.writer == woke.broker and e.at is not None)
+    return min((at for at in removed if told <= at <= told + GRACE), default=told)
 
 
 def obeyed(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> FollowerStart | None:

@@ -307,7 +307,9 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cause = _cause(term, election, removals, committed, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
-        excuse = _excuse(part, term, gave_way, timeline, cluster) if committed is False else None
+        excuse = None
+        if committed is False or (committed is None and not (election is not None and election.unclean)):
+            excuse = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
@@ -415,42 +417,59 @@ _OF_A_LIFE = frozenset(
 """What a broker tells of its log once it has loaded it."""
 
 
-def _excuse(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
-    """A clause that says why these uncommitted records may have been acknowledged to nobody. What min.insync.replicas asks for is no
-    reason: it binds only producers that ask for acks=all."""
+def _excuse(
+    part: Range,
+    exact: bool,
+    committed: bool | None,
+    term: Term,
+    gave_way: Handover | None,
+    timeline: PartitionTimeline,
+    cluster: Cluster,
+) -> str | None:
+    """A clause that says why these records may have been acknowledged to nobody. What min.insync.replicas asks for is no reason: it binds
+    only producers that ask for acks=all, and these are told of what was committed."""
     batches = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
-    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+    if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
         return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
-    if _sent_again(part, term, gave_way, timeline, cluster):
-        return "as many records stand in their place that were created before the leader gave way, so producers were waiting and sent them again"
+    if _sent_again(part, exact, term, gave_way, timeline, cluster):
+        return "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
     return None
 
 
-def _sent_again(part: Range, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The new leader's first records, as many as were cut, were created before it began and before the old one ceased to take any, which
-    would have had them."""
-    ceased = gave_way.at if gave_way is not None else _last_sign(term, timeline, cluster)
+def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
+    take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
+    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender)."""
+    ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
     began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
     if ceased is None or began is None or term.start_offset is None or part.end is None:
         return False
-    before = min(ceased, began).replace(tzinfo=timezone.utc).timestamp() * 1000
+    end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
     for d in timeline.disks.values():
-        own = [b for s in d.segments for b in s.batches or () if b["leader_epoch"] == term.epoch]
-        again = next((b["base_offset"] for b in own if not 0 < b["max_timestamp"] < before), own[-1]["last_offset"] + 1 if own else 0)
-        if own and own[0]["base_offset"] == term.start_offset:
-            return bool(again >= part.end)
+        first = next((b for s in d.segments for b in s.batches or () if b["leader_epoch"] >= term.epoch), None)
+        if first is not None and first["base_offset"] == term.start_offset:
+            in_time = 0 < first["base_timestamp"] < start and first["max_timestamp"] < end and not first["append_time"]
+            reached = first["last_offset"] + 1
+            return in_time and (reached == part.end if exact else reached >= part.end)
     return False
 
 
-def _last_sign(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
-    """The last line of the process that led before this term and died."""
-    before = next((t for t in reversed(timeline.terms) if t.order < term.order), None)
+def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
+    """When the process that led before this term died: when the first of its followers lost it in the midst of a fetch for good, else its
+    last line."""
+    before = next((t for t in reversed(timeline.terms) if t.order < term.order and not _unheard(t, term)), None)
     node = cluster.nodes.get(before.leader) if before is not None else None
-    lived = [x for x in node.lives if x.begin_at is not None and term.at is not None and x.begin_at < term.at] if node is not None else []
-    last = lived[-1].last_seen if lived and lived[-1].outcome == "crashed" else None
-    return last.at if last is not None and term.at is not None and last.at is not None and last.at < term.at else None
+    if before is None or node is None or term.at is None:
+        return None
+    led = before.at or term.at
+    life = next((x for x in reversed(node.lives) if x.begin_at is not None and x.begin_at < led), None)
+    last = life.last_seen if life is not None and life.outcome == "crashed" else None
+    if last is None or last.at is None or last.at >= term.at:
+        return None
+    broken = ((e.writer, e.at) for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None)
+    return min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=last.at)
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:
@@ -544,8 +563,13 @@ def _led_before(term: Term, timeline: PartitionTimeline) -> int | None:
     """Leader epoch of the last term before this one, but for elections of the same broker that it did not live to hear of."""
     if term.restart:
         return term.epoch
-    earlier = [t for t in timeline.terms if t.order < term.order and not (t.leader == term.leader and t.start_offset is None)]
+    earlier = [t for t in timeline.terms if t.order < term.order and not _unheard(t, term)]
     return earlier[-1].epoch if earlier else None
+
+
+def _unheard(earlier: Term, term: Term) -> bool:
+    """An election of the same broker that it did not live to hear of."""
+    return earlier.leader == term.leader and earlier.start_offset is None
 
 
 def _near(epoch: int | None, term: Term, timeline: PartitionTimeline) -> bool:

@@ -180,6 +180,7 @@ EVENT_KINDS: dict[str, str] = {
     "fetcher-added": "a fetcher from `broker` was started at offset",
     "fetcher-removed": "fetching stopped",
     "fetch-error": "a fetch failed",
+    "fetch-broken-off": "the connection to `broker` was lost in the midst of a fetch",
     "partition-failed": "a partition's fetching stopped for good",
     "append-refused": "a produce was refused for too small an ISR; count is the required minimum",
     "append-error": "an append failed for another reason",

@@ -38,6 +38,7 @@ CLUSTER_EVENTS = frozenset(
         "broker-unfenced",
         "broker-state",
         "session-expired",
+        "fetch-broken-off",
         "brokers-changed",
         "log-dir-offline",
         "log-file-refused",

@@ -139,8 +139,8 @@ have been on it, too."""
 def test_verdicts_without_segments(name: str, tmp_path: Path) -> None:
     report, truth = local.report(local.events_of(without_segments(name, tmp_path))), truth_of(name)
     check_elections(report, truth)
-    # that a tail was an idempotent producer's, who sent it again, stands in its batches alone
-    check_losses(report, truth | {"nothing_lost": [p for p in truth["nothing_lost"] if "-idempotent-" not in p]})
+    # that a tail of what was written under load was sent again stands in the batches alone
+    check_losses(report, truth | {"nothing_lost": [p for p in truth["nothing_lost"] if not p.startswith("acks")]})
     check_findings(report, truth, without=OF_RECORDS_ALONE)
 
 

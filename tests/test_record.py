@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import struct
 import tarfile
+import time
 import zipfile
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import Executor, Future
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import google_crc32c
 import pytest
@@ -860,31 +862,45 @@ def writer(way: busy.Way, client: Client, tmp_path: Path, monkeypatch: pytest.Mo
     return made
 
 
-def test_what_was_refused_is_sent_by_idempotent_producers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Taker(0, 6, None, 0)
-    made = writer(busy.Way("1", 3, 1, 1), plain, tmp_path / "plain", monkeypatch)
-    for now in range(4):
-        made._round(1, now)
-    values = [value for batch in plain.sent() for value in batch]
-    assert len(values) == len(set(values)) == made.sent == 6
-    assert [(ack.offset, ack.acks) for ack in made.acked] == [(100, "1"), (400, "1"), (401, "1")]
-    # the second is sent until it is answered; after an error that says its number is wrong a new producer begins at 0
-    numbered = Taker(0, None, 6, 0, 45, 0)
-    made = writer(busy.Way("all", 3, 2, 1, idempotent=True), numbered, tmp_path / "numbered", monkeypatch)
-    for now in range(6):
-        made._round(1, now)
-    sent = numbered.sent()
-    assert sent[1] == sent[2] == sent[3]
-    assert len({batch[0] for batch in sent}) == 4
-    assert [producer_of(data)[2] for data in numbered.batches] == [0, 1, 1, 1, 3, 0]
-    assert len({producer_of(data)[0] for data in numbered.batches}) == 2
-    assert [ack.offset for ack in made.acked] == [100, 400, 401, *range(600, 600 + len(sent[5]))]
+class AtOnce(Executor):
+    def submit(self, call: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        call(*args, **kwargs)
+        return Future()
+
+
+def turns(made: busy.Writer, count: int, make: bool = True) -> None:
+    """So far apart that everything is due each time."""
+    for n in range(count):
+        made._turn(AtOnce(), time.monotonic() + 1000 * (n + 1), make)
+
+
+@pytest.mark.parametrize("way", [busy.Way("1", 3, 1, 1), busy.Way("all", 3, 2, 1, idempotent=True)], ids=lambda way: way.topic)
+def test_what_was_refused_is_sent_again_as_it_was(way: busy.Way, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Taker(0, 6, None, 0, 0)
+    made = writer(way, client, tmp_path, monkeypatch)
+    turns(made, 4)
+    turns(made, 1, make=False)
+    sent = client.sent()
+    assert client.batches[1] == client.batches[2] == client.batches[3]
+    # what was made while it waited came into one batch
+    assert [len(values) for values in sent] == [1, 2, 2, 2, 3]
+    assert made.sent == len({value for values in sent for value in values}) == 6
+    assert [(ack.offset, ack.acks) for ack in made.acked] == [(n, way.acks) for n in (100, 400, 401, 500, 501, 502)]
+    assert [producer_of(data)[2] for data in client.batches] == ([0, 1, 1, 1, 3] if way.idempotent else [-1] * 5)
+
+
+def test_after_a_wrong_number_a_new_producer_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Taker(0, 45, 0)
+    turns(writer(busy.Way("all", 3, 2, 1, idempotent=True), client, tmp_path, monkeypatch), 3)
+    assert [producer_of(data)[2] for data in client.batches] == [0, 1, 0]
+    assert len({producer_of(data)[0] for data in client.batches}) == 2
+    assert client.sent()[1] == client.sent()[2]
 
 
 def test_with_acks_0_nothing_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Taker()
     made = writer(busy.Way("0", 3, 1, 1), client, tmp_path, monkeypatch)
-    made._round(1, 0)
+    turns(made, 1)
     assert (client.told, made.acked, made.sent) == (1, [], 1)
 
 

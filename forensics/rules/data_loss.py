@@ -137,10 +137,12 @@ MANY = 100
 
 
 def _severity(loss: Loss) -> str:
+    gave_way = loss.handover
+    if loss.excuse is not None:
+        return "low"
     if loss.committed is not False:
         return "critical" if loss.committed and loss.range.end is not None else "high"
-    gave_way = loss.handover
-    if loss.excuse is not None or (gave_way is not None and gave_way.orderly):
+    if gave_way is not None and gave_way.orderly:
         return "low"
     return "high" if gave_way is not None and (gave_way.late >= LONG or (loss.range.length or 0) >= MANY) else "medium"
 
@@ -246,7 +248,8 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
         if loss.excuse is None:
             return f"They were never committed: {proof}. {told}"
         return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
-    return "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
+    untold = "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
+    return untold if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:

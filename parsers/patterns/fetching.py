@@ -47,6 +47,12 @@ def _exception_named(row: Row) -> Iterator[Row]:
     yield row
 
 
+def _broken_off(row: Row) -> Iterator[Row]:
+    """A connection that was lost in the midst of a fetch tells when the leader went; that it cannot be had again does not."""
+    lost = row["_groups"]["_lost"] is not None
+    yield from ({**one, "event": "fetch-broken-off"} if lost else one for one in _exception_named(row))
+
+
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="fetchers-added",
@@ -371,13 +377,22 @@ PATTERNS: tuple[Pattern, ...] = (
         name="fetch-error-of-response",
         event="fetch-error",
         literal="Error in ",
-        regex=rf"Error in (?:fetch to broker (?P<broker>\d+), request .*?|fetch .*?(?:\. Possible cause: (?P<_exception>[\w.$]+).*?)?|"
-        rf"response for fetch request .*?){_EXCEPTION}",
+        regex=r"Error in (?:fetch to broker (?P<broker>\d+), request .*?|fetch .*?(?:\. Possible cause: (?P<_exception>[\w.$]+).*?)?|"
+        r"response for fetch request .*?)"
+        r"(?:\n(?P<_exception>[\w.$]+)(?:: Connection to \S+ (?P<_lost>was disconnected before the response was read))?.*)?",
         versions=("0.8.2", "4.3"),
         loggers=("kafka.server.ReplicaFetcherThread",),
         multiline=True,
-        explode=_exception_named,
+        explode=_broken_off,
         samples=(
+            Sample(
+                line="[2026-11-22 09:24:34,972] WARN [ReplicaFetcher replicaId=3, leaderId=2, fetcherId=0] Error in response for fetch "
+                "request (type=FetchRequest, replicaId=3, maxWait=500, minBytes=1, maxBytes=10485760, fetchData={}, "
+                "isolationLevel=READ_UNCOMMITTED, toForget=, metadata=(sessionId=41545530, epoch=76), rackId=) "
+                "(kafka.server.ReplicaFetcherThread)\njava.io.IOException: Connection to 2 was disconnected before the response was read",
+                fields={"event": "fetch-broken-off", "node": 3, "broker": 2, "reason": "IOException"},
+                origin="real: busy-crashes-2.8.2-zk",
+            ),
             Sample(
                 line="[2026-11-21 02:25:20,787] WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Error in "
                 "response for fetch request (type=FetchRequest, replicaId=1, maxWait=500, minBytes=1, "
@@ -404,6 +419,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.8.2 AbstractFetcherThread",
             ),
         ),
+        note="A process that dies has its connections closed by its machine; NetworkClientUtils#sendAndReceive prints so once.",
     ),
     Pattern(
         name="fetched-data-unusable",
