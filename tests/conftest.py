@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from spark.class_archive import SWITCH
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import SparkSession
 
 # Neither is what a user's cache holds a part of any test, nor may a test leave a process behind that fills it.
@@ -25,3 +30,34 @@ def session() -> Iterator[SparkSession]:
     running = start("local[2]")
     yield running
     running.stop()
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def called(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """A command in this process, on the Spark that is there: what a user sees of it, without another JVM. What is a process's own (signals,
+    pipes, how it ends) is tests/test_cli.py's, which starts real ones."""
+    from forensics.cli import cli
+
+    class Started:
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
+
+        def session(self) -> SparkSession:
+            return session
+
+    def call(*args: str | Path, cwd: Path) -> Done:
+        monkeypatch.chdir(cwd)
+        done = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*map(str, args)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Done(done.exit_code, done.stdout, done.stderr)
+
+    monkeypatch.setattr("spark.session.Starting", Started)
+    return call

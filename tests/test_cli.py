@@ -9,9 +9,12 @@ import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import Done
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
@@ -81,8 +84,8 @@ def test_a_spark_that_falls_is_one_line_that_says_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(("size", "said"), [("100m", "at least 512m"), ("much", "say 2g")])
-def test_a_memory_that_is_none_is_told_at_once(size: str, said: str, tmp_path: Path) -> None:
-    done = run("analyze", BUNDLE, "--memory", size, cwd=tmp_path)
+def test_a_memory_that_is_none_is_told_at_once(size: str, said: str, tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("analyze", BUNDLE, "--memory", size, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr
 
 
@@ -95,7 +98,7 @@ def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "nothing is left where the command was run"
 
 
-def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path) -> None:
+def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called: Callable[..., Done]) -> None:
     bundle = tmp_path / "bundle"
     with tarfile.open(BUNDLE) as whole:
         whole.extractall(bundle, filter="data")
@@ -106,7 +109,7 @@ def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path) -> None
     (top / "broker-3" / "empty.log").write_bytes(b"")
     (top / "broker-3" / "secret").mkdir(mode=0)
     before = {p: p.stat().st_mtime_ns for p in bundle.rglob("*")}
-    done = run("analyze", bundle, "--json", "-", cwd=tmp_path)
+    done = called("analyze", bundle, "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     problems = {s["path"].rsplit("/", 1)[-1] for s in report["evidence"]["sources"] if s["problem"]}
@@ -124,9 +127,9 @@ def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path) -> None
         ("bundle.tar.gz", b"\x1f\x8b\x08half", "bundle.tar.gz"),
     ],
 )
-def test_nothing_usable_is_one_line_and_exit_2(name: str, content: bytes, said: str, tmp_path: Path) -> None:
+def test_nothing_usable_is_one_line_and_exit_2(name: str, content: bytes, said: str, tmp_path: Path, called: Callable[..., Done]) -> None:
     (tmp_path / name).write_bytes(content)
-    done = run("analyze", name, cwd=tmp_path)
+    done = called("analyze", name, cwd=tmp_path)
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if not line.endswith("...")]
     assert len(lines) == 1
@@ -139,15 +142,15 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (2, "Error: nowhere.tar.gz: no such file or directory")
 
 
-def test_fail_on_and_filters(tmp_path: Path) -> None:
-    done = run("analyze", BUNDLE, "--fail-on", "critical", "--topic", "orders", cwd=tmp_path)
+def test_fail_on_and_filters(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("analyze", BUNDLE, "--fail-on", "critical", "--topic", "orders", cwd=tmp_path)
     assert done.returncode == 1
     assert "orders-0" in done.stdout
     assert "ledger-0" not in done.stdout
 
 
-def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path) -> None:
-    done = run("inspect", BUNDLES / "last-replica-standing-2.8.2-zk.tar.gz", cwd=tmp_path)
+def test_inspect_tells_what_is_there_and_what_is_not(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("inspect", BUNDLES / "last-replica-standing-2.8.2-zk.tar.gz", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "before-restart" in done.stdout
     assert "2.8.2" in done.stdout

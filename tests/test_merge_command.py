@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ import pytest
 
 from forensics.commands.merge import Lines, json_line, lines_of
 from tests import local
+from tests.conftest import Done
 from tests.shapes import bundle, put
-from tests.test_cli import BUNDLE, COMMAND, ENVIRONMENT, run
+from tests.test_cli import BUNDLE, COMMAND, ENVIRONMENT
 
 LINE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (broker-\d) (\S+\.log:\d+) +\| (.*)")
 ROW: dict[str, Any] = {
@@ -34,8 +36,8 @@ ROW: dict[str, Any] = {
 SHOWN = Lines({2: "broker-2"}, {ROW["source"]: "state-change.log"}, (8, 20), {})
 
 
-def test_the_whole_stream(tmp_path: Path) -> None:
-    done = run("merge", BUNDLE, cwd=tmp_path)
+def test_the_whole_stream(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("merge", BUNDLE, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = [LINE.fullmatch(line) for line in done.stdout.removesuffix("\n").split("\n")]
     assert all(found)
@@ -47,9 +49,9 @@ def test_the_whole_stream(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_json_lines_of_one_partition(tmp_path: Path) -> None:
+def test_json_lines_of_one_partition(tmp_path: Path, called: Callable[..., Done]) -> None:
     file = tmp_path / "lines.jsonl"
-    done = run("merge", BUNDLE, "--topic", "orders", "--partition", "0", "--event", "leader-start", "--json", file, cwd=tmp_path)
+    done = called("merge", BUNDLE, "--topic", "orders", "--partition", "0", "--event", "leader-start", "--json", file, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert [list(row) for row in rows[:1]] == [
@@ -73,8 +75,8 @@ def test_a_reader_that_stops_early_is_no_error(tmp_path: Path) -> None:
     assert [line for line in said.splitlines() if not line.endswith("...")] == []
 
 
-def test_nothing_asked_for_is_there(tmp_path: Path) -> None:
-    done = run("merge", BUNDLE, "--grep", "no such words", cwd=tmp_path)
+def test_nothing_asked_for_is_there(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("merge", BUNDLE, "--grep", "no such words", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.splitlines()[-1] == "No line is like that."
 
@@ -83,8 +85,8 @@ def test_nothing_asked_for_is_there(tmp_path: Path) -> None:
     ("options", "said"),
     [(("--event", "leader-strat"), "is it leader-start"), (("--level", "LOUD"), "LOUD"), (("--since", "noon"), "noon")],
 )
-def test_bad_options(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    done = run("merge", BUNDLE, *options, cwd=tmp_path)
+def test_bad_options(options: tuple[str, ...], said: str, tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("merge", BUNDLE, *options, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 

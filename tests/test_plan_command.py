@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.test_cli import BUNDLES, run
+from tests.conftest import Done
+from tests.test_cli import BUNDLES
 
 MOVED = BUNDLES / "reassignment-2.8.2-zk.tar.gz"
 
 
-def test_files_go_into_the_directory_and_the_overview_names_them(tmp_path: Path) -> None:
-    done = run("plan", MOVED, "--gone", "3", "--out", "repair", cwd=tmp_path)
+def test_files_go_into_the_directory_and_the_overview_names_them(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("plan", MOVED, "--gone", "3", "--out", "repair", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["repair"]
     overview = json.loads((tmp_path / "repair" / "plan.json").read_text())
@@ -24,13 +26,13 @@ def test_files_go_into_the_directory_and_the_overview_names_them(tmp_path: Path)
     back = json.loads((tmp_path / "repair" / "01-replace-broker.rollback.json").read_text())
     assert all(3 in p["replicas"] for p in back["partitions"])
     assert "gone, named with --gone" in done.stdout
-    again = run("plan", MOVED, "--gone", "3", "--out", "repair", cwd=tmp_path)
+    again = called("plan", MOVED, "--gone", "3", "--out", "repair", cwd=tmp_path)
     assert again.returncode == 2
     assert "not empty" in again.stderr
 
 
-def test_printed_it_can_be_copied_line_by_line(tmp_path: Path) -> None:
-    done = run("plan", MOVED, "--gone", "3", cwd=tmp_path)
+def test_printed_it_can_be_copied_line_by_line(tmp_path: Path, called: Callable[..., Done]) -> None:
+    done = called("plan", MOVED, "--gone", "3", cwd=tmp_path)
     assert list(tmp_path.iterdir()) == []
     lines = [line.strip() for line in done.stdout.splitlines()]
     run_lines = [line for line in lines if line.startswith("run: ")]
@@ -42,15 +44,15 @@ def test_printed_it_can_be_copied_line_by_line(tmp_path: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
-def test_the_overview_as_json(tmp_path: Path) -> None:
-    found = json.loads(run("plan", MOVED, "--json", "--kafka-version", "2.5", cwd=tmp_path).stdout)
+def test_the_overview_as_json(tmp_path: Path, called: Callable[..., Done]) -> None:
+    found = json.loads(called("plan", MOVED, "--json", "--kafka-version", "2.5", cwd=tmp_path).stdout)
     assert found["kafka"] == {"version": "2.5", "mode": "zookeeper"}
     assert found["assumptions"]
     assert {b["state"] for b in found["brokers"]} == {"live"}
 
 
-def test_contradictory_options_are_refused_at_once(tmp_path: Path) -> None:
-    both = run("plan", MOVED, "--gone", "3", "--live", "3", cwd=tmp_path)
+def test_contradictory_options_are_refused_at_once(tmp_path: Path, called: Callable[..., Done]) -> None:
+    both = called("plan", MOVED, "--gone", "3", "--live", "3", cwd=tmp_path)
     assert (both.returncode, "cannot be live and gone" in both.stderr) == (2, True)
-    version = run("plan", MOVED, "--kafka-version", "new", cwd=tmp_path)
+    version = called("plan", MOVED, "--kafka-version", "new", cwd=tmp_path)
     assert (version.returncode, "is no version" in version.stderr, "Spark" in version.stderr) == (2, True, False)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Done
 from tests.forensics.test_story import told
-from tests.test_cli import BUNDLE, run
+from tests.test_cli import BUNDLE
 
 
-def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path) -> None:
+def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: Callable[..., Done]) -> None:
     file = tmp_path / "story.json"
-    done = run("timeline", BUNDLE, "--topic", "orders", "--partition", "0", "--json", file, cwd=tmp_path)
+    done = called("timeline", BUNDLE, "--topic", "orders", "--partition", "0", "--json", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "!! LOSS: offsets 200..357" in done.stdout
     assert "\x1b" not in done.stdout
@@ -29,13 +31,15 @@ def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path) -> None:
     ("topic", "partition", "said"),
     [("ordesr", "0", "close are orders"), ("orders", "9", "the evidence names 0, 1.")],
 )
-def test_a_name_that_is_not_there_is_one_line_and_exit_2(topic: str, partition: str, said: str, tmp_path: Path) -> None:
-    done = run("timeline", BUNDLE, "--topic", topic, "--partition", partition, "--json", "-", cwd=tmp_path)
+def test_a_name_that_is_not_there_is_one_line_and_exit_2(
+    topic: str, partition: str, said: str, tmp_path: Path, called: Callable[..., Done]
+) -> None:
+    done = called("timeline", BUNDLE, "--topic", topic, "--partition", partition, "--json", "-", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     lines = [line for line in done.stderr.splitlines() if not line.endswith("...")]
     assert len(lines) == 1
     assert said in lines[0]
 
 
-def test_a_topic_must_be_named(tmp_path: Path) -> None:
-    assert run("timeline", BUNDLE, "--partition", "0", cwd=tmp_path).returncode == 2
+def test_a_topic_must_be_named(tmp_path: Path, called: Callable[..., Done]) -> None:
+    assert called("timeline", BUNDLE, "--partition", "0", cwd=tmp_path).returncode == 2
