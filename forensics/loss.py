@@ -35,7 +35,7 @@ from spark.cluster import Cluster
 from spark.continuity import Gap, between
 from spark.effective import strict
 from spark.events import Event
-from spark.replicas import AT_MOST, Load, Removal, Replica
+from spark.replicas import AT_MOST, Disk, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -155,7 +155,7 @@ def _left_behind(timeline: PartitionTimeline) -> list[Removal]:
             continue
         epoch = max(known)
         last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
             continue
         end, event, exact = _extent(replica, disk)
         if end is None or event is None:
@@ -171,18 +171,25 @@ def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
     return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
+def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
+    """The last batch of its log stands in the last leader's as well: nothing of it is gone, whatever its broker's log tells."""
+    led = timeline.disks.get(timeline.terms[-1].leader)
+    own = [b for s in disk.segments for b in s.batches or ()] if disk is not None else []
+    if not own or led is None or own[-1]["max_timestamp"] <= 0:
+        return False
+    return any(b == own[-1] for s in led.segments for b in s.batches or ())
+
+
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:
     """Logs of replicas that a reassignment took away before they followed a later leader: deleted with a tail nobody else has."""
     return [r for replica in timeline.replicas.values() for r in replica.discarded if r.epoch is not None]
 
 
-def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | None, bool]:
-    from spark.replicas import Disk
-
-    if isinstance(disk, Disk) and disk.log_end_offset is not None:
+def _extent(replica: Replica | None, disk: Disk | None) -> tuple[int | None, Event | None, bool]:
+    if disk is not None and disk.log_end_offset is not None:
         return disk.log_end_offset, disk.end_event(), True
     candidates: list[tuple[int, Event]] = []
-    if isinstance(disk, Disk) and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+    if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
         candidates.append((disk.high_watermark.offset, disk.high_watermark))
     if replica is not None and replica.reach is not None:
         candidates.append((replica.reach.offset, replica.reach.event))
