@@ -53,8 +53,11 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     known = _known(timeline)
     since = next((s.at for s in known if s.at is not None), None)
 
+    last = cluster.last_line(timeline.final.leader) if timeline.final is not None else None
+    until = min((at for at in (last, cluster.until) if at is not None), default=None)
+
     def told(kind: str, why: str) -> Verdict:
-        return Verdict(kind, since, cluster.until, why)
+        return Verdict(kind, since, until, why)
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
@@ -129,6 +132,9 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     led = {t.leader for t in timeline.terms}
     if absent := sorted(b for b in led if not tells_logs(b, cluster)):
         yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    for term in timeline.terms:
+        if not tells_logs(term.leader, cluster, term.at):
+            yield f"the log of broker {term.leader} begins after it was elected in leader epoch {term.epoch}; its older logs would tell"
     unread = _unread(cluster)
     if partly := sorted(led & unread.keys()):
         yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"

@@ -20,9 +20,10 @@ _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log
 """Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
 
 
-def tells_logs(broker: int, cluster: Cluster) -> bool:
-    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off."""
-    return bool(_logs(broker, cluster))
+def tells_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
+    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off; one that
+    goes back to that time."""
+    return any(since is None or s.first is None or s.first <= since for s in _logs(broker, cluster))
 
 
 def _logs(broker: int, cluster: Cluster) -> list[Source]:
