@@ -132,9 +132,9 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     led = {t.leader for t in timeline.terms}
     if absent := sorted(b for b in led if not tells_logs(b, cluster)):
         yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
-    for term in timeline.terms:
-        if not tells_logs(term.leader, cluster, term.at):
-            yield f"the log of broker {term.leader} begins after it was elected in leader epoch {term.epoch}; its older logs would tell"
+    for state in timeline.states:  # one that leads alone may be started anew in between, and nobody else is elected
+        if state.isr == (state.leader,) and not tells_logs(state.leader, cluster, state.at):
+            yield f"the log of broker {state.leader} begins after it led alone in leader epoch {state.leader_epoch}; its older logs would tell"
     unread = _unread(cluster)
     if partly := sorted(led & unread.keys()):
         yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
