@@ -204,7 +204,8 @@ def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     terms = timeline.terms
     if removal.epoch is None:
         under = removal.under_epoch
-        candidates = [t for t in terms if under is None or t.epoch <= under]
+        own = removal.cause in ("restart", "empty")  # what only this disk lacks is gone if its broker led with the rest
+        candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
         exact = [t for t in candidates if t.start_offset == removal.start]
         return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
     later = []

@@ -232,7 +232,7 @@ OF_RECORDS = frozenset(
 """Kinds that tell what became of records, of which nothing may be surer. Other kinds are of brokers' absences, settings and load, whose
 cause or share may read otherwise where half of it is not there: these are counted apart."""
 OF_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines"})
-LEFT_OF = {"hw-regression": "data-loss"}
+LEFT_OF = {"hw-regression": "data-loss", "truncate-to-start": "data-loss"}
 """A kind that is told for want of the other, which would explain it."""
 
 
