@@ -344,7 +344,7 @@ NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|no
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     told = {c.place for c in part.claims if c.kind == "data-loss"}
     for name in truth["lost"]:
-        if name in told or name not in part.verdicts and name in part.until:
+        if name in told or (name not in part.verdicts and name in part.until):
             continue
         if part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"
