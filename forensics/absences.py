@@ -347,7 +347,9 @@ class _Judge:
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
         if not _follows(state, before) and self.shrink(broker, state) is None:
             if (unseen := self._unseen(broker, before, state)) is not None:
-                return self._ended(broker, unseen, state.at, end)
+                ended = self._ended(broker, unseen, state.at, end)
+                ended.confidence = "probable"  # it may have been in sync again before it left for another reason
+                return ended
             if before is None:
                 return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
         if not heard:
@@ -488,6 +490,9 @@ class _Judge:
         silent = self._silent(broker, state)
         lost = self._session(broker, at, end)
         if silent is None and lost is not None:
+            if not self.cluster.presence(broker).went_on(lost):
+                words = f"the controller saw broker {broker} go, and whether its process went on is not in evidence"
+                return _Told(GONE, "probable", words, evidence=[lost])
             told = _Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
             return _join(told, seen)
         if silent is not None:

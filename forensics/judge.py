@@ -6,7 +6,7 @@ Here: which rules run where, how their findings travel (model.VERDICTS) and in w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -94,8 +94,11 @@ class Conclusion:
     partitions: Sequence[Mapping[str, Any]]
 
 
-def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> Conclusion:
-    """What the rows of VERDICTS come to."""
+Asked = Callable[[str | None, int | None], bool]
+
+
+def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster, asked: Asked | None = None) -> Conclusion:
+    """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
     found: dict[int, list[Finding]] = defaultdict(list)
     states: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in verdicts:
@@ -105,13 +108,13 @@ def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster) -> Conclus
             states[row["cluster"]].append(row["partition_state"])
     for own in states.values():
         own.sort(key=lambda p: (p["topic"], p["partition"]))
-    told = [_of_cluster(life, found[life.number], states[life.number]) for life in cluster.lives]
+    told = [_of_cluster(life, found[life.number], states[life.number], asked) for life in cluster.lives]
     findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
     return Conclusion(findings, [i for _, own in reversed(told) for i in own], states[cluster.number])
 
 
 def _of_cluster(
-    cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]]
+    cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]], asked: Asked | None
 ) -> tuple[list[Finding], list[Incident]]:
     by_kind: dict[str, list[Finding]] = defaultdict(list)
     for finding in found:
@@ -124,6 +127,8 @@ def _of_cluster(
     for rule in RULES:
         if rule.hindsight is not None:
             findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
+    if asked is not None:
+        findings = [f for f in findings if f.partition is None or asked(f.topic, f.partition)]
     told, found_incidents = incidents(sorted(findings, key=_order), RULES)
     if not cluster.number:
         return told, found_incidents

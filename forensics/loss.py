@@ -37,7 +37,7 @@ from spark.continuity import Gap, between
 from spark.effective import strict
 from spark.events import Event
 from spark.presence import DETECTION
-from spark.replicas import AT_MOST, Load, Removal, Replica
+from spark.replicas import AT_MOST, Disk, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -157,7 +157,7 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
             continue
         epoch = max(known)
         last = timeline.terms[-1]
-        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline):
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
             continue
         end, event, exact = _extent(replica, disk)
         if end is None or event is None or _follows(broker, event, timeline, cluster):
@@ -181,18 +181,25 @@ def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Clu
     return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
 
 
+def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
+    """The last batch of its log stands in the last leader's as well: nothing of it is gone, whatever its broker's log tells."""
+    led = timeline.disks.get(timeline.terms[-1].leader)
+    own = [b for s in disk.segments for b in s.batches or ()] if disk is not None else []
+    if not own or led is None or own[-1]["max_timestamp"] <= 0:
+        return False
+    return any(b == own[-1] for s in led.segments for b in s.batches or ())
+
+
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:
     """Logs of replicas that a reassignment took away before they followed a later leader: deleted with a tail nobody else has."""
     return [r for replica in timeline.replicas.values() for r in replica.discarded if r.epoch is not None]
 
 
-def _extent(replica: Replica | None, disk: object) -> tuple[int | None, Event | None, bool]:
-    from spark.replicas import Disk
-
-    if isinstance(disk, Disk) and disk.log_end_offset is not None:
+def _extent(replica: Replica | None, disk: Disk | None) -> tuple[int | None, Event | None, bool]:
+    if disk is not None and disk.log_end_offset is not None:
         return disk.log_end_offset, disk.end_event(), True
     candidates: list[tuple[int, Event]] = []
-    if isinstance(disk, Disk) and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+    if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
         candidates.append((disk.high_watermark.offset, disk.high_watermark))
     if replica is not None and replica.reach is not None:
         candidates.append((replica.reach.offset, replica.reach.event))
@@ -207,7 +214,8 @@ def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
     terms = timeline.terms
     if removal.epoch is None:
         under = removal.under_epoch
-        candidates = [t for t in terms if under is None or t.epoch <= under]
+        own = removal.cause in ("restart", "empty")  # what only this disk lacks is gone if its broker led with the rest
+        candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
         exact = [t for t in candidates if t.start_offset == removal.start]
         return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
     later = []

@@ -298,7 +298,12 @@ class _Planner:
         return not missing and all(p.replicas for p in self.given)
 
     def _movable(self) -> list[Key]:
-        return [k for k, p in self.table.items() if k not in self.kinds and self._unmovable(p) is None and set(p.isr) == set(p.replicas)]
+        """Those in good order: no assignment is taken that names a broker which is gone (ReassignPartitionsCommand, ReplicationControlManager)."""
+        return [
+            k
+            for k, p in self.table.items()
+            if k not in self.kinds and self._unmovable(p) is None and set(p.isr) == set(p.replicas) <= self.alive
+        ]
 
     def _even_out_replicas(self) -> None:
         """One replica of a partition before a second of the same."""

@@ -53,8 +53,11 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     known = _known(timeline)
     since = next((s.at for s in known if s.at is not None), None)
 
+    last = cluster.last_line(timeline.final.leader) if timeline.final is not None else None
+    until = min((at for at in (last, cluster.until) if at is not None), default=None)
+
     def told(kind: str, why: str) -> Verdict:
-        return Verdict(kind, since, cluster.until, why)
+        return Verdict(kind, since, until, why)
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
@@ -129,9 +132,22 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     led = {t.leader for t in timeline.terms}
     if absent := sorted(b for b in led if not tells_logs(b, cluster)):
         yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    for state in timeline.states:  # one that leads alone may be started anew in between, and nobody else is elected
+        if state.isr == (state.leader,) and not tells_logs(state.leader, cluster, state.at):
+            yield f"the log of broker {state.leader} begins after it led alone in leader epoch {state.leader_epoch}; its older logs would tell"
+        elif len(state.isr) == 1 and _recovers(state, timeline):
+            yield f"broker {state.isr[0]} was the only in-sync replica and stopped uncleanly; what it had not flushed may be gone"
     unread = _unread(cluster)
     if partly := sorted(led & unread.keys()):
         yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
+
+
+def _recovers(state: State, timeline: PartitionTimeline) -> bool:
+    """The only replica in sync recovers its log before another one is: what it had not flushed may be gone, whatever it leads with then."""
+    own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
+    joined = next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
+    began = [e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at]
+    return any(joined is None or at < joined for at in began)
 
 
 @last_kept

@@ -19,9 +19,21 @@ _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log
 """Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
 
 
-def tells_logs(broker: int, cluster: Cluster) -> bool:
-    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off."""
-    return bool(_logs(broker, cluster))
+def tells_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
+    """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off; one that
+    goes back to that time."""
+    own = _logs(broker, cluster)
+    return bool(own) and (since is None or _reach_back(own, cluster.nodes[broker].collections) <= since)
+
+
+def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
+    """Since when a broker's logs tell without a gap: those of an earlier collection do where they go on to the first line of the later."""
+    begin = datetime.max
+    for collection in reversed(collections):
+        own = [s for s in logs if s.collection == collection]
+        if any((s.last or datetime.max) >= begin for s in own) or begin == datetime.max:
+            begin = min([begin, *(s.first or datetime.min for s in own)])
+    return begin
 
 
 def _logs(broker: int, cluster: Cluster) -> list[Source]:

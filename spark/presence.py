@@ -255,6 +255,19 @@ class Presence:
         """The words that it was lost, of those times at which it was neither stopping nor dead."""
         return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.away(e.at)) is None or a.how == MISSED)]
 
+    def went_on(self, lost: Event) -> bool:
+        """The process that lost its session lived on: it says so itself, or comes back with the broker epoch it had, where one that starts
+        registers anew and gets another (KIP-631)."""
+        if lost.at is None:
+            return False
+        back = next(iter(self.between("back", lost.at, datetime.max)), None)
+        until = back.at + SLACK if back is not None and back.at is not None else datetime.max
+        gone = self.between("lost", lost.at - AT_ONCE, until)
+        if any(e.event == "session-expired" for e in gone):
+            return True
+        known = {e.broker_epoch for e in gone} - {None}
+        return bool(known & {e.broker_epoch for e in self.between("back", lost.at, until)})
+
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
         """The starts of its process in a span of time."""
         return [life.begin_at for life in self.lives if life.begin_at is not None and after <= life.begin_at <= until]

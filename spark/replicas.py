@@ -148,6 +148,8 @@ class _Walk:
         self.growing = False
         self.settled = False
         self.fetching = False
+        self.untold = False
+        """What says whether it fetches is missing or still to come."""
         self.fetched = False
         self.tells_fetching = tells_fetching
         self.end_event: Event | None = None
@@ -186,7 +188,7 @@ class _Walk:
     @property
     def knows_end(self) -> bool:
         """`end` is exact now: nothing can have been appended since it was seen."""
-        return self.exact and not self.growing and not self.fetching
+        return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
 
     def grows(self) -> None:
         self.growing, self.settled = True, False
@@ -252,6 +254,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
     if created:
         w.grows()
+    w.untold = w.untold and not w.has_log
     w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
 
 
@@ -266,6 +269,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch)
     w.end_exactly(0, e)
+    w.untold = w.untold or w.role is None  # a request creates it, and what that said is missing
     if w.role == "leader":
         w.grows()
 
@@ -300,7 +304,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
         w.end_exactly(offset, e)
     w.enter(e.leader_epoch, "leader")
     w.grows()
-    w.loaded, w.has_log = False, True
+    w.loaded, w.has_log, w.untold = False, True, False
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
@@ -335,7 +339,12 @@ def _on_state(w: _Walk, e: Event) -> None:
     w.enter(e.leader_epoch, "leader" if leads else "follower")
     if leads:
         w.grows()
-    w.loaded = False
+    w.loaded, w.untold = False, not leads
+
+
+def _on_refused(w: _Walk, e: Event) -> None:
+    """No fetcher is made for a leader that is not there."""
+    w.untold = w.untold and e.reason != "leader-unavailable"
 
 
 def _on_truncation(w: _Walk, e: Event) -> None:
@@ -347,7 +356,7 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
     w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
     w.end_exactly(e.offset, e)
-    w.plan = None
+    w.plan, w.untold = None, True
 
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
@@ -366,6 +375,7 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
     if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
+    w.untold = False
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
@@ -471,6 +481,7 @@ _STEPS = {
     "leader-start": _on_leader_start,
     "follower-start": _on_follower_start,
     "partition-state": _on_state,
+    "become-refused": _on_refused,
     "truncation": _on_truncation,
     "truncation-noop": _on_truncation_noop,
     "truncation-plan": _on_plan,

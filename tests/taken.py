@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import lru_cache
 from io import BytesIO
 from typing import Any, NamedTuple
@@ -232,7 +233,7 @@ OF_RECORDS = frozenset(
 """Kinds that tell what became of records, of which nothing may be surer. Other kinds are of brokers' absences, settings and load, whose
 cause or share may read otherwise where half of it is not there: these are counted apart."""
 OF_EVIDENCE = frozenset({"evidence-gap", "unrecognised-lines"})
-LEFT_OF = {"hw-regression": "data-loss"}
+LEFT_OF = {"hw-regression": "data-loss", "truncate-to-start": "data-loss"}
 """A kind that is told for want of the other, which would explain it."""
 
 
@@ -250,13 +251,20 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
 class Judged(NamedTuple):
     claims: list[Claim]
     verdicts: Mapping[str, str]
+    until: Mapping[str, datetime]
+    """Up to when each verdict holds."""
+    lost_at: Mapping[str, datetime]
+    """When records were lost, or may have been."""
     loss: str
     summary: str
 
 
 def judged(told: Report) -> Judged:
     verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
-    return Judged(claims(told.findings), verdicts, loss_of(*told.judged), summary(*told.judged))
+    until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
+    gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
+    lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
+    return Judged(claims(told.findings), verdicts, until, lost_at, loss_of(*told.judged), summary(*told.judged))
 
 
 Violation = tuple[str, str]
@@ -266,6 +274,8 @@ NEVER = (FALSE, SURER, SILENT, CRASH)
 
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
+    later = {name for name, at in whole.lost_at.items() if name in part.until and part.until[name] < at}
+    part = part._replace(verdicts={name: v for name, v in part.verdicts.items() if name not in later})  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
     yield from ((SURER, words) for words in _surer(part, whole, of_records=True))
     yield from ((ELSEWHERE, words) for words in _surer(part, whole, of_records=False))
@@ -334,7 +344,7 @@ NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|no
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     told = {c.place for c in part.claims if c.kind == "data-loss"}
     for name in truth["lost"]:
-        if name in told:
+        if name in told or (name not in part.verdicts and name in part.until):
             continue
         if part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"

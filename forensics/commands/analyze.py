@@ -17,6 +17,7 @@ from forensics.commands.output import TIMES, json_option, write_json
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from forensics.judge import Asked
     from forensics.report.document import Report
     from spark.cluster import Cluster, Measure
 
@@ -75,14 +76,18 @@ def command(
     opened = open_evidence(paths, timezone, clock_offsets, master, progress)
     opened.cluster.weights = weighed
     with progress.stage("Judging partitions"):
-        report = _report(opened, paths)
+        report = _report(opened, paths, _asked(topics, partitions))
     report = _narrowed(report, topics, partitions, brokers, since, until)
     _write(report, json_file)
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in report.findings):
         raise click.exceptions.Exit(1)
 
 
-def _report(opened: Opened, paths: Sequence[str]) -> Report:
+def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
+    return lambda topic, partition: (not topics or topic in topics) and (not partitions or partition in partitions)
+
+
+def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     from forensics.judge import conclude, judge_partition
     from forensics.model import VERDICTS
     from forensics.report.document import Report
@@ -92,7 +97,7 @@ def _report(opened: Opened, paths: Sequence[str]) -> Report:
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
     judged = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_batches(max_chunksize=CHUNK)
-    told = conclude((row for batch in judged for row in batch.to_pylist()), opened.cluster)
+    told = conclude((row for batch in judged for row in batch.to_pylist()), opened.cluster, asked)
     return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
 
 
@@ -137,9 +142,7 @@ def _narrowed(
 
     from forensics.folding import places
 
-    def asked(topic: str | None, partition: int | None) -> bool:
-        return (not topics or topic in topics) and (not partitions or partition in partitions)
-
+    asked = _asked(topics, partitions)
     there = list(report.findings)
     if topics or partitions:
         there = [f for f in there if any(asked(p.topic, p.partition) for p in places(f))]

@@ -77,5 +77,5 @@ RULE = Rule(
     benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),
     references=("KIP-351",),
     partition=judge,
-    many=Many(words=_many),
+    many=Many(words=_many, key=lambda f: f.end is None),
 )

@@ -57,7 +57,7 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         return _expired(broker, group, cluster)
     presence = cluster.presence(broker)
     back = next(iter(presence.between("back", first.at, datetime.max)), None) if first.at is not None else None
-    if not presence.lives:
+    if not any(presence.went_on(e) for e in group):
         return _unheard(broker, group, back)
     return Finding(
         kind="broker-fenced",
@@ -109,7 +109,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
 
 
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
-    """Without a log of the broker's own a fencing may as well be the consequence of its death or its shutdown."""
+    """Where nothing tells that its process went on, a fencing may as well be the consequence of its death or its shutdown."""
     first = group[0]
     return Finding(
         kind="broker-fenced",
@@ -120,7 +120,7 @@ def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
         end=back.at if back is not None else None,
         summary=f"broker {broker} was fenced" + (f" until {moment(back.at)}" if back else "") + "; whether it was alive is not in evidence",
         explanation=(
-            f"At {moment(first.at)} the controller took broker {broker} out of the cluster. No log of broker {broker} was collected, so it may have "
+            f"At {moment(first.at)} the controller took broker {broker} out of the cluster. Nothing tells that its process went on, so it may have "
             "been stopped, dead, or alive and cut off."
         ),
         next_steps=(f"Collect server.log of broker {broker}.",),

@@ -52,7 +52,7 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
     return Finding(
         kind="load-imbalance",
         severity="low",
-        confidence="certain" if cluster.measures else "probable",
+        confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
         brokers=tuple(away),
         start=None,
         end=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from forensics.absences import IN_ORDER, absences
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
@@ -14,7 +15,7 @@ from spark.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    found = lived(windows(timeline, _leaderless), timeline, cluster)
+    found = lived((_closed(w, timeline) for w in windows(timeline, _leaderless)), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, timeline, cluster)
     if timeline.told and _leaderless(now := timeline.told[-1]) and not (timeline.final is not None and _leaderless(timeline.final)):
@@ -39,6 +40,17 @@ def _seen(now: State, timeline: PartitionTimeline) -> Finding:
         next_steps=_steps(now, now.isr),
         evidence=quote(now.event),
     )
+
+
+def _closed(window: Window, timeline: PartitionTimeline) -> Window:
+    """A replica that begins in a later leader epoch has a leader again, or is it, also where nobody tells how that was elected."""
+    if window.end is not None:
+        return window
+    epoch = window.states[-1].leader_epoch
+    begun = timeline.of("leader-start", "follower-start", "fetcher-added")
+    led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
+    over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
+    return replace(window, end=over.at, seen=True) if over is not None else window
 
 
 def _leaderless(state: State) -> bool:
@@ -114,5 +126,5 @@ RULE = Rule(
         "All brokers of the cluster were shut down in order within minutes (medium).",
     ),
     partition=judge,
-    many=Many(words=_many),
+    many=Many(words=_many, key=lambda f: f.end is None),
 )

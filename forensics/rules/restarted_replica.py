@@ -38,7 +38,7 @@ def _finding(episode: Episode) -> Finding:
     return Finding(
         kind="restarted-replica",
         severity="info",
-        confidence="certain",
+        confidence=episode.confidence,
         topic=only.topic if only is not None else None,
         partition=only.partition if only is not None else None,
         brokers=(broker,),

@@ -25,9 +25,9 @@ _WHY = {
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = [(replica, r) for replica in timeline.replicas.values() for r in replica.removals if _whole(r, replica)]
-    told = {r for loss in losses(timeline, cluster) for r in loss.removals} if found else set()
+    gone = [loss.range for loss in losses(timeline, cluster)] if found else []
     for _, removal in found:
-        if removal not in told:
+        if not any(r.start < removal.end and (r.end is None or removal.start < r.end) for r in gone):
             yield _finding(removal, timeline)
 
 

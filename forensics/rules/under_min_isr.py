@@ -115,5 +115,5 @@ RULE = Rule(
     benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),
     references=("KAFKA-15583",),
     partition=judge,
-    many=Many(words=_many),
+    many=Many(words=_many, key=lambda f: f.end is None),
 )

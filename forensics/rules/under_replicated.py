@@ -128,5 +128,5 @@ RULE = Rule(
         "A reassignment that adds replicas (not counted until they are part of the assignment).",
     ),
     partition=judge,
-    many=Many(words=_many),
+    many=Many(words=_many, key=lambda f: f.end is None),
 )

@@ -509,16 +509,23 @@ def _rendered(columns: Sequence[Sequence[_Piece]], form: str) -> Iterator[str]:
 
 def _level(columns: Sequence[Sequence[_Piece]], at: int, glued: bool) -> str:
     texts = [piece.text for piece in columns[at]]
-    name, whole = "level" if glued else "p", LEVELS.split("|")
-    longest = max(map(len, texts))
-    if any(text.upper() not in whole for text in texts) and all(text.upper() in {level[:longest] for level in whole} for text in texts):
+    name, longest = "level" if glued else "p", max(map(len, texts))
+    if _shortened(texts):
         return f"%.-{longest}{name}" if all(map(str.isupper, texts)) else f"%{name}{{length={longest},lowerCase=true}}"
     pad = {"left": "5", "right": "-5", "": ""}[_padded(columns, at)]
     return f"%{pad}{name}" + ("" if all(map(str.isupper, texts)) else "{lowerCase=true}")
 
 
+def _shortened(texts: Sequence[str]) -> bool:
+    """Levels cut to so many characters: nothing fills these up."""
+    longest, whole = max(map(len, texts)), LEVELS.split("|")
+    return any(text.upper() not in whole for text in texts) and all(text.upper() in {level[:longest] for level in whole} for text in texts)
+
+
 def _padded(columns: Sequence[Sequence[_Piece]], at: int) -> str:
     """On which side of a level blanks fill it up to five characters, as far as they show."""
+    if _shortened([level.text for level in columns[at]]):
+        return ""
     before, after = _blanks(columns, at - 1), _blanks(columns, at + 1)
     if before and at == 1:
         return "left"
@@ -552,7 +559,7 @@ def _separator(columns: Sequence[Sequence[_Piece]], at: int) -> str:
     text = min(_blanks(columns, at), key=len)
     for level, side, padded, signs in ((at - 1, 1, "right", "])}>|:,;"), (at + 1, -1, "left", "[({<")):
         column = columns[level] if 0 <= level < len(columns) else None
-        if column is not None and column[0].what == "level" and len(column[0].text) > 1 and _padded(columns, level) == padded:
+        if column is not None and column[0].what == "level" and _padded(columns, level) == padded:
             return "" if at == 0 or _fills(columns, level, side, signs) else text[:1]
     return text
 

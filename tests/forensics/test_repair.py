@@ -248,6 +248,11 @@ def test_nothing_is_balanced_while_a_broker_is_missing() -> None:
     assert any(r.what == "balance is not planned" for r in found.refusals)
 
 
+def test_no_assignment_is_made_that_names_a_broker_that_is_gone() -> None:
+    offline = Partition("t", 1, (1, 0, 2), -1, (1, 0, 2))
+    assert plan([Partition("t", 0, (1,), None, ()), offline], [*living(0, 1), Broker(2, "gone")]).steps == []
+
+
 def test_the_last_resort_says_what_it_costs() -> None:
     offline = part(0, (1, 2, 3), leader=-1, isr=(1,), high_watermark=140, ends={1: 150, 2: 100, 3: 120})
     found = plan([offline], [Broker(1, "down"), *living(2, 3)])

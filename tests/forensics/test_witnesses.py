@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from forensics.exemplars import exemplars_of
 from forensics.witnesses import tells_isr, unheard, untold
 from spark.cluster import Source
 from tests.forensics.staged import Story, of, report, timeline
@@ -94,3 +95,15 @@ def test_fenced_broker_of_which_nothing_was_collected_is_not_said_to_have_lived(
     (finding,) = of(report(files), "broker-fenced")
     assert (finding.severity, finding.confidence) == ("low", "possible")
     assert "whether it was alive is not in evidence" in finding.summary
+
+
+@pytest.mark.parametrize(("name", "confidence"), [("dead-broker", "possible"), ("session-timed-out", "certain")])
+def test_a_fenced_broker_lived_if_it_came_back_with_its_broker_epoch(name: str, confidence: str) -> None:
+    known = next(e for e in exemplars_of("broker-fenced") if e.name == name)
+    first, later = (
+        "[2026-11-21 01:58:49,466] INFO [BrokerServer id=2] Starting broker",
+        "[2026-11-21 01:58:51,466] INFO [BrokerServer id=2] Transition from STARTING to STARTED",
+    )
+    files = {path: data.decode().replace(first, later) for path, data in known.files.items()}  # its first lines were not collected
+    (finding,) = of(report(files), "broker-fenced")
+    assert finding.confidence == confidence

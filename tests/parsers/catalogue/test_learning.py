@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from parsers.catalogue.learning import layout_of
@@ -187,8 +187,13 @@ def shapes(draw: st.DrawFn) -> Shape:
     )
 
 
+SHORTENED = Shape(("time", "level"), ("logger",), ("", "", "", ""), "  ", "  ", "%Y-%m-%dT%H:%M:%S.%msZ", 5, "whole", "")
+"""No blank behind a shortened level fills it up."""
+
+
 @settings(max_examples=60, deadline=None)
 @given(shapes(), st.integers(0, 10**6))
+@example(SHORTENED, 837075)
 def test_any_layout_reads_as_kafkas_own_or_is_a_named_problem(shape: Shape, seed: int) -> None:
     entries = said(seed, 60)
     rows = read("".join(map(shape.line, entries)), entries[-1].at)
