@@ -7,7 +7,7 @@ terminal, and markup in it is printed, not obeyed.
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.folding import places
-from forensics.model import LEVELS, MINOR, Evidence, Finding, brokers_named, counted, some
+from forensics.model import LEVELS, Evidence, Finding, counted, some
 from forensics.report.document import Report
 from forensics.report.headline import EXCLUDED, FOUND, loss_of, summary
 from forensics.report.impact import Lost, broken, lost, untouchable
@@ -181,15 +181,16 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column("kind", no_wrap=True)
     table.add_column("when", no_wrap=True)
     table.add_column("what", overflow="fold")
-    several_days = len({f.start.date() for f in findings if f.start is not None}) > 1
+    several_days = len({at.date() for f in findings if (at := _happened(f)) is not None}) > 1
     for level in reversed(LEVELS[1:]):
-        rows = list(_lines([f for f in findings if f.severity == level]))
-        for finding, words in rows[:LISTED]:
+        rows = [f for f in findings if f.severity == level]
+        for finding in rows[:LISTED]:
             certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
             if finding.cluster:
                 certainty += f" [{finding.cluster}]"
-            when = finding.start.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if finding.start else ""
-            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(words + certainty)))
+            at = _happened(finding)
+            when = at.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if at is not None else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(finding.summary + certainty)))
         if len(rows) > LISTED:
             table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
     harmless = Counter(f.kind for f in findings if f.severity == LEVELS[0])
@@ -199,28 +200,9 @@ def _table(findings: Sequence[Finding]) -> Table:
     return table
 
 
-def _lines(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
-    """A line for each finding; below 'high' the same thing in many partitions is one line, below 'medium' whoever it was."""
-    groups: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        one = finding.severity in ALWAYS_LISTED and finding.kind in ("data-loss", "unclean-election", "log-divergence", "hw-stuck")
-        whose = () if finding.severity in MINOR else (finding.cause, finding.brokers)
-        key = (finding.id,) if one or finding.partition is None else (finding.kind, finding.confidence, *whose)
-        groups[key].append(finding)
-    for group in groups.values():
-        first = group[0]
-        if len(group) < 3:
-            for finding in group:
-                yield finding, finding.summary
-        else:
-            names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group if f.topic is not None))
-            if not names:
-                yield first, f"{len(group)} times: {first.summary} and {len(group) - 1} more"
-                continue
-            brokers = sorted({b for f in group for b in f.brokers}) if first.severity in MINOR else first.brokers
-            cause = f", {first.cause}" if first.cause and len({f.cause for f in group}) == 1 else ""
-            about = f" ({brokers_named(brokers)}{cause})" if brokers else ""
-            yield first, f"{len(group)} times in {counted(len(names))}{about}: {some(names)}"
+def _happened(finding: Finding) -> datetime | None:
+    """Of a loss when the records went: it begins when the first of them can have been written."""
+    return (finding.end or finding.start) if finding.kind == "data-loss" else finding.start
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
