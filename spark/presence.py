@@ -192,6 +192,11 @@ def _settle_by_marker(found: list[Incarnation], current: Incarnation, marker: Ev
         before.evidence.append(marker)
 
 
+def _place(event: Event) -> int:
+    """Where in its source it stands."""
+    return event.metadata_offset if event.metadata_offset is not None else event.line or 0
+
+
 @dataclass(frozen=True, slots=True)
 class Away:
     """A span in which a broker was stopping or gone."""
@@ -257,7 +262,7 @@ class Presence:
 
     def went_on(self, lost: Event) -> bool:
         """The process that lost its session lived on: it says so itself, or comes back with the broker epoch it had, where one that starts
-        registers anew and gets another (KIP-631)."""
+        registers anew and gets another (KIP-631). Of one witness: a controller that starts tells anew, at its time, what was long before."""
         if lost.at is None:
             return False
         back = next(iter(self.between("back", lost.at, datetime.max)), None)
@@ -265,8 +270,8 @@ class Presence:
         gone = self.between("lost", lost.at - AT_ONCE, until)
         if any(e.event == "session-expired" for e in gone):
             return True
-        known = {e.broker_epoch for e in gone} - {None}
-        return bool(known & {e.broker_epoch for e in self.between("back", lost.at, until)})
+        returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
+        return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
 
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
         """The starts of its process in a span of time."""

@@ -33,7 +33,7 @@ def test_the_extra_brings_a_java(environment: dict[str, str], tmp_path: Path) ->
     )
     assert done.returncode == 0, done.stderr
     findings = json.loads(done.stdout)["findings"]
-    assert ("orders", 0) in [(f["topic"], f["partition"]) for f in findings if f["kind"] == "unclean-election"]
+    assert ("orders", 0) in [(p["topic"], p["partition"]) for f in findings if f["kind"] == "unclean-election" for p in f["places"]]
     assert list(tmp_path.iterdir()) == []
 
 
