@@ -36,7 +36,7 @@ from spark.cluster import Cluster
 from spark.continuity import Gap, between
 from spark.effective import strict
 from spark.events import Event
-from spark.presence import DETECTION
+from spark.presence import DETECTION, SLACK
 from spark.replicas import AT_MOST, Disk, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
@@ -321,6 +321,8 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
+        if _grown_since(longest.removal, term, timeline):
+            confidence = "possible"
         if first.seen:
             confidence = "certain" if longest.removal.exact and not first.several else "probable"
         if first.several:
@@ -712,6 +714,16 @@ def _damaged(load: Event, replica: Replica) -> bool:
     only a cut below the flushed part of the log is damage of what was safe."""
     flushed = max((e.offset or 0 for e in replica.events if e.event == "recovery-point"), default=0)
     return load.log_end_offset is not None and load.log_end_offset < flushed
+
+
+def _grown_since(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """A follower that came back empty had told of its log's end last when the term had long begun: it may have had those records from the
+    leader of that term, in a time that is not in evidence."""
+    if removal.cause not in ("empty", "restart") or not removal.evidence:
+        return False
+    led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
+    told = removal.evidence[0].at
+    return not led and removal.broker != term.leader and told is not None and term.at is not None and told > term.at + SLACK
 
 
 def _confidence(term: Term, exact: bool, election: Election | None) -> str:
