@@ -23,7 +23,9 @@ def tells_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> 
     """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off; one that
     goes back to that time."""
     own = _logs(broker, cluster)
-    return bool(own) and (since is None or _reach_back(own, cluster.nodes[broker].collections) <= since)
+    node = cluster.nodes.get(broker)  # none in a cluster of which its logs tell nothing
+    collections = node.collections if node is not None else sorted({s.collection for s in own})
+    return bool(own) and (since is None or _reach_back(own, collections) <= since)
 
 
 def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:

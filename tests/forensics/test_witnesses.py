@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.witnesses import tells_isr, unheard, untold
-from spark.cluster import Source
-from tests.forensics.staged import Story, of, report, timeline
+from forensics.witnesses import tells_isr, tells_logs, unheard, untold
+from spark.cluster import Cluster, Source
+from tests.forensics.staged import START, Story, of, report, timeline
 
 FENCED = "[{at}] INFO [QuorumController id=100] Fencing broker 1 because its session has timed out. (org.apache.kafka.controller.ReplicationControlManager)"
 
@@ -107,3 +108,9 @@ def test_a_fenced_broker_lived_if_it_came_back_with_its_broker_epoch(name: str, 
     files = {path: data.decode().replace(first, later) for path, data in known.files.items()}  # its first lines were not collected
     (finding,) = of(report(files), "broker-fenced")
     assert finding.confidence == confidence
+
+
+def test_a_log_of_a_broker_that_no_cluster_knows_reaches_back_as_far_as_it_does() -> None:
+    known = Cluster()
+    known.sources = [replace(source("server-log", 2), first=START)]
+    assert [tells_logs(2, known, START + timedelta(seconds=s)) for s in (-1, 1)] == [False, True]
