@@ -37,7 +37,7 @@ from spark.continuity import Gap, between
 from spark.effective import strict
 from spark.events import Event
 from spark.presence import DETECTION, SLACK
-from spark.replicas import AT_MOST, Disk, Load, Removal, Replica
+from spark.replicas import AT_LEAST, AT_MOST, Disk, Load, Removal, Replica
 from spark.timeline import PartitionTimeline, Term
 
 
@@ -254,6 +254,8 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[_Piece]:
         sure = term.exact or timeline.has_epochs or term is not known
         if term.start_offset is None or not sure:
             continue
+        if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
+            continue  # its leader may have held all of it: by which term it went, this does not tell
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start < end:
             found.append(_Piece(start, end, term, removal, proven=term.bound == AT_MOST))

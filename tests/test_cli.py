@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Done
+from tests.shapes import bundle, put
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
 BUNDLE = BUNDLES / "unclean-election-2.8.2-zk.tar.gz"
@@ -101,24 +101,21 @@ def test_json_goes_to_stdout_and_talk_to_stderr(tmp_path: Path) -> None:
 
 
 def test_damaged_evidence_is_named_and_the_rest_analysed(tmp_path: Path, called: Callable[..., Done]) -> None:
-    bundle = tmp_path / "bundle"
-    with tarfile.open(BUNDLE) as whole:
-        whole.extractall(bundle, filter="data")
-    top = bundle / "unclean-election-2.8.2-zk"
+    top = put(tmp_path / "bundle", bundle("unclean-election-2.8.2-zk"))
     (top / "broker-3" / "logs" / "server.log").write_bytes(os.urandom(4096))
     (top / "broker-3" / "data" / "replication-offset-checkpoint").write_text("0\n7\norders 0 x\norders 1 233\n")
     (top / "broker-3" / "half.tar.gz").write_bytes(BUNDLE.read_bytes()[:40_000])
     (top / "broker-3" / "empty.log").write_bytes(b"")
     (top / "broker-3" / "secret").mkdir(mode=0)
-    before = {p: p.stat().st_mtime_ns for p in bundle.rglob("*")}
-    done = called("analyze", bundle, "--json", "-", cwd=tmp_path)
+    before = {p: p.stat().st_mtime_ns for p in top.rglob("*")}
+    done = called("analyze", top, "--json", "-", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     problems = {s["path"].rsplit("/", 1)[-1] for s in report["evidence"]["sources"] if s["problem"]}
     assert {"server.log", "replication-offset-checkpoint", "half.tar.gz"} <= problems
     kinds = {f["kind"] for f in report["findings"]}
     assert {"checkpoint-corrupt", "evidence-gap", "unclean-election"} <= kinds
-    assert {p: p.stat().st_mtime_ns for p in bundle.rglob("*")} == before, "evidence is read-only"
+    assert {p: p.stat().st_mtime_ns for p in top.rglob("*")} == before, "evidence is read-only"
 
 
 @pytest.mark.parametrize(
