@@ -63,10 +63,8 @@ def cli() -> None:
 def interrupted(*_: object) -> NoReturn:
     """Ctrl-C ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
     about the others' end; the JVM and its files go when this process does (spark.java)."""
-    if sys.stderr.isatty():
-        sys.stderr.write("\x1b[?25h\n")  # the progress line hides the cursor
-    sys.stderr.write("Interrupted.\n")
-    sys.stderr.flush()
+    shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
+    os.write(2, f"{shown}Interrupted.\n".encode())  # sys.stderr may be in the middle of a line of its own, and refuses another then
     os._exit(130)
 
 
