@@ -21,7 +21,7 @@ from forensics.remembered import last_kept
 from forensics.windows import Window, within_life
 from forensics.witnesses import tells_isr
 from spark.cluster import Cluster
-from spark.effective import effective, number
+from spark.effective import effective, newest, number
 from spark.events import Event
 from spark.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.replicas import DISK_EVENTS, Disk
@@ -61,12 +61,11 @@ MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process went on"
 """Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
 
-LAG_TIME_MS = 30_000
-"""replica.lag.time.max.ms of brokers of which nothing tells it, and versions that differ."""
+LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
+"""Of brokers of which nothing tells it, and versions that differ."""
 LAG_BY_MESSAGES_UNTIL = (0, 9)
 """Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
-SESSION_MS = 18_000
-"""zookeeper.session.timeout.ms since 2.5; 6000 before."""
+SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
 """A process that lives fetches again; of the others only one that came back does."""
 PRINTED = timedelta(seconds=5)

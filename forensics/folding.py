@@ -7,9 +7,9 @@ are called (rules), or how many lines a screen has (report).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
 from forensics.thresholds import OFTEN
@@ -47,22 +47,26 @@ def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
         elif group[0].incident is not None or rule.many.whenever:
             told.extend(_one(group, rule))
         else:
-            told.extend(f for run in runs(group, _at, DETECTION) for f in _one(run, rule))
+            told.extend(f for run in _runs(group) for f in _one(run, rule))
     return told
 
 
 def _worst(findings: Sequence[Finding], many: Many) -> list[Finding]:
-    worst: dict[Hashable, int] = defaultdict(int)
-    for f in findings:
-        worst[f.cause, f.start, many.key(f)] = max(worst[f.cause, f.start, many.key(f)], LEVELS.index(f.severity))
-    return [f for f in dict.fromkeys(findings) if LEVELS.index(f.severity) == worst[f.cause, f.start, many.key(f)]]
+    alike: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in dict.fromkeys(findings):
+        alike[f.cause, f.start, many.key(f)].append(f)
+    told: list[Finding] = []
+    for own in alike.values():
+        worst = max((f.severity for f in own), key=LEVELS.index)
+        told.extend(f for f in own if f.severity == worst)
+    return told
 
 
-def runs(group: Sequence[Finding], at: Callable[[Finding], datetime], apart: timedelta) -> Iterator[list[Finding]]:
-    """The findings, in order of time, parted where nothing happened for so long."""
+def _runs(group: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """The findings, in order of time, parted where longer nothing happened than one event takes to be noticed."""
     run: list[Finding] = []
     for f in group:
-        if run and at(f) - at(run[-1]) > apart:
+        if run and _at(f) - _at(run[-1]) > DETECTION:
             yield run
             run = []
         run.append(f)
@@ -89,8 +93,8 @@ def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
             partition=None,
             leader_epoch=None,
             offsets=(),
-            brokers=tuple(dict.fromkeys(b for f in group for b in f.brokers)),
-            start=min((f.start for f in group if f.start is not None), default=None),
+            brokers=_brokers(group),
+            start=_start(group),
             end=_end(group),
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
@@ -100,6 +104,14 @@ def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
             places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
         )
     ]
+
+
+def _brokers(group: Sequence[Finding]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(b for f in group for b in f.brokers))
+
+
+def _start(group: Sequence[Finding]) -> datetime | None:
+    return min((f.start for f in group if f.start is not None), default=None)
 
 
 def _end(group: Sequence[Finding]) -> datetime | None:
@@ -116,7 +128,7 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
             own[0].place,
             end=_end(own),
             offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
-            brokers=tuple(dict.fromkeys(b for f in own for b in f.brokers)),
+            brokers=_brokers(own),
             times=len(own),
         )
         for own in by_partition.values()
@@ -143,13 +155,12 @@ def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
 def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
     """What one event did to several brokers."""
     first = group[0]
-    brokers = tuple(dict.fromkeys(b for f in group for b in f.brokers))
+    brokers = _brokers(group)
     words = f": {rule.many.words(group)}" if rule.many is not None and rule.many.words is not None else f", for instance: {first.summary}"
     return replace(
         first,
-        severity=max((f.severity for f in group), key=LEVELS.index),
         brokers=brokers,
-        start=min((f.start for f in group if f.start is not None), default=None),
+        start=_start(group),
         end=_end(group),
         summary=f"{brokers_named(brokers)}{words}",
         explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
@@ -188,3 +199,8 @@ def _again(group: Sequence[Finding]) -> Finding:
 def places(finding: Finding) -> tuple[Place, ...]:
     """Where a finding is: its places, else its own."""
     return finding.places or ((finding.place,) if finding.topic is not None else ())
+
+
+def hit(findings: Iterable[Finding], *, still: bool = False) -> set[tuple[str | None, int | None]]:
+    """The partitions they are about; with `still` those where it is not over when the evidence ends."""
+    return {(p.topic, p.partition) for f in findings for p in places(f) if not still or p.end is None}

@@ -64,8 +64,9 @@ def obeyed(before: Term, term: Term, timeline: PartitionTimeline, cluster: Clust
 def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Cluster) -> bool:
     if woke.event.previous_leader_epoch is not None:
         return not knew(woke.event)
-    starts = [life.begin_at for life in cluster.presence(replica.broker).lives]
+    presence = cluster.presence(replica.broker)
+    starts = [life.begin_at for life in presence.lives]
     loads = [load.at for load in replica.loads if load.epoch is not None and load.epoch >= before.epoch]
-    told = cluster.presence(replica.broker).between("registered", before.at, datetime.max) if before.at is not None else ()
+    told = presence.between("registered", before.at, datetime.max) if before.at is not None else ()
     registered = [e.at for e in told if e.event == "metadata-broker" and e.at != before.at]
     return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.folding import folded, places
+from forensics.folding import folded, hit, places
 from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
 from forensics.thresholds import APART, SETTLES
 from spark.presence import DETECTION, SLACK
@@ -79,9 +79,8 @@ def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[
     for f in told:
         if f.incident is not None:
             by_incident[f.incident].append(f)
-    found = [
-        _told(group, own, phrases) for group in groups if (own := by_incident[group.id])
-    ]  # not those that are but times of one that recurs
+    # not those that are but times of one that recurs
+    found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
     return told, sorted(found, key=lambda i: (-LEVELS.index(i.severity), i.start or datetime.min, i.id))
 
 
@@ -91,12 +90,13 @@ def _assigned(findings: Sequence[Finding], groups: Sequence[_Group]) -> list[Fin
         for broker in root.brokers:
             by_broker[broker].append((root, group))
     own = {id(r.cause): g.id for g in groups for r in g.roots}
-    return [replace(f, incident=own.get(id(f)) or _followed(f, by_broker)) for f in findings]
+    found = ((f, own.get(id(f)) or _followed(f, by_broker)) for f in findings)
+    return [f if incident is None else replace(f, incident=incident) for f, incident in found]
 
 
 def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
     """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
-    at = (f.end or f.start) if f.kind == "data-loss" else (f.start or f.end)
+    at = f.happened or f.end
     if at is None:
         return None
     settles = SETTLES if f.kind in SETTLING else DETECTION
@@ -170,7 +170,7 @@ def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Roo
 def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
     costs = list(_costs(own))
     open_ones = list(_open(own))
-    what = " ".join(_what(group, phrases))
+    what = _what(group, phrases)
     return Incident(
         id=group.id,
         kind=group.kind,
@@ -178,10 +178,10 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
         brokers=group.brokers,
         start=group.roots[0].start,
         end=group.end,
-        summary=f"{what[:1].upper()}{what[1:]}: {'; '.join(costs) or 'nothing came of it'}",
+        summary=f"{what}: {'; '.join(costs) or 'nothing came of it'}",
         explanation=" ".join(
             (
-                f"{what[:1].upper()}{what[1:]}.",
+                f"{what}.",
                 f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
                 f"Still so when the evidence ends: {'; '.join(open_ones)}."
                 if open_ones
@@ -194,7 +194,7 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
     )
 
 
-def _what(group: _Group, phrases: Mapping[str, str]) -> Iterator[str]:
+def _what(group: _Group, phrases: Mapping[str, str]) -> str:
     """Who, and what befell them, in the order in which it did."""
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
@@ -207,7 +207,8 @@ def _what(group: _Group, phrases: Mapping[str, str]) -> Iterator[str]:
         f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
         for words, brokers in alike.items()
     ]
-    yield "; ".join(parts)
+    what = "; ".join(parts)
+    return f"{what[:1].upper()}{what[1:]}"
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -232,15 +233,15 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
         gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
         if gone:
             count = sum(r.length or 0 for f in gone for p in places(f) for r in p.offsets)
-            yield words.format(f"{count} offsets", counted(_hit(gone)))
+            yield words.format(f"{count} offsets", counted(len(hit(gone))))
     for excused in (True, False):
         doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
         if doubtful:
             told = "in {} records in flight were cut, which probably nobody was told of" if excused else "of {} a loss cannot be excluded"
-            yield told.format(counted(_hit(doubtful)))
+            yield told.format(counted(len(hit(doubtful))))
     for kind, words in COSTS:
-        if hit := [f for f in own if f.kind == kind]:
-            yield words.format(counted(_hit(hit)))
+        if touched := hit(f for f in own if f.kind == kind):
+            yield words.format(counted(len(touched)))
     if any(f.kind == "controller-change" for f in own):
         yield "another controller"
 
@@ -248,10 +249,5 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
 def _open(own: Sequence[Finding]) -> Iterator[str]:
     """What is not over when the evidence ends."""
     for kind, words in COSTS:
-        now = [f for f in own if f.kind == kind and any(p.end is None for p in places(f))]
-        if now:
-            yield words.format(counted(len({(p.topic, p.partition) for f in now for p in places(f) if p.end is None})))
-
-
-def _hit(findings: Sequence[Finding]) -> int:
-    return len({(p.topic, p.partition) for f in findings for p in places(f)})
+        if now := hit((f for f in own if f.kind == kind), still=True):
+            yield words.format(counted(len(now)))

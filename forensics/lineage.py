@@ -105,7 +105,7 @@ def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool
     """With each base offset at which both logs have a batch whether it is the same one; None where the log cleaner may have made the
     difference. It writes batches anew and takes others whole, each replica's at its own pace, and leaves their base and last offset and
     their epoch (MemoryRecords.filterTo); a batch of which nothing is missing is as it was appended."""
-    a, b = ({batch["base_offset"]: batch for s in d.segments for batch in s.batches or ()} for d in (one, other))
+    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
     return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
 
 

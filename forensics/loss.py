@@ -184,10 +184,10 @@ def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Clu
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
     """The last batch of its log stands in the last leader's as well: nothing of it is gone, whatever its broker's log tells."""
     led = timeline.disks.get(timeline.terms[-1].leader)
-    own = [b for s in disk.segments for b in s.batches or ()] if disk is not None else []
+    own = list(disk.batches()) if disk is not None else []
     if not own or led is None or own[-1]["max_timestamp"] <= 0:
         return False
-    return any(b == own[-1] for s in led.segments for b in s.batches or ())
+    return any(b == own[-1] for b in led.batches())
 
 
 def _discarded(timeline: PartitionTimeline) -> list[Removal]:
@@ -440,7 +440,7 @@ def _excuse(
 ) -> str | None:
     """A clause that says why these records may have been acknowledged to nobody. What min.insync.replicas asks for is no reason: it binds
     only producers that ask for acks=all, and these are told of what was committed."""
-    batches = [b for d in timeline.disks.values() for s in d.segments for b in s.batches or () if not b["control"]]
+    batches = [b for d in timeline.disks.values() for b in d.batches() if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
     if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
@@ -460,7 +460,7 @@ def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None,
         return False
     end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
     for d in timeline.disks.values():
-        first = next((b for s in d.segments for b in s.batches or () if b["leader_epoch"] >= term.epoch), None)
+        first = next((b for b in d.batches() if b["leader_epoch"] >= term.epoch), None)
         if first is not None and first["base_offset"] == term.start_offset:
             in_time = 0 < first["base_timestamp"] < start and first["max_timestamp"] < end and not first["append_time"]
             reached = first["last_offset"] + 1

@@ -126,6 +126,11 @@ class Finding:
     """Id of the incident it belongs to (forensics.incidents)."""
 
     @property
+    def happened(self) -> datetime | None:
+        """Of a loss when the records went: it begins when the first of them can have been written."""
+        return (self.end or self.start) if self.kind == "data-loss" else self.start
+
+    @property
     def place(self) -> Place:
         return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed, self.brokers)
 

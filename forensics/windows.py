@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model import Finding, moment
+from forensics.model import Finding, brokers_named, moment
 from forensics.remembered import last_kept
 from forensics.thresholds import CLOSING, MANY
 from spark.cluster import Cluster
@@ -78,6 +78,11 @@ def up_to(group: Sequence[Finding]) -> str:
     if not seconds or len(seconds) < len(group):
         return "until the evidence ends"
     return f"for up to {_span(max(seconds))}"
+
+
+def missing(group: Sequence[Finding]) -> str:
+    """The brokers that windows told together are about."""
+    return brokers_named(sorted({b for f in group for b in f.brokers}))
 
 
 def _span(seconds: float) -> str:

@@ -296,12 +296,6 @@ class Cluster:
         kinds = ("describe-topic", "topic-created", "metadata-topic", "config", "metadata-config")
         return frozenset(e.topic for e in self.of(*kinds) if e.topic is not None)
 
-    def setting(self, topic: str, key: str, default: str, *, node: int | None = None, at: datetime | None = None) -> str:
-        """Effective value of a topic's setting: the topic's, else the broker's (any broker's when `node` is None); the last one when
-        `at` is None."""
-        value = self.settings.value(key, topic=topic, broker=node, at=at)
-        return value if value is not None else default
-
     def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
         """The node's log directories; empty where no evidence tells them."""
         for key in LOG_DIRECTORIES if node in self.settings.brokers() else ():

@@ -92,6 +92,11 @@ def default(key: str, version: Version | None) -> str | None:
     return next((value for since, value in reversed(known) if version >= since), None)
 
 
+def newest(key: str) -> str:
+    """The default of the newest versions, for where nothing tells the version."""
+    return DEFAULTS[key][-1][1]
+
+
 def effective(
     cluster: Cluster,
     key: str,

@@ -20,10 +20,7 @@ from itertools import pairwise, zip_longest
 from spark.cluster import Cluster
 from spark.events import Event
 from spark.replicas import Disk
-from spark.settings import EFFECTIVE, TOPIC
-
-COMPACTED = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics that brokers create compacted, whatever log.cleanup.policy says."""
+from spark.settings import EFFECTIVE, INTERNAL_TOPICS, TOPIC
 
 _COMPACTS = re.compile(r"cleanup\.policy(?:=| -> )[^}]*?compact")
 
@@ -141,9 +138,9 @@ def may_be_cleaned(topic: str, events: Iterable[Event], disks: Iterable[Disk], c
     default = cluster.settings.value("log.cleanup.policy")
     made = [e.text for e in events if e.event == "log-created" and e.text and "with properties {" in e.text]
     policies = [c.value or "" for c in told] + ([default] if default else [])
-    if topic in COMPACTED or any("compact" in p for p in policies) or any(_COMPACTS.search(t) for t in made):
+    if topic in INTERNAL_TOPICS or any("compact" in p for p in policies) or any(_COMPACTS.search(t) for t in made):
         return True
-    if any(b["whole"] is False for d in disks for s in d.segments for b in s.batches or ()):
+    if any(b["whole"] is False for d in disks for b in d.batches()):
         return True
     return False if made or any(c.source in (TOPIC, EFFECTIVE) for c in told) else None
 

@@ -7,9 +7,10 @@ not. Not here: whether a removed record lived on elsewhere (forensics.loss), or 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from spark.events import Event
 
@@ -552,6 +553,10 @@ class Disk:
         for segment in self.segments:
             known.extend(b["leader_epoch"] for b in (segment.batches or ()) if b["leader_epoch"] >= 0)
         return max(known, default=None)
+
+    def batches(self) -> Iterator[Mapping[str, Any]]:
+        """The headers of its record batches, by offset."""
+        return (b for s in self.segments for b in s.batches or ())
 
     def end_event(self) -> Event | None:
         return max(self.segments, key=lambda s: s.log_end_offset or 0, default=None)

@@ -26,6 +26,8 @@ TOPIC, BROKER, CLUSTER, STATIC, EFFECTIVE, DEFAULT = (
 """Sources of a value as Kafka names them, first come first served. EFFECTIVE is no source of Kafka's: kafka-configs said what
 holds for a topic through a source further down, and nothing else tells what that source says."""
 
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+"""Topics that brokers create for themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
 

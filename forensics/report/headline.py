@@ -8,10 +8,10 @@ It never says more than was proven: a partition nobody can judge does not read l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.folding import places
+from forensics.folding import hit, places
 from forensics.model import Finding, counted, some
 from forensics.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
@@ -37,7 +37,7 @@ def summary(findings: Sequence[Finding], states: Partitions) -> str:
     """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
     told = [*_missing(findings, states), *_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
-    unclean = _hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
+    unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
     return " ".join(told) or "Nothing can be said of losses: what was collected tells of no partition."
@@ -55,9 +55,9 @@ def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
 def _lost(sure: Sequence[Finding]) -> list[str]:
     told = []
     if gone := [f for f in sure if f.committed]:
-        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {counted(len(_hit(gone)))}.")
+        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {counted(len(hit(gone)))}.")
     if gone := [f for f in sure if f.committed is None]:
-        told.append(f"{_offsets(gone)} are gone in {counted(len(_hit(gone)))}; whether they were committed is not in evidence.")
+        told.append(f"{_offsets(gone)} are gone in {counted(len(hit(gone)))}; whether they were committed is not in evidence.")
     return told
 
 
@@ -66,7 +66,7 @@ def _cut(sure: Sequence[Finding]) -> list[str]:
     if not cut:
         return []
     return [
-        f"{_offsets(cut)} that were never committed were cut in {counted(len(_hit(cut)))}: producers with acks=0 or acks=1 may miss them."
+        f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them."
     ]
 
 
@@ -85,16 +85,11 @@ def _offsets(findings: Sequence[Finding]) -> str:
     return f"{count} offset{'s' if count != 1 else ''}"
 
 
-def _hit(findings: Iterable[Finding]) -> set[tuple[str | None, int | None]]:
-    """The partitions they are about."""
-    return {(p.topic, p.partition) for f in findings for p in places(f)}
-
-
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
     unknown = [p for p in states if p["verdict"] == UNKNOWN]
     known = {(p["topic"], p["partition"]) for p in states}
     doubtful = (f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False)
-    elsewhere = _hit(doubtful) - known
+    elsewhere = hit(doubtful) - known
     told = []
     if unknown:
         names = some([f"{p['topic']}-{p['partition']}" for p in unknown])

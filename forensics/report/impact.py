@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.folding import places
+from forensics.folding import hit, places
 from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
+
+MANY_TOPICS = 3
+"""Topics that lost nothing but what was never committed, before they are one row."""
+MANY_DISKS = 4
+"""Sets of brokers not to be touched, before they are one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +39,20 @@ class Lost:
 
 def lost(findings: Sequence[Finding]) -> list[Lost]:
     """Topic by topic, committed first, then by how many; what was never committed in all topics together, where they are many."""
-    groups: dict[tuple[str, bool | None, str, bool], list[tuple[Finding, Place]]] = defaultdict(list)
+    alike: dict[tuple[bool | None, str, bool], dict[str, list[tuple[Finding, Place]]]] = defaultdict(lambda: defaultdict(list))
     for f in findings:
         if f.kind == "data-loss":
             for p in places(f):
-                groups[p.topic or "", f.committed, f.confidence, any(r.end is None for r in p.offsets)].append((f, p))
-    together: dict[tuple[bool | None, str, bool], list[list[tuple[Finding, Place]]]] = defaultdict(list)
-    for (_, *alike), own in groups.items():
-        together[tuple(alike)].append(own)  # type: ignore[index]
+                alike[f.committed, f.confidence, any(r.end is None for r in p.offsets)][p.topic or ""].append((f, p))
     rows: list[Lost] = []
-    for (committed, _, _), topics in together.items():
-        many = committed is False and len(topics) > MANY_TOPICS
-        rows.extend(_row(own) for own in ([[item for own in topics for item in own]] if many else topics))
+    for (committed, _, _), topics in alike.items():
+        if committed is False and len(topics) > MANY_TOPICS:
+            rows.append(_row([item for own in topics.values() for item in own]))
+        else:
+            rows.extend(_row(own) for own in topics.values())
     return sorted(
         rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.partitions)
     )
-
-
-MANY_TOPICS = 3
 
 
 def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
@@ -79,9 +80,9 @@ BROKEN = (
 def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What is not right when the evidence ends, a line each."""
     for kind, words in BROKEN:
-        now = {(p.topic, p.partition) for f in findings if f.kind == kind for p in places(f) if p.end is None and not f.cluster}
+        now = hit((f for f in findings if f.kind == kind and not f.cluster), still=True)
         if now:
-            yield f"{_have(sorted(f'{t}-{p}' for t, p in now), words)}"
+            yield _have(sorted(f"{t}-{p}" for t, p in now), words)
     alone: dict[int, list[str]] = defaultdict(list)
     for state in states:
         if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
@@ -106,6 +107,3 @@ def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
     for brokers, names in held.items():
         its = "its disk holds" if len(brokers) == 1 else "their disks hold"
         yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."
-
-
-MANY_DISKS = 4

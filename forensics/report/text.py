@@ -181,14 +181,14 @@ def _table(findings: Sequence[Finding]) -> Table:
     table.add_column("kind", no_wrap=True)
     table.add_column("when", no_wrap=True)
     table.add_column("what", overflow="fold")
-    several_days = len({at.date() for f in findings if (at := _happened(f)) is not None}) > 1
+    several_days = len({at.date() for f in findings if (at := f.happened) is not None}) > 1
     for level in reversed(LEVELS[1:]):
         rows = [f for f in findings if f.severity == level]
         for finding in rows[:LISTED]:
             certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
             if finding.cluster:
                 certainty += f" [{finding.cluster}]"
-            at = _happened(finding)
+            at = finding.happened
             when = at.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if at is not None else ""
             table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(finding.summary + certainty)))
         if len(rows) > LISTED:
@@ -198,11 +198,6 @@ def _table(findings: Sequence[Finding]) -> Table:
         told = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
         table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{told}; --json has them")
     return table
-
-
-def _happened(finding: Finding) -> datetime | None:
-    """Of a loss when the records went: it begins when the first of them can have been written."""
-    return (finding.end or finding.start) if finding.kind == "data-loss" else finding.start
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from forensics.absences import absences
 from forensics.durability import at_min_isr, min_isr, required, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, condensed, lasted, until, up_to, windows
+from forensics.windows import Window, condensed, lasted, missing, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.states import State
@@ -67,7 +67,7 @@ def _threat(required: int) -> str:
 
 
 def _many(group: Sequence[Finding]) -> str:
-    return f"just at min.insync.replicas without {brokers_named(sorted({b for f in group for b in f.brokers}))} {up_to(group)}"
+    return f"just at min.insync.replicas without {missing(group)} {up_to(group)}"
 
 
 RULE = Rule(

@@ -52,7 +52,7 @@ def _parted(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None) -> tupl
     joined = [o for o in same if o > differ[-1] and same[o]]
     if not joined and not in_sync:
         return None
-    ends = [{b["base_offset"]: b["last_offset"] + 1 for s in d.segments for b in s.batches or ()} for d in (one, other)]
+    ends = [{b["base_offset"]: b["last_offset"] + 1 for b in d.batches()} for d in (one, other)]
     first = max((ends[0][o] for o in same if o < differ[0] and same[o]), default=min(differ[0], one.segments[0].offset or 0))
     last = max(end[differ[-1]] for end in ends)
     return min(first, differ[0]), joined[0] if joined else last, bool(proven)

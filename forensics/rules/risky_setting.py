@@ -20,9 +20,9 @@ from forensics.durability import (
 from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
 from spark.cluster import Cluster
 from spark.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
+from spark.settings import INTERNAL_TOPICS
 from spark.versions import versions
 
-INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 NAMED = 6
 """Topics, or consequences, named one by one."""
 PLACES = 3
@@ -120,17 +120,17 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
     yield from _finding(
         key,
         "1",
-        "medium" if lost else "low" if set(shown) - set(INTERNAL) else "info",
+        "medium" if lost else "low" if set(shown) - INTERNAL_TOPICS else "info",
         where=f"in {_topics(shown)} ({_places(values[n] for n in shown)})",
         threat="Its coordinators write with acks=all: what one replica, the leader, has is acknowledged, and lost with it"
-        if set(shown) <= set(INTERNAL)
+        if set(shown) <= INTERNAL_TOPICS
         else (
             "With acks=all a record is acknowledged by as few as one replica, the leader, and lost with it; with acks=1 or 0 always. Which acks producers use "
             "no broker's file tells"
         ),
         seen=[_lost(f, "while down to one in-sync replica") for f in lost],
         advice="Set min.insync.replicas=2 with three replicas"
-        + ("." if set(shown) <= set(INTERNAL) else ", and acks=all in the producers."),
+        + ("." if set(shown) <= INTERNAL_TOPICS else ", and acks=all in the producers."),
         evidence=quote(*(values[n].event for n in shown)),
         topics=set(shown),
     )
@@ -319,7 +319,7 @@ def _finding(
     shown = "never" if value == NEVER else value
     yield Finding(
         kind="risky-setting",
-        severity=severity if not names or set(names) - set(INTERNAL) or seen else min(severity, "low", key=LEVELS.index),
+        severity=severity if not names or set(names) - INTERNAL_TOPICS or seen else min(severity, "low", key=LEVELS.index),
         confidence="certain",
         topic=names[0] if len(names) == 1 else None,
         brokers=tuple(sorted(b for b in brokers if b is not None)),

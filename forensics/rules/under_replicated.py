@@ -23,7 +23,7 @@ from forensics.absences import (
 )
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.thresholds import BRIEF_S
-from forensics.windows import Window, condensed, lasted, lived, reassigning, until, up_to, windows
+from forensics.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
 from forensics.witnesses import unheard, untold
 from spark.cluster import Cluster
 from spark.standing import DESCRIBED
@@ -116,7 +116,7 @@ def _cause(why: Sequence[Interval]) -> str | None:
 
 
 def _many(group: Sequence[Finding]) -> str:
-    return f"{brokers_named(sorted({b for f in group for b in f.brokers}))} missing from the ISR {up_to(group)}"
+    return f"{missing(group)} missing from the ISR {up_to(group)}"
 
 
 RULE = Rule(

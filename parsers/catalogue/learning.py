@@ -550,10 +550,6 @@ def _blanks(columns: Sequence[Sequence[_Piece]], at: int) -> list[str]:
     return [piece.text for piece in columns[at]] if 0 <= at < len(columns) and columns[at][0].what == "space" else []
 
 
-def _shortest(columns: Sequence[Sequence[_Piece]], at: int) -> str:
-    return min(_blanks(columns, at), key=len, default="")
-
-
 def _separator(columns: Sequence[Sequence[_Piece]], at: int) -> str:
     """The blanks of a column, less the padding of a level beside it."""
     text = min(_blanks(columns, at), key=len)
