@@ -359,13 +359,6 @@ class Rule:
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 
-    @property
-    def exemplars(self) -> tuple[Exemplar, ...]:
-        """The proof: small incidents the rule must find, and near misses it must not. Read when asked for: no run needs them."""
-        from forensics.exemplars import exemplars_of
-
-        return exemplars_of(self.kind)
-
 
 def moment(at: datetime | None) -> str:
     """A time as explanations give it."""

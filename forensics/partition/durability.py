@@ -16,8 +16,7 @@ from itertools import zip_longest
 from typing import Any
 
 from forensics.partition.witnesses import tells_isr
-from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective
-from spark.cluster.effective import required as asked_for
+from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from spark.cluster.facts import Cluster
 from spark.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
 from spark.events import Event
@@ -52,7 +51,10 @@ def _refused(state: State, timeline: PartitionTimeline) -> Event | None:
 
 def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
     """How many in-sync replicas the state's leader asks for; None where it is not known."""
-    return asked_for(min_isr(state, timeline, cluster), state, cluster)
+    asked = number(min_isr(state, timeline, cluster).value, None)
+    if asked is None or not state.replicas or strict(cluster, state.leader, state.at) is False:
+        return asked
+    return min(asked, len(state.replicas))
 
 
 def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:

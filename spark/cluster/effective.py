@@ -16,7 +16,6 @@ from spark.cluster.facts import Cluster
 from spark.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, Change
 from spark.cluster.versions import Version, version_line, versions
 from spark.events import Event
-from spark.partition.states import State
 
 T = TypeVar("T")
 
@@ -164,11 +163,3 @@ def strict(cluster: Cluster, leader: int | None, at: datetime | None = None) -> 
     None where its version is not known."""
     told = {v >= STRICT for v in versions(cluster, leader, at)}
     return told.pop() if len(told) == 1 else None
-
-
-def required(setting: Effective, state: State, cluster: Cluster) -> int | None:
-    """How many in-sync replicas a leader whose min.insync.replicas is `setting` asks for; None where it is not known."""
-    asked = number(setting.value, None)
-    if asked is None or not state.replicas or strict(cluster, state.leader, state.at) is False:
-        return asked
-    return min(asked, len(state.replicas))

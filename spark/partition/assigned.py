@@ -5,16 +5,15 @@ Here: the order where a controller sent a set, and the assignment of states that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from spark.events import Event
 from spark.partition.standing import Snapshot
 from spark.partition.states import State, not_after
 
-if TYPE_CHECKING:
-    from spark.partition.timeline import PartitionTimeline
+Of = Callable[..., list[Event]]
+"""Events of the kinds named, in order (PartitionTimeline.of)."""
 
 
 class Orders:
@@ -50,38 +49,36 @@ def _as_set(text: str) -> bool:
     return "AllReplicas:" in text or ("LeaderAndIsr request PartitionState(" in text and "replicas=[" in text)
 
 
-def assigned_from(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+def assigned_from(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:
     """States whose assignment no state tells get it from the controller's creation line, else from --describe: a ZooKeeper
     cluster at default log level (2.6 and later) says it nowhere else."""
     if all(s.replicas for s in states):
-        return _as_created(states, timeline)
-    told = [e.replicas for e in timeline.of("partition-transition", "topic-created") if e.replicas]
-    stored = (e.replicas for e in timeline.of("assignment") if e.reason in ("stored", "current") and e.replicas)
-    known = told[0] if told else next((list(s.replicas) for s in timeline.snapshots if s.replicas), None) or next(stored, None)
+        return _as_created(states, of, snapshots)
+    told = [e.replicas for e in of("partition-transition", "topic-created") if e.replicas]
+    stored = (e.replicas for e in of("assignment") if e.reason in ("stored", "current") and e.replicas)
+    known = told[0] if told else next((list(s.replicas) for s in snapshots if s.replicas), None) or next(stored, None)
     return [s if s.replicas or not known else replace(s, replicas=tuple(known)) for s in states]
 
 
-def _as_created(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+def _as_created(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:
     """A reassignment names its target first, so that what stood before it (the rest, as a set) gets its order from the creation line or
     from the first --describe."""
-    told = [tuple(e.replicas) for e in timeline.of("partition-transition", "topic-created") if e.replicas]
-    told += [s.replicas for s in timeline.snapshots if s.replicas]
+    told = [tuple(e.replicas) for e in of("partition-transition", "topic-created") if e.replicas]
+    told += [s.replicas for s in snapshots if s.replicas]
     named = next((i for i, s in enumerate(states) if any(e.replicas for e in (s.event, *s.also))), 0)
     known = next((t for t in told if named and set(t) == set(states[0].replicas or ())), None)
     return [replace(s, replicas=known) if known is not None and i < named else s for i, s in enumerate(states)]
 
 
-def reassigned(timeline: PartitionTimeline) -> list[Event]:
+def reassigned(of: Of) -> list[Event]:
     """Assignments that a ZooKeeper controller wrote in the course of a reassignment, in time; before 2.4 it wrote old and new replicas
     first, then those that stay."""
-    return [
-        e for e in timeline.of("reassignment") if (e.reason == "completed" or e.value == "assigned") and e.replicas and e.at is not None
-    ]
+    return [e for e in of("reassignment") if (e.reason == "completed" or e.value == "assigned") and e.replicas and e.at is not None]
 
 
-def after_reassignments(states: Sequence[State], timeline: PartitionTimeline) -> list[State]:
+def after_reassignments(states: Sequence[State], of: Of) -> list[State]:
     """A ZooKeeper controller takes away the old replicas without another state: later ones that name no replicas have those that stay."""
-    done = reassigned(timeline)
+    done = reassigned(of)
     left = [
         next((e for e in reversed(done) if not_after(e.at, s.at)), None) if s.replicas and not s.event.replicas else None for s in states
     ]

@@ -132,7 +132,7 @@ class PartitionTimeline:
     def standing(self) -> Standing:
         """How the partition stands where the evidence ends."""
         final, seen = self.final, self.later[-1] if self.later else None
-        last, done = seen or final, reassigned(self)[-1:]
+        last, done = seen or final, reassigned(self.of)[-1:]
         told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
         replicas = next((one.replicas for one in reversed(told) if one.replicas), ())
         adding, removing = _aims(seen, self.states)
@@ -320,8 +320,10 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
-    states = assigned_from(chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline)
-    timeline.states = after_reassignments(states, timeline)
+    states = assigned_from(
+        chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline.of, timeline.snapshots
+    )
+    timeline.states = after_reassignments(states, timeline.of)
     timeline.lineages = _lineages(timeline, cluster)
     timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from forensics.exemplars import exemplars_of
 from forensics.model import Exemplar, Finding, Range
 from forensics.partition.loss import losses as lost
 from forensics.rules import RULES
@@ -538,7 +539,7 @@ def test_topic_made_again_under_its_name_is_never_compared() -> None:
 # clocks and order: neither moves a verdict
 
 VERDICTS = ("data-loss", "unclean-election", "log-divergence")
-PROVEN: list[tuple[str, Exemplar]] = [(r.kind, e) for r in RULES if r.kind in VERDICTS for e in r.exemplars]
+PROVEN: list[tuple[str, Exemplar]] = [(r.kind, e) for r in RULES if r.kind in VERDICTS for e in exemplars_of(r.kind)]
 
 
 def verdicts(files: Files, modified: dict[str, datetime]) -> list[Told]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.forensics.test_loss import unclean
-
 from tests import local
+from tests.forensics.partition.test_loss import unclean
 from tests.forensics.staged import Files, Story
 
 

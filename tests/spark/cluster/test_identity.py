@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark.cluster.facts import identity
+from spark.cluster import identity
 from spark.cluster.identity import Clues, Conflict, Owner, identify
 from tests import local
 
