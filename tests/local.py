@@ -20,9 +20,10 @@ from forensics.model import VERDICTS, Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
+from parsers.kinds import GATHERED
 from parsers.schemas import EVENTS, Member
 from spark.cluster.comparisons import LEADERSHIPS
-from spark.cluster.facts import CLUSTER_EVENTS, Cluster
+from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather
 from spark.engine.pipeline import by_partition, judged
 from spark.engine.pipeline import timelines as built
@@ -45,7 +46,7 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    kinds = pa.array(["source", *sorted(CLUSTER_EVENTS)])
+    kinds = pa.array(sorted(GATHERED))
     leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
     return gather(table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False))), options)
 

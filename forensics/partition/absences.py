@@ -20,13 +20,14 @@ from forensics.model import brokers_named, moment, quote
 from forensics.partition.remembered import last_kept
 from forensics.partition.windows import Window, within_life
 from forensics.partition.witnesses import tells_isr
+from parsers.kinds import ON_DISK
 from spark.cluster.effective import effective, newest, number
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.cluster.settings import BROKER, TOPIC, Change
 from spark.cluster.versions import versions
 from spark.events import Event
-from spark.partition.replicas import DISK_EVENTS, Disk
+from spark.partition.replicas import Disk
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
@@ -664,7 +665,7 @@ class _Signs:
         self._lines: dict[int, list[datetime]] = defaultdict(list)
         self._returns: dict[int, list[datetime]] = defaultdict(list)
         for event in timeline.events:
-            if event.line is not None and event.event not in DISK_EVENTS and event.writer is not None and event.at is not None:
+            if event.line is not None and event.event not in ON_DISK and event.writer is not None and event.at is not None:
                 self._lines[event.writer].append(event.at)
         for before, state in pairwise(timeline.states):
             if state.at is not None:
@@ -755,7 +756,7 @@ class Progress:
     def _points(self, leader: int) -> list[tuple[datetime, int]]:
         if leader not in self._lines:
             told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
-            exact = ((e, e.log_end_offset if e.event in ("leader-start", "isr-shrink") else e.offset) for e in told if e.writer == leader)
+            exact = ((e, e.offset if e.log_end_offset is None else e.log_end_offset) for e in told if e.writer == leader)
             self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
         return self._lines[leader]
 

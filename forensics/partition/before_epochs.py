@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forensics.partition.remembered import last_kept
+from parsers.kinds import named
 from spark.events import Event
 from spark.partition.replicas import Removal, Replica, says_cut_before
 from spark.partition.timeline import PartitionTimeline, Term
@@ -114,6 +115,9 @@ def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int,
     return [(cut.offset, cut) for cut in found if cut is not None and cut.offset is not None]
 
 
+_FETCHES = named("fetcher-added", "fetch-offset-reset")
+
+
 def _cut_when_told(replica: Replica, term: Term) -> Event | None:
     """The cut with which a follower obeyed the request that told it of a term, if its process had lived in an earlier one."""
     known: int | None = None
@@ -126,7 +130,7 @@ def _cut_when_told(replica: Replica, term: Term) -> Event | None:
             if known is None or event.leader_epoch > known:
                 told = event.leader_epoch == term.epoch and event.leader == term.leader and known is not None
                 known = event.leader_epoch
-        elif event.event in ("fetch-offset-reset", "fetcher-added"):
+        elif event.event in _FETCHES:
             told = False
         elif event.event == "truncation" and told:
             return event
@@ -137,7 +141,7 @@ def cut_after(broker: int, obeyed: Event, timeline: PartitionTimeline) -> Event 
     """The line that says to which high watermark a leader cut its log when it had been told to follow another."""
     events = timeline.replicas[broker].events
     after = events[events.index(obeyed) :] if obeyed in events else []
-    said = next((e for e in after if e.event in ("truncation", "fetcher-added", "log-load", "fetch-offset-reset")), None)
+    said = next((e for e in after if e.event in _FETCHES or e.event in ("truncation", "log-load")), None)
     return said if said is not None and said.event == "truncation" and said.offset is not None else None
 
 

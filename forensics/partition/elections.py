@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forensics.partition.witnesses import tells_isr
+from parsers.kinds import named
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.continuity import Contiguous, Gap, between
@@ -148,11 +149,14 @@ def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Ele
     return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
 
 
+_DECISIONS = named("partition-transition", "metadata-partition-change")
+
+
 def _began_with(state: State) -> bool:
     """The state is the one its leader was elected with: others may have joined the ISR since."""
     e = state.event
     elected = e.event == "leader-start" and e.previous_leader_epoch != -1
-    return elected or e.event in ("partition-transition", "metadata-partition-change") or e.reason in ("decided", "sent")
+    return elected or e.event in _DECISIONS or e.reason in ("decided", "sent")
 
 
 def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:

@@ -32,6 +32,7 @@ from forensics.partition.handovers import Handover, handover
 from forensics.partition.inheritance import inherited
 from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
+from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
 from spark.cluster.effective import strict
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION, SLACK
@@ -423,9 +424,7 @@ def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
     return True
 
 
-_OF_A_LIFE = frozenset(
-    {"leader-start", "follower-start", "isr-shrink", "isr-update", "fetcher-added", "truncation", "hw-checkpoint", "segment"}
-)
+_OF_A_LIFE = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
 """What a broker tells of its log once it has loaded it."""
 
 
@@ -505,13 +504,10 @@ def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
     return broker if any(_alone(e, broker, term) for e in _before_restart(replica, term)) else None
 
 
-_KNOWS_ISR = frozenset({"leader-start", "isr-update", "isr-shrink", "partition-state"})
-
-
 def _alone(event: Event, broker: int, term: Term) -> bool:
     mine = event.leader in (None, broker) and event.reason in (None, "received")
     earlier = event.leader_epoch is None or event.leader_epoch < term.epoch or (term.restart > 0 and event.leader_epoch == term.epoch)
-    return event.event in _KNOWS_ISR and mine and earlier and event.isr == [broker]
+    return event.event in TAKES_PART and mine and earlier and event.isr == [broker]
 
 
 def _before_restart(replica: Replica, term: Term) -> list[Event]:

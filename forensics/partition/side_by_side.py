@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from forensics.partition.lineage import part, same_batches
+from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.engine.pipeline import Judge
 from spark.events import Event
 from spark.partition.lineage import Lineage, reach
-from spark.partition.replicas import DISK_EVENTS, Disk, disk
+from spark.partition.replicas import Disk, disk
 from spark.partition.timeline import PartitionTimeline
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def as_before(events: DataFrame) -> DataFrame:
     events of the evidence in question they are what was there before."""
     from pyspark.sql import functions as F
 
-    files = events.where(F.col("event").isin(*sorted(DISK_EVENTS)))
+    files = events.where(F.col("event").isin(*sorted(ON_DISK)))
     return files.withColumn("collection", F.concat(F.lit(BEFORE), F.col("collection"))).withColumn(
         "at", F.coalesce(F.col("at"), F.lit(NO_TIME).cast("timestamp_ntz"))
     )
@@ -240,7 +241,7 @@ def copies(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, list[Copy
     found: dict[int, list[Copy]] = defaultdict(list)
     earlier: dict[tuple[int, str], list[Event]] = defaultdict(list)
     for e in timeline.events:
-        if e.event in DISK_EVENTS and e.writer is not None and e.reason is None:
+        if e.event in ON_DISK and e.writer is not None and e.reason is None:
             earlier[(e.writer, e.collection or "")].append(e)
     for (broker, collection), events in sorted(earlier.items(), key=lambda item: _age(item[0][1], item[0][0], cluster)):
         found[broker].append(_copy(disk(broker, collection, events), False, events))

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster.facts import OF_DELETION, Cluster
+from parsers.kinds import OF_DELETION
+from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.generations import LATE
 

@@ -8,6 +8,7 @@ from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
 from forensics.partition.elections import Election, elections
 from forensics.partition.loss import Loss, losses
 from forensics.partition.witnesses import untold
+from parsers.kinds import Role, of
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import EXACT
 from spark.partition.timeline import PartitionTimeline, Term
@@ -92,7 +93,10 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
     if start.offset is not None:
         return start.offset
     ends = [o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT]
-    return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in ("truncation", "truncation-noop")), None)
+    return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in _CUTS), None)
+
+
+_CUTS = of(role=Role.CUT)
 
 
 def _many(group: Sequence[Finding]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from parsers.kinds import ON_DISK, Role, of
 from spark.events import Event
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
@@ -562,24 +563,10 @@ class Disk:
         return max(self.segments, key=lambda s: s.log_end_offset or 0, default=None)
 
 
-DISK_EVENTS = frozenset(
-    {
-        "hw-checkpoint",
-        "recovery-point",
-        "log-start-checkpoint",
-        "epoch-entry",
-        "epoch-file",
-        "segment",
-        "partition-metadata",
-        "cleaner-checkpoint",
-    }
-)
-
-
 ASIDE = frozenset({"delete", "future", "stray"})
 """Directories of a partition beside its replica's: renamed to be deleted (asynchronously), the copy of a move between log
 directories (KIP-113), put aside because the replica was not the broker's (KAFKA-15605)."""
-_IN_DIRECTORY = frozenset({"epoch-entry", "epoch-file", "segment", "partition-metadata"})
+_IN_DIRECTORY = ON_DISK - of(role=Role.CHECKPOINT)
 
 
 def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:

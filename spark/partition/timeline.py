@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
+from parsers.kinds import ON_DISK, By, Role, of
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
@@ -21,7 +22,7 @@ from spark.partition.folding import fold, without_future_logs
 from spark.partition.generations import generations
 from spark.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.partition.order import file_order
-from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, DISK_EVENTS, EXACT, Disk, LeaderStart, Replica, disk, history
+from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Replica, disk, history
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
@@ -111,7 +112,7 @@ class PartitionTimeline:
                 self._by_kind[e.event].append(e)
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], [])
-        found = [e for kind in kinds for e in self._by_kind.get(kind, [])]
+        found = [e for kind in sorted(kinds) for e in self._by_kind.get(kind, [])]
         return sorted(found, key=_in_time) if len(kinds) > 1 else found
 
     @property
@@ -178,7 +179,7 @@ class PartitionTimeline:
         """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
         if any(d.epochs for d in self.disks.values()) or any(d.last_epoch is not None for d in self.disks.values()):
             return True
-        return any(e.event in ("leader-start", "follower-start", "epoch-assigned", "epoch-file") for e in self.events)
+        return any(e.event in _OF_EPOCHS for e in self.events)
 
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
@@ -296,11 +297,11 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
-        if e.event in DISK_EVENTS and e.reason is not None:
+        if e.event in ON_DISK and e.reason is not None:
             if e.reason in ASIDE and latest and e.writer is not None:
                 aside[e.writer].append(e)
             continue  # of a directory that is no replica any more or not yet, or of a file never finished
-        if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
+        if e.event in ON_DISK and e.writer is not None and (latest or e.at is None):
             if latest:  # what an earlier collection saved at a time unknown has no place in the order
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
@@ -312,7 +313,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(without_future_logs(file_order(own)), cluster.copies)
         timeline.events.extend(ordered)
-        if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
+        if writer is not None and any(e.event in _OF_A_REPLICA for e in ordered):
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.aside = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(aside.items())}
@@ -349,28 +350,8 @@ def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
     return [replace(disk(broker, collection, own), state=own[0].reason) for _, own in sorted(found.items())]
 
 
-_CONTROLLER_ONLY = frozenset(
-    {
-        "metadata-partition",
-        "metadata-partition-change",
-        "partition-transition",
-        "election-failed",
-        "election-requested",
-        "preferred-election",
-        "reassignment",
-        "topic-deletion",
-        "assignment",
-        "election-plan",
-        "election-told",
-        "client-reset",
-        "group-coordinated",
-        "isr-change-notified",
-        "isr-written",
-        "offset-told",
-        "reassignment-told",
-        "replica-size",
-    }
-)
+_OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
+_OF_EPOCHS = of(role=Role.START | Role.EPOCH)
 
 
 def _latest(cluster: Cluster, node: int) -> str | None:
