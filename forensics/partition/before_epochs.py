@@ -116,6 +116,7 @@ def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int,
 
 
 _FETCHES = named("fetcher-added", "fetch-offset-reset")
+_NEXT = _FETCHES | named("truncation", "log-load")
 
 
 def _cut_when_told(replica: Replica, term: Term) -> Event | None:
@@ -141,7 +142,7 @@ def cut_after(broker: int, obeyed: Event, timeline: PartitionTimeline) -> Event 
     """The line that says to which high watermark a leader cut its log when it had been told to follow another."""
     events = timeline.replicas[broker].events
     after = events[events.index(obeyed) :] if obeyed in events else []
-    said = next((e for e in after if e.event in _FETCHES or e.event in ("truncation", "log-load")), None)
+    said = next((e for e in after if e.event in _NEXT), None)
     return said if said is not None and said.event == "truncation" and said.offset is not None else None
 
 

@@ -44,6 +44,7 @@ RELATING = named(
 """Kinds of events that are looked at here."""
 LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By.FOLLOWER | By.REPLICA)
 """Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
+_STARTING = named("broker-starting", "broker-state")
 _DECIDED = frozenset({"decided", "sent"})
 
 
@@ -130,7 +131,7 @@ def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
     found: list[tuple[int, list[Event]]] = []
     pending: list[Event] = []
     for e in events:
-        if e.event in ("broker-starting", "broker-state") and e.reason in (None, "STARTING"):
+        if e.event in _STARTING and e.reason in (None, "STARTING"):
             if e.event == "broker-starting" or e.broker is None:
                 pending = []
             pending.append(e)

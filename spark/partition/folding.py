@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from parsers.kinds import ON_DISK, By, Role, of
+from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.events import Event
 
 
@@ -50,6 +50,7 @@ _FOLDED = of(
     by=By.LEADER | By.FOLLOWER | By.REPLICA,
 )
 _OF_A_LOG = of(by=By.LOG)
+_MADE = named("log-created", "log-load")
 
 
 def without_future_logs(events: Sequence[Event]) -> list[Event]:
@@ -85,6 +86,6 @@ def _goes_on(later: Sequence[Event], own: str | None) -> bool:
         if e.line is not None and e.event in _OF_A_LOG and e.directory is not None:
             if e.directory == own:
                 return True
-            if e.event in ("log-created", "log-load"):
+            if e.event in _MADE:
                 return False
     return False

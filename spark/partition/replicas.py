@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from parsers.kinds import ON_DISK, Role, of
+from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
@@ -476,7 +476,7 @@ def _on_log_start(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
 
 
-_STEPS = {
+STEPS = {
     "log-load": _on_load,
     "log-created": _on_created,
     "log-deleted": _on_deleted,
@@ -507,13 +507,23 @@ _STEPS = {
     "log-start-move": _on_log_start,
     "log-start-checkpoint": _on_log_start,
 }
+WITHOUT_STEP: Mapping[str, frozenset[str]] = {
+    "of its role or its requests, not of what the log holds": named(
+        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "fetch-error", "partition-failed")
+    ),
+    "it moves neither the end of the log nor its high watermark": named("hw-missing", "segment-delete", "log-moved", "log-dir-partitions"),
+    "of another topic's log": named("topic-id-mismatch"),
+    "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
+    "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
+}
+"""Kinds that say something of a replica and nothing of what its log held, and why."""
 
 
 def history(broker: int, events: Sequence[Event]) -> Replica:
     """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
     walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events))
     for event in events:
-        if step := _STEPS.get(event.event):
+        if step := STEPS.get(event.event):
             step(walk, event)
     walk.settle_intent()
     replica = walk.replica
