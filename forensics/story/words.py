@@ -30,6 +30,7 @@ from forensics.partition.absences import (
 )
 from parsers.kinds import Role, named, of
 from spark.cluster.facts import Cluster
+from spark.cluster.presence import words_of
 from spark.events import Event
 from spark.partition.replicas import Disk, Removal
 from spark.partition.standing import Standing
@@ -203,24 +204,17 @@ def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
 
 def lost(event: Event) -> list[tuple[int, str]]:
     """Brokers a controller says it does not reach any more, and why."""
-    if event.event == "broker-fenced" and event.broker is not None:
-        return [(event.broker, "fenced, session timeout" if event.reason == "session-timeout" else "fenced")]
-    if event.event == "metadata-broker-change" and event.broker is not None and event.reason == "fenced":
-        return [(event.broker, "fenced")]
-    if event.event == "brokers-changed" and event.reason == "deleted":
-        return [(b, "session gone") for b in event.brokers or ()]
-    return []
+    if event.event == "session-expired":  # it says so itself
+        return []
+    why = (
+        "session gone" if event.event == "brokers-changed" else "fenced, session timeout" if event.reason == "session-timeout" else "fenced"
+    )
+    return [(broker, why) for word, broker in words_of(event) if word == "lost"]
 
 
 def found_again(event: Event) -> list[int]:
     """Brokers a controller says it reaches again."""
-    if event.broker is not None and (
-        event.event == "broker-unfenced" or (event.event == "metadata-broker-change" and event.reason == "unfenced")
-    ):
-        return [event.broker]
-    if event.event == "brokers-changed" and event.reason in ("added", "bounced"):
-        return list(event.brokers or ())
-    return []
+    return [broker for word, broker in words_of(event) if word == "back"]
 
 
 def ids(brokers: Collection[int] | None) -> str:

@@ -175,6 +175,7 @@ def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
 
 
 _READ = of(by=By.FILE | By.RECORD | By.READER)
+"""Read from files and from the metadata log, of which a process has a copy: nothing it said itself."""
 
 
 def _spoken(event: Event) -> bool:
@@ -340,7 +341,7 @@ def presences(
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
-            for word, broker in _words(event, lives.keys()):
+            for word, broker in words_of(event, lives.keys()):
                 said[broker][word].append(event)
     for own in said.values():
         for told in own.values():
@@ -348,7 +349,7 @@ def presences(
     return {b: Presence(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
 
 
-def _words(event: Event, known: Iterable[int]) -> Iterator[tuple[str, int]]:
+def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
     """What an event says of which brokers."""
     told: Sequence[int | None]
     if event.event == "brokers-changed":

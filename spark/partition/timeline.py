@@ -351,6 +351,7 @@ def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
 
 
 _OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
+"""What a broker says of a replica it has; others speak of replicas that are not theirs."""
 _OF_EPOCHS = of(role=Role.START | Role.EPOCH)
 
 
