@@ -175,7 +175,6 @@ def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
 
 
 _READ = of(by=By.FILE | By.RECORD | By.READER)
-"""Read from files and from the metadata log, of which a process has a copy: nothing it said itself."""
 
 
 def _spoken(event: Event) -> bool:
