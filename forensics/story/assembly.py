@@ -36,20 +36,7 @@ from forensics.story.step import (
     placed,
     said,
 )
-from forensics.story.words import (
-    OF_DIRECTORIES,
-    OF_NO_PARTITION,
-    TELLINGS,
-    Teller,
-    between,
-    clock,
-    finding_words,
-    found_again,
-    ids,
-    lost,
-    on_disk,
-    subject,
-)
+from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
 from parsers.kinds import ON_DISK, Role, Scope, of
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
@@ -76,7 +63,7 @@ MAX_TEXT = 500
 
 _OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
 _OF_CONTROLLERS = of(role=Role.ELECTED)
-_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not TELLINGS[k].silent)
+_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not telling(k).silent)
 _FETCH_FAILS = of(role=Role.FETCH_FAILS)
 _ISR_INTENTS = of(role=Role.ISR_INTENT)
 
@@ -279,8 +266,8 @@ class _Story:
             return False
         if self.wanted.everything:
             return True
-        telling = TELLINGS.get(e.event, OF_NO_PARTITION)
-        if telling.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
+        how = telling(e.event)
+        if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
             return False
         if e.event == "truncation":
             return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
@@ -302,7 +289,7 @@ class _Story:
             return not self.timeline.of("follower-start")
         if e.event in _ISR_INTENTS:
             return bool(self.timeline.of("isr-rejected"))
-        return not telling.settling or not self._settling(e.at)
+        return not how.settling or not self._settling(e.at)
 
     def _moving(self, at: datetime | None) -> bool:
         """Leadership was moving: followers are refused until they are told the new epoch."""
@@ -328,7 +315,7 @@ class _Story:
             broker=self._lane(broker),
             down={broker: True} if failed and broker is not None else {},
             epoch=e.leader_epoch,
-            tone="bad" if removal is not None else "warn" if recovered else TELLINGS.get(e.event, OF_NO_PARTITION).tone,
+            tone="bad" if removal is not None else "warn" if recovered else telling(e.event).tone,
             news_only=failed and not self.wanted.everything,
             repeats=e.repeats,
             last=e.last_at,
@@ -366,7 +353,7 @@ class _Story:
                 )
             elif e.event in _OF_TOPICS and e.topic == self.timeline.topic and e.event not in told and self._same_topic(e):
                 told.add(e.event)
-                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=TELLINGS[e.event].tone, key=key)
+                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=telling(e.event).tone, key=key)
             else:
                 yield from self._reached(e, key)
 

@@ -158,14 +158,14 @@ class Teller:
 
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
         """An event in its own words; of a kind that has none, the raw text."""
-        telling = TELLINGS.get(e.event, OF_NO_PARTITION)
-        said = removed(removal) if removal is not None else telling.words(e, self)
+        how = telling(e.event)
+        said = removed(removal) if removal is not None else how.words(e, self)
         if e.event == "log-load" and recovered:
             said += ", after a recovery (its last stop was not clean)"
         if not said:
             return _raw(e)
         broker = subject(e)
-        return f"broker {broker} {said}" if broker is not None and telling.subject else said
+        return f"broker {broker} {said}" if broker is not None and how.subject else said
 
     def leader_of(self, epoch: int | None) -> str:
         leader = self.leaders.get(epoch) if epoch is not None else None
@@ -505,7 +505,13 @@ TELLINGS: Mapping[str, Telling] = {
     **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
 }
 """Every kind of a partition's has its place here, and those of others that a partition's story tells."""
-OF_NO_PARTITION = Telling(silent="of no partition")
+
+
+def telling(kind: str) -> Telling:
+    return TELLINGS.get(kind, _OF_NO_PARTITION)
+
+
+_OF_NO_PARTITION = Telling(silent="of no partition")
 
 
 def between(state: State, before: State) -> str | None:
