@@ -134,28 +134,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="future-log-fetchers",
-        event="irrelevant",
-        literal="ReplicaAlterLogDirsManager)",
-        regex=r"(?:Added|Removed) fetcher .*|shutting down|shutdown completed|Resizing fetcher thread pool size .*",
-        versions=("1.1", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:25:17,680] INFO [ReplicaAlterLogDirsManager on broker 1] Added fetcher for "
-                "partitions List() (kafka.server.ReplicaAlterLogDirsManager)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:00:57,325] INFO [ReplicaAlterLogDirsManager on broker 1] shutdown completed "
-                "(kafka.server.ReplicaAlterLogDirsManager)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-        ),
-        note="Copies within the broker, from one log directory to another.",
-    ),
-    Pattern(
         name="partition-marked-failed",
         event="partition-failed",
         literal=" marked as failed",

@@ -336,19 +336,4 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
     ),
-    Pattern(
-        name="isr-checked",
-        event="irrelevant",
-        literal="agging replicas ",
-        regex=r"Lagging replicas (?:for partition \S+ )?are .*",
-        versions=("0.9.0", "2.3"),
-        loggers=("kafka.cluster.Partition",),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] DEBUG [Partition orders-0 broker=1] Lagging replicas are 2 (kafka.cluster.Partition)",
-                fields={},
-                origin="source: 1.1 Partition",
-            ),
-        ),
-    ),
 )

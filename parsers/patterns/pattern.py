@@ -6,7 +6,7 @@ sibling modules, one per family) or the search for literals in a file (parsers.c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -84,25 +84,6 @@ class Pattern:
     def columns(self) -> tuple[str, ...]:
         """Groups of the expression that are columns."""
         return tuple(name for name in self.compiled.groupindex if name in EVENTS.names)
-
-
-Statement = tuple[str, str, str, tuple[str, str], tuple[str, ...], str]
-"""A line that is known and tells nothing: name, literal, expression ({} is the literal), versions, loggers, sample message."""
-
-
-def recognised(family: str, logger: str, statements: Iterable[Statement]) -> Iterator[Pattern]:
-    """Patterns that keep such lines from being counted as unknown; `logger` prints the samples of statements that name none."""
-    for name, literal, shape, versions, loggers, message in statements:
-        printer = loggers[0] if loggers else logger
-        yield Pattern(
-            name=f"{family}-{name}",
-            event="irrelevant",
-            literal=literal,
-            regex=shape.replace("{}", regex.escape(literal)),
-            versions=versions,
-            loggers=loggers,
-            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({printer})", {}, f"source: {versions[1]} {printer}"),),
-        )
 
 
 def column(name: str, text: str | None) -> Any:

@@ -1,4 +1,4 @@
-"""Topics as brokers see them come and change, and the log cleaner.
+"""Topics as brokers see them come and change, and the log cleaner's word on where their logs end.
 
 Here: creation through ZooKeeper (AdminZkClient) or by itself, compaction. Not here: changes of settings (settings), the
 controller's view of topics (controller, kraft), deletion of a replica's directory and retention (loading).
@@ -15,15 +15,6 @@ from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
 _ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
-_CLEANER = (
-    "kafka.log.LogCleaner",
-    "kafka.log.LogCleanerManager",
-    "kafka.log.LogCleaner$CleanerThread",
-    "org.apache.kafka.storage.internals.log.LogCleaner",
-    "org.apache.kafka.storage.internals.log.LogCleanerManager",
-    "org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread",
-    "org.apache.kafka.storage.internals.log.Cleaner",
-)
 _PROPERTY = regex.compile(r"(?:^|, )(?P<key>[\w.]+)(?:=| -> )(?P<value>.*?)(?=, [\w.]+(?:=| -> )|$)")
 
 
@@ -84,23 +75,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "real: acks1-failover-1.1.1-zk",
             ),
         ),
-    ),
-    Pattern(
-        name="topic-assignment-unnamed",
-        event="irrelevant",
-        literal='Topic creation {"',
-        regex=r"Topic creation \{.*\}",
-        versions=("0.8.2", "1.0"),
-        loggers=_ADMIN,
-        samples=(
-            Sample(
-                '[2026-11-21 03:02:09,050] INFO Topic creation {"version":1,"partitions":{"2":[1,2,3],"1":[3,1,2],"0":[2,3,1]}}'
-                " (kafka.admin.AdminUtils$)",
-                {},
-                "real: unclean-election-0.10.2.2-zk",
-            ),
-        ),
-        note="Does not name the topic.",
     ),
     Pattern(
         name="topic-auto-created",

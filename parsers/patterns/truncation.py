@@ -727,28 +727,4 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
         note="From here on this replica truncates by HW, not by epoch.",
     ),
-    Pattern(
-        name="epochs-cleared",
-        event="irrelevant",
-        literal="Cleared ",
-        regex=r"Cleared (?:latest|earliest|entries) .*(?:EpochFile for partition .*|in the cache\.)",
-        versions=("0.11.0", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO Cleared latest Set(EpochEntry(3,300)) entries from epoch cache based "
-                "on passed offset 300 leaving 2 in EpochFile for partition orders-0 "
-                "(kafka.server.epoch.LeaderEpochFileCache)",
-                fields={},
-                origin="source: 0.11.0 LeaderEpochFileCache",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] DEBUG [LeaderEpochCache orders-0] Cleared entries Seq(EpochEntry(epoch=3, "
-                "startOffset=300)) from epoch cache after truncating to end offset 300, leaving 2 entries in the "
-                "cache. (kafka.server.epoch.LeaderEpochFileCache)",
-                fields={},
-                origin="source: 2.8 LeaderEpochFileCache",
-            ),
-        ),
-        note="Follows a truncation or retention the log itself tells.",
-    ),
 )
