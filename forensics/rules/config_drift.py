@@ -19,7 +19,7 @@ from forensics.remembered import last_kept
 from spark.cluster import Cluster
 from spark.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.events import Event
-from spark.settings import DELETIONS, Change
+from spark.settings import BROKER, CLUSTER, DELETIONS, Change
 from spark.timeline import PartitionTimeline, Term
 
 GUARDS = (UNCLEAN, MIN_ISR)
@@ -93,7 +93,7 @@ def _owner(event: Event) -> str | None:
         return f"topic {event.topic}"
     if event.event == "metadata-config":
         return f"broker {event.node}" if event.node is not None else "the whole cluster"
-    if event.line is None or not (event.reason or "").startswith("DYNAMIC"):
+    if event.line is None or event.reason not in (BROKER, CLUSTER):
         return None
     return f"broker {event.broker}" if event.broker is not None else "the whole cluster"
 

@@ -451,6 +451,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         regex=r"Registered broker (?P<broker>\d+) at path \S+ with address(?:es:)? .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
         versions=("0.8.0", "3.9"),
         explode=_of_itself,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] INFO Registered broker 1 at path /brokers/ids/1 with address kafka-1:9092. (kafka.utils.ZkUtils$)",

@@ -88,7 +88,8 @@ def _isr_written(row: Row) -> Iterator[Row]:
 
 def _transition(row: Row) -> Iterator[Row]:
     groups = row["_groups"]
-    yield {**row, "reason": f"{groups['_old']}->{groups['_new']}"}
+    value = "made" if groups["_old"] == "NonExistentPartition" else None
+    yield {**row, "reason": f"{groups['_old']}->{groups['_new']}", "value": value}
 
 
 def _leader_after(row: Row) -> Iterator[Row]:
@@ -152,7 +153,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Cc]hanged partition {TP} {_FROM_TO} with state (?P<_state>LeaderAndIsr\(.*\))",
         versions=("1.1", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_with_state,
         samples=(
             Sample(
@@ -205,7 +206,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Cc]hanged partition {TP} {_FROM_TO} with leader (?P<leader>-?\d+)",
         versions=("0.8.2", "1.0"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_leader_after,
         samples=(
             Sample(
@@ -238,6 +239,7 @@ _STATES: tuple[Pattern, ...] = (
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
         explode=_transition,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 03:01:20,086] TRACE Controller 3 epoch 1 changed partition [orders,1] state from NonExistentPartition to"
@@ -260,7 +262,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Ee]lected leader (?P<leader>-?\d+) for Offline partition {TP}",
         versions=("0.8.2", "1.0"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided", "value": "elected"},
+        fixed={"mode": "zookeeper", "reason": "decided", "value": "elected"},
         explode=_by_controller,
         samples=(
             Sample(
@@ -279,7 +281,7 @@ _STATES: tuple[Pattern, ...] = (
         r" as part of transition to (?P<value>\w+)",
         versions=("2.6", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_with_state,
         samples=(
             Sample(
@@ -363,7 +365,7 @@ _STATES: tuple[Pattern, ...] = (
         rf" to broker (?P<broker>\d+) for partition {TP}",
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "sent"},
+        fixed={"mode": "zookeeper", "reason": "sent"},
         explode=_with_state,
         samples=(
             Sample(
@@ -415,7 +417,7 @@ _STATES: tuple[Pattern, ...] = (
         rf"|assigned replica list {_LIST}) to leader \d+ for partition being reassigned {TP}",
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "sent"},
+        fixed={"mode": "zookeeper", "reason": "sent"},
         explode=_with_state,
         samples=(
             Sample(
@@ -466,7 +468,7 @@ _STATES: tuple[Pattern, ...] = (
         literal="Selected new leader and ISR ",
         regex=rf"Selected new leader and ISR {_LEADER_AND_ISR} for offline partition {TP}",
         versions=("0.8.2", "1.0"),
-        fixed={"reason": "decided", "value": "OfflinePartition->OnlinePartition"},
+        fixed={"mode": "zookeeper", "reason": "decided", "value": "OfflinePartition->OnlinePartition"},
         explode=_with_state,
         samples=(
             Sample(
@@ -1070,7 +1072,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         regex=r"(?P<controller>\d+) successfully elected as (?:leader|the controller)"
         r"(?:\. Epoch incremented to (?P<controller_epoch>\d+) and epoch zk version is now \d+)?",
         versions=("0.8.2", "3.9"),
-        fixed={"reason": "elected"},
+        fixed={"mode": "zookeeper", "reason": "elected"},
         samples=(
             Sample(
                 "[2026-11-21 02:02:32,153] INFO [Controller id=2] 2 successfully elected as the controller. Epoch incremented to 1 and"
@@ -1213,6 +1215,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         r"(?: bounced brokers: (?P<_bounced>[^:]*),)? all live brokers: (?P<_live>[^:]*)",
         versions=("0.8.2", "3.9"),
         explode=_broker_changes,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 02:06:22,721] INFO [Controller id=2] Newly added brokers: , deleted brokers: 3, bounced brokers: , all live"
@@ -1301,6 +1304,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         r" new partition replica assignment \[(?P<_assignment>.*)\]",
         versions=("0.8.2", "3.9"),
         explode=_topic_changes,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 03:01:20,075] INFO [TopicChangeListener on Controller 3]: New topics: [Set(orders)], deleted topics:"
@@ -1328,6 +1332,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         regex=r"Starting topic deletion for topics (?P<_topics>.*?),?",
         versions=("0.8.2", "3.9"),
         explode=_each_topic,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 02:08:43,382] INFO [Controller id=3] Starting topic deletion for topics staging"

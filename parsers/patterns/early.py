@@ -108,11 +108,12 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Adding fetcher for partition {TP}, initOffset (?P<offset>-?\d+) to broker (?P<broker>\d+) with fetcherId \d+",
         versions=_BEFORE_081,
         loggers=_MANAGER,
+        fixed={"reason": "own-end"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] INFO [ReplicaFetcherManager on broker 1] Adding fetcher for partition [orders,0], initOffset 180"
                 " to broker 2 with fetcherId 0 (kafka.server.ReplicaFetcherManager)",
-                {"node": 1, "topic": "orders", "partition": 0, "offset": 180, "broker": 2},
+                {"node": 1, "topic": "orders", "partition": 0, "offset": 180, "broker": 2, "reason": "own-end"},
                 "source: 0.8.0 AbstractFetcherManager",
             ),
         ),
@@ -189,6 +190,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"received LeaderAndIsr request correlation id \d+ with an old controller epoch \d+\. Latest known controller epoch is \d+",
         versions=_BEFORE_082,
         loggers=_STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] WARN Broker 1 received LeaderAndIsr request correlation id 5 with an old controller epoch 3."

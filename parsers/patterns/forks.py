@@ -7,6 +7,7 @@ Here: their truncations, unclean elections, fetch errors and log starts. Not her
 
 from __future__ import annotations
 
+from parsers.patterns.loading import log_start_moved
 from parsers.patterns.pattern import TP, Pattern, Sample
 
 _LOG = ("kafka.log.Log", "kafka.log.UnifiedLog", "kafka.log.LocalLog")
@@ -123,6 +124,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Incrementing merged log start offset to (?P<offset>(?P<log_start_offset>\d+))(?: due to (?P<reason>.*))?",
         versions=("2.4", "4.3"),
         loggers=_MERGED,
+        explode=log_start_moved,
         samples=(
             # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
             Sample(
@@ -134,7 +136,7 @@ PATTERNS: tuple[Pattern, ...] = (
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 350 due"
                 " to segment deletion (kafka.log.MergedLog)",
-                {"topic": "orders", "partition": 0, "log_start_offset": 350, "reason": "segment deletion"},
+                {"topic": "orders", "partition": 0, "log_start_offset": 350, "reason": "retention"},
                 "source: 3.4 MergedLog (Confluent)",
             ),
         ),

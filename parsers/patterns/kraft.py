@@ -335,6 +335,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal="Periodic task electPreferred generated ",
         regex=r"Periodic task electPreferred generated (?P<count>\d+) records in \d+ microseconds\.",
         versions=("4.0", "4.3"),
+        fixed={"mode": "kraft"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [QuorumController id=101] Periodic task electPreferred generated 2 records in 331"

@@ -20,8 +20,8 @@ LEADER_ISR = (
     r"(?:(?:ZkVersion|PartitionEpoch):(?P<partition_epoch>-?\d+),)?ControllerEpoch:(?P<controller_epoch>-?\d+)\)"
 )
 """kafka.controller.LeaderIsrAndControllerEpoch."""
-_STATE_INFO = rf"\(LeaderAndIsrInfo:{LEADER_ISR},ReplicationFactor:\d+\),AllReplicas:(?P<replicas>{IDS})\)"
-"""kafka.api.PartitionStateInfo; its parentheses do not balance."""
+_STATE_INFO = rf"\(LeaderAndIsrInfo:{LEADER_ISR},ReplicationFactor:\d+\),(?P<unordered>AllReplicas):(?P<replicas>{IDS})\)"
+"""kafka.api.PartitionStateInfo; its parentheses do not balance, its replicas are a set."""
 _PARTITION_STATE = (
     rf"(?:LeaderAndIsr|UpdateMetadata)?PartitionState\((?:topicName='(?P<topic>{TOPIC})', partitionIndex=(?P<partition>\d+), )?"
     r"controllerEpoch=(?:-1|(?P<controller_epoch>\d+)), leader=(?P<leader>-?\d+), leaderEpoch=(?P<leader_epoch>-?\d+), "
@@ -288,11 +288,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="state-received",
         event="partition-state",
         literal="eceived LeaderAndIsr request ",
-        regex=rf"[Rr]eceived LeaderAndIsr request {STATE} correlation id \d+ from controller (?P<controller>-?\d+) "
+        regex=rf"[Rr]eceived LeaderAndIsr request (?:(?=(?P<unordered>PartitionState\([^)]* replicas=\[))|){STATE} correlation id \d+ from controller (?P<controller>-?\d+) "
         rf"epoch (?P<controller_epoch>-?\d+)(?: for partition {TP})?",
         versions=("0.8.2", "4.1"),
         loggers=STATE_CHANGE,
-        fixed={"reason": "received"},
+        fixed={"mode": "zookeeper", "reason": "received"},
         samples=(
             Sample(
                 line="[2026-11-21 03:01:34,713] TRACE Broker 3 received LeaderAndIsr request "
@@ -308,6 +308,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "isr": [3],
                     "partition_epoch": 2,
                     "replicas": [1, 2, 3],
+                    "unordered": True,
                     "controller": 3,
                     "reason": "received",
                 },
@@ -327,6 +328,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "isr": [1, 3],
                     "partition_epoch": 1,
                     "replicas": [2, 1, 3],
+                    "unordered": None,
                     "controller": 1,
                     "reason": "received",
                 },
@@ -349,6 +351,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "replicas": [2, 1, 3],
                     "adding_replicas": [],
                     "removing_replicas": [],
+                    "unordered": None,
                     "controller": 1,
                     "reason": "received",
                 },
@@ -399,6 +402,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "leader_epoch": 2,
                     "isr": [3],
                     "replicas": [1, 2, 3],
+                    "unordered": True,
                     "controller": 3,
                     "reason": "cached",
                 },
@@ -617,6 +621,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"is old\. Latest known controller epoch is -?\d+",
         versions=("0.8.2", "4.1"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN [Broker id=1] Ignoring LeaderAndIsr request from controller 2 with "
@@ -642,6 +647,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?P<controller_epoch>-?\d+)\. Latest known controller epoch is -?\d+",
         versions=("0.8.2", "3.9"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2026-11-21 01:59:20,862] WARN [Broker id=3] Received update metadata request with correlation id 6 "
@@ -659,6 +665,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"Latest known controller epoch is (?:%d )?(?:-?\d+|\$.*)",
         versions=("0.8.2", "2.5"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN Broker 1 received stop replica request from an old controller epoch "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.patterns.pattern import NAME, TOPIC, TP, WITHIN, Pattern, Sample, column
+from parsers.patterns.pattern import NAME, SETTING, TOPIC, TP, WITHIN, Pattern, Sample, column
 from parsers.schemas import Row
 
 _LOG = (
@@ -26,6 +26,13 @@ _REASONS = {
     "retention size": "retention-size",
     "log start offset": "log-start",
 }
+_MOVES = {
+    "client delete records request": "delete-records",
+    "segment deletion": "retention",
+    "leader offset increment": "leader",
+    "snapshot generated": "snapshot",
+}
+CLEANUP_POLICY = "cleanup.policy"
 
 
 def _reason(row: Row) -> Iterator[Row]:
@@ -33,6 +40,20 @@ def _reason(row: Row) -> Iterator[Row]:
     words = row["_groups"]["_why"]
     row["reason"] = next((short for long, short in _REASONS.items() if long in words), "deletion")
     yield row
+
+
+def _with_policy(row: Row) -> Iterator[Row]:
+    """Up to 2.4 all settings of the topic with the broker's as defaults, later only its own."""
+    properties = row["_groups"]["_properties"]
+    if properties is not None:
+        row["key"] = CLEANUP_POLICY
+        row["value"] = next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
+    yield row
+
+
+def log_start_moved(row: Row) -> Iterator[Row]:
+    """Kafka's words for why (LogStartOffsetIncrementReason) as a short one."""
+    yield {**row, "reason": _MOVES.get(row.get("reason", ""), row.get("reason"))}
 
 
 def _recovered(row: Row) -> Iterator[Row]:
@@ -466,13 +487,14 @@ PATTERNS: tuple[Pattern, ...] = (
         event="log-created",
         literal="Created log for partition ",
         regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)?"
-        rf"(?: with properties \{{.*\}}\.?|\.)",
+        r"(?: with properties \{(?P<_properties>.*)\}\.?|\.)",
         versions=("0.8.0", "4.3"),
+        explode=_with_policy,
         samples=(
             Sample(
                 line="[2014-01-14 12:00:00,123] INFO [Log Manager on Broker 1] Created log for partition [orders,0] in /data. "
                 "(kafka.log.LogManager)",
-                fields={"node": 1, "topic": "orders", "partition": 0, "directory": "/data"},
+                fields={"node": 1, "topic": "orders", "partition": 0, "directory": "/data", "key": None},
                 origin="source: 0.8.0 LogManager",
             ),
             Sample(
@@ -491,14 +513,38 @@ PATTERNS: tuple[Pattern, ...] = (
                 "cleanup.policy -> [delete], flush.ms -> 9223372036854775807, segment.bytes -> 262144, retention.ms "
                 "-> 604800000, segment.ms -> 604800000, message.timestamp.difference.max.ms -> 9223372036854775807, "
                 "segment.index.bytes -> 10485760, flush.messages -> 9223372036854775807}. (kafka.log.LogManager)",
-                fields={"topic": "orders", "partition": 0, "directory": "/var/lib/kafka/broker-1/data"},
+                fields={
+                    "topic": "orders",
+                    "partition": 0,
+                    "directory": "/var/lib/kafka/broker-1/data",
+                    "key": "cleanup.policy",
+                    "value": "[delete]",
+                },
                 origin="real: unclean-election-0.10.2.2-zk",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Created log for partition a-0 in /data with properties {cleanup.policy -> [compact, delete],"
+                " min.compaction.lag.ms -> 0}. (kafka.log.LogManager)",
+                fields={"topic": "a", "partition": 0, "key": "cleanup.policy", "value": "[compact, delete]"},
+                origin="source: 1.1 LogManager",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Created log for partition a-0 in /data/a-0 with properties {cleanup.policy=compact,delete,"
+                " retention.ms=-1} (kafka.log.LogManager)",
+                fields={"topic": "a", "partition": 0, "key": "cleanup.policy", "value": "compact,delete"},
+                origin="source: 2.8 LogManager",
             ),
             Sample(
                 line="[2026-11-21 02:02:40,174] INFO Created log for partition profile-0 in "
                 "/var/lib/kafka/broker-1/data/profile-0 with properties {min.insync.replicas=2} "
                 "(kafka.log.LogManager)",
-                fields={"topic": "profile", "partition": 0, "directory": "/var/lib/kafka/broker-1/data"},
+                fields={
+                    "topic": "profile",
+                    "partition": 0,
+                    "directory": "/var/lib/kafka/broker-1/data",
+                    "key": "cleanup.policy",
+                    "value": None,
+                },
                 origin="real: reassignment-2.8.2-zk",
             ),
             Sample(
@@ -705,6 +751,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Increment(?:ing|ed) log start offset (?:of partition {TP} )?to (?P<offset>(?P<log_start_offset>\d+))"
         r"(?: in dir (?P<directory>.*)| due to (?P<reason>.*))?",
         versions=("0.11.0", "4.3"),
+        explode=log_start_moved,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Incremented log start offset to "
@@ -715,7 +762,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "directory": "/data",
                     "offset": 200,
                     "log_start_offset": 200,
-                    "reason": "segment deletion",
+                    "reason": "retention",
                 },
                 origin="source: 2.8 Log",
             ),

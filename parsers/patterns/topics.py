@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import regex
-
 from parsers.patterns.controller import partitions
-from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
+from parsers.patterns.pattern import SETTING, TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
 _ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
-_PROPERTY = regex.compile(r"(?:^|, )(?P<key>[\w.]+)(?:=| -> )(?P<value>.*?)(?=, [\w.]+(?:=| -> )|$)")
 
 
 def _created(row: Row) -> Iterator[Row]:
@@ -24,7 +21,7 @@ def _created(row: Row) -> Iterator[Row]:
 
 
 def _settings(row: Row) -> Iterator[Row]:
-    for match in _PROPERTY.finditer(row["_groups"]["_settings"]):
+    for match in SETTING.finditer(row["_groups"]["_settings"]):
         yield {**row, "key": match["key"], "value": match["value"]}
 
 

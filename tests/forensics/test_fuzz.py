@@ -43,6 +43,8 @@ REASONS = st.sampled_from(
         "retention-time",
         "checkpoint-corrupt",
         "NonExistentPartition->NewPartition",
+        "longer",
+        "own-end",
         "STARTING",
     ]
 )

@@ -310,7 +310,6 @@ def test_assignment_no_state_tells_is_that_of_describe() -> None:
 
 def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_them_in() -> None:
     """Up to 0.10.2 LeaderAndIsrRequest holds a set of replicas, which every broker prints in an order of its own."""
-    sent = "Broker {} received LeaderAndIsr request PartitionState(controllerEpoch=1, leader=3, leaderEpoch=0, isr=[3, 2, 1], replicas={})"
     states = [
         event(
             "partition-state",
@@ -323,7 +322,7 @@ def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_th
             leader_epoch=0,
             isr=[3, 2, 1],
             replicas=replicas,
-            text=sent.format(broker, replicas),
+            unordered=True,
         )
         for s, broker, replicas in ((1, 1, [1, 2, 3]), (2, 2, [2, 1, 3]))
     ]
