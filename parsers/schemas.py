@@ -113,6 +113,7 @@ EVENTS = pa.schema(
         _field("unordered", pa.bool_(), "`replicas` were sent as a set, up to 0.10.2: their order tells nothing"),
         _field("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
         _field("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
+        _field("eligible", _ids, "eligible leader replicas after the change (KIP-966)"),
         _field("recovering", pa.bool_(), "leaderRecoveryState is RECOVERING (KIP-704)"),
         _field("broker", pa.int32(), "the other broker the fact is about: removed from an ISR, fenced, fetched from"),
         _field("brokers", _ids, "several brokers the fact is about"),

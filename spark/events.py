@@ -67,6 +67,7 @@ class Event:
     unordered: bool | None
     adding_replicas: list[int] | None
     removing_replicas: list[int] | None
+    eligible: list[int] | None
     recovering: bool | None
     broker: int | None
     brokers: list[int] | None

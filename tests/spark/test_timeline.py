@@ -69,7 +69,7 @@ def test_change_keeps_what_it_does_not_name() -> None:
 
 
 def test_eligible_leaders_of_a_change() -> None:
-    assert [s.eligible for s in replay([created(), change(11, isr=[1], value="elr=[2, 3]"), change(12, leader=-1)])] == [(), (2, 3), (2, 3)]
+    assert [s.eligible for s in replay([created(), change(11, isr=[1], eligible=[2, 3]), change(12, leader=-1)])] == [(), (2, 3), (2, 3)]
 
 
 def test_copies_of_the_metadata_log_tell_each_record_once() -> None:
