@@ -1,7 +1,7 @@
 """The one table every parser fills: an event is one fact some file states, with the place it was read.
 
 Here: the Arrow schema with a doc for each field, the vocabulary of event kinds, and the builder of batches. Not here: how
-a fact is read (the parser modules) or what it means (spark.timeline, forensics.rules).
+a fact is read (the parser modules) or what it means (spark.partition.timeline, forensics.rules).
 
 One wide schema, most columns null in any row, because every kind of evidence flows through one Spark source: Arrow keeps
 an all-null column at almost no cost, and one pass over an archive feeds everything that follows.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 
 LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
 

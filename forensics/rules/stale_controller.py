@@ -11,10 +11,10 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model import Finding, Rule, brokers_named, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import LeaderStart, Replica
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import LeaderStart, Replica
+from spark.partition.timeline import PartitionTimeline
 
 _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 

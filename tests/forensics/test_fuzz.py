@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forensics.model import LEVELS
-from forensics.report.document import Report
+from forensics.views.document import Report
 from parsers.schemas import EVENT_KINDS, EVENTS, INT32, INT64
 from tests import local
 from tests.forensics.test_report import text
