@@ -10,10 +10,11 @@ offset O holds no record of an earlier term at O or above, so whatever an earlie
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import pairwise
+from typing import Any
 
 from forensics.before_epochs import (
     cut_after,
@@ -66,6 +67,8 @@ class Loss:
     """The end is the last checkpoint before the broker died: a little more may have been there."""
     excuse: str | None
     """Why nobody may have been told that these records were written; None when somebody was, for all the evidence tells."""
+    weighed: bool
+    """What would excuse it, were it so, is in evidence; else that anybody misses them is no more than possible either."""
     removals: tuple[Removal, ...]
     high_watermark: int | None
     evidence: tuple[Event, ...]
@@ -317,9 +320,9 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cause = _cause(term, election, removals, committed, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
-        excuse = None
+        excuse, weighed = None, True
         if committed is False or (committed is None and not (election is not None and election.unclean)):
-            excuse = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
+            excuse, weighed = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
@@ -336,9 +339,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 term=term,
                 cause=cause,
                 committed=committed,
-                confidence=confidence if excuse is None else "possible",
+                confidence=confidence if excuse is None and weighed else "possible",
                 at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
+                weighed=weighed,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
                 evidence=tuple(
@@ -437,35 +441,50 @@ def _excuse(
     gave_way: Handover | None,
     timeline: PartitionTimeline,
     cluster: Cluster,
-) -> str | None:
-    """A clause that says why these records may have been acknowledged to nobody. What min.insync.replicas asks for is no reason: it binds
-    only producers that ask for acks=all, and these are told of what was committed."""
+) -> tuple[str | None, bool]:
+    """A clause that says why these records may have been acknowledged to nobody, and whether that could be judged. What min.insync.replicas
+    asks for is no reason: it binds only producers that ask for acks=all, and these are told of what was committed."""
     batches = [b for d in timeline.disks.values() for b in d.batches() if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
     if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
-        return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
-    if _sent_again(part, exact, term, gave_way, timeline, cluster):
-        return "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
-    return None
+        return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)", True
+    again = _sent_again(part, exact, term, gave_way, timeline, cluster)
+    if again:
+        return (
+            "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again",
+            True,
+        )
+    return None, again is False
 
 
-def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _sent_again(
+    part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster
+) -> bool | None:
     """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
     take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
-    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender)."""
+    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender).
+    None: the batch, or when the old leader ceased, is not in evidence."""
     ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
     began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
-    if ceased is None or began is None or term.start_offset is None or part.end is None:
+    begun = part.start if term.start_offset is None or not timeline.has_epochs else term.start_offset
+    firsts = (next((b for b in d.batches() if _since(b, term, part)), None) for d in timeline.disks.values())
+    first = next((b for b in firsts if b is not None and b["base_offset"] == begun), None)
+    if first is None or part.end is None:
+        return None
+    reached = first["last_offset"] + 1
+    if reached < part.end or (exact and reached > part.end) or first["append_time"] or first["base_timestamp"] <= 0:
         return False
+    if ceased is None or began is None or term.start_offset is None:
+        return None
     end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
-    for d in timeline.disks.values():
-        first = next((b for b in d.batches() if b["leader_epoch"] >= term.epoch), None)
-        if first is not None and first["base_offset"] == term.start_offset:
-            in_time = 0 < first["base_timestamp"] < start and first["max_timestamp"] < end and not first["append_time"]
-            reached = first["last_offset"] + 1
-            return in_time and (reached == part.end if exact else reached >= part.end)
-    return False
+    return first["base_timestamp"] < start and first["max_timestamp"] < end
+
+
+def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
+    """Written in the term or later; before message format v2 (0.11) a batch has no leader epoch, and what stands there now does."""
+    epoch = batch["leader_epoch"]
+    return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
 
 
 def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
@@ -597,7 +616,7 @@ def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int,
         for replica in timeline.replicas.values()
         for o in replica.observations
         if o.quantity == "high-watermark"
-        and (removal.epoch is None or o.epoch is None or o.epoch <= removal.epoch)
+        and (removal.epoch is None or (o.epoch <= removal.epoch if o.epoch is not None else not timeline.has_epochs))
         and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
         and o.offset <= removal.end
     ]
@@ -634,7 +653,7 @@ def _by_commitment(
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
     whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
-    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
+    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None and not _once_had(term, whole, timeline):
         above = False
     safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)
     if safe <= whole.start:
@@ -642,6 +661,17 @@ def _by_commitment(
     if safe >= whole.end:
         return [(whole, True, hw)]
     return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
+
+
+def _once_had(term: Term, whole: Range, timeline: PartitionTimeline) -> bool:
+    """The leader's own log had come further than it began with, and what cut it is not in evidence: it may have had these records."""
+    replica = timeline.replicas.get(term.leader)
+    if replica is None or term.restart:
+        return False
+    begun = next((n for n, e in enumerate(replica.events) if e in term.evidence), len(replica.events))
+    before = set(replica.events[:begun])
+    seen = [o for o in replica.observations if o.quantity == "log-end-offset" and o.offset > whole.start and o.event in before]
+    return bool(seen) and not any(r.start <= whole.start and r.end >= seen[-1].offset for r in replica.removals)
 
 
 def _commits_alone(sole: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:

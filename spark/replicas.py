@@ -356,6 +356,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.end_at_least(e.offset + 1, e)
     led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
     w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
+    if led:
+        w.follow_unannounced(None)
     w.end_exactly(e.offset, e)
     w.plan, w.untold = None, True
 
@@ -449,7 +451,9 @@ def _on_rejected(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_loaded(w: _Walk, e: Event) -> None:
-    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life."""
+    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life.
+    A request it comes with in any case (Partition#getOrCreateReplica, createLog): where none is in evidence, it may have led to fetching."""
+    w.untold = w.untold or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
@@ -497,6 +501,7 @@ _STEPS = {
     "isr-update": _on_update,
     "isr-rejected": _on_rejected,
     "hw-loaded": _on_hw_loaded,
+    "hw-missing": _on_hw_loaded,
     "hw-regression": _on_hw_regression,
     "segment-roll": _on_offset,
     "producer-snapshot": _on_offset,
