@@ -616,7 +616,7 @@ def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int,
         for replica in timeline.replicas.values()
         for o in replica.observations
         if o.quantity == "high-watermark"
-        and (removal.epoch is None or (o.epoch <= removal.epoch if o.epoch is not None else not timeline.has_epochs))
+        and (removal.epoch is None or o.epoch is None or o.epoch <= removal.epoch)
         and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
         and o.offset <= removal.end
     ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from forensics.before_epochs import cut_after
 from forensics.came_through import came_through, knew
 from forensics.elections import elections
 from forensics.loss import later_terms, losses
@@ -196,11 +197,20 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
+        elif not timeline.has_epochs and _cut_untold(before, term, timeline):
+            yield f"what broker {before.leader}, leader in epoch {before.epoch}, cut off to follow broker {term.leader} is not in evidence; its server.log would tell"
         elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
             yield (
                 f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
                 "in evidence"
             )
+
+
+def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
+    """Before leader epochs a follower says to which offset it cuts its log, even where it ends there already (Log#truncateTo)."""
+    replica = timeline.replicas.get(before.leader)
+    followed = next((f for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
+    return followed is not None and cut_after(before.leader, followed.event, timeline) is None
 
 
 def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:

@@ -356,7 +356,7 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.end_at_least(e.offset + 1, e)
     led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
     w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
-    if led:
+    if w.role != "follower":
         w.follow_unannounced(None)
     w.end_exactly(e.offset, e)
     w.plan, w.untold = None, True
@@ -458,7 +458,10 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_regression(w: _Walk, e: Event) -> None:
-    w.high_watermark(e.previous_offset, e, AT_LEAST)
+    """After a cut the one from which it falls is its new leader's, as far as its log went: the answer that told it where to cut carried it
+    (KIP-595, AbstractFetcherThread#processFetchRequest). Of the epoch of what was cut it tells nothing."""
+    if w.epoch is not None or w.end_event is None or w.end_event.event != "truncation":
+        w.high_watermark(e.previous_offset, e, AT_LEAST)
 
 
 def _on_offset(w: _Walk, e: Event) -> None:
