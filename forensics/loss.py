@@ -135,7 +135,17 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
 
 
 def _removals(timeline: PartitionTimeline) -> list[Removal]:
-    return [r for replica in timeline.replicas.values() for r in replica.removals]
+    return [replace(r, epoch=_written_up_to(r, timeline)) for replica in timeline.replicas.values() for r in replica.removals]
+
+
+def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The last leader epoch of what was removed: the last of which the broker's own log knows, or in which it led or came into the ISR by
+    what others say. With that its log was that leader's."""
+    if removal.epoch is None or removal.under_epoch is None:
+        return removal.epoch
+    led = [t.epoch for t in timeline.terms if t.leader == removal.broker]
+    joined = [s.leader_epoch for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
+    return max((e for e in (*led, *joined) if removal.epoch < e < removal.under_epoch), default=removal.epoch)
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
@@ -516,6 +526,8 @@ def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
     before = term.before
     if before is None or len(before.isr) != 1:
         return None
+    if term.state is not None and term.state is not before and isinstance(between(before, term.state, isr_told=True), Gap):
+        return None
     broker = before.isr[0]
     replica = timeline.replicas.get(broker)
     if replica is None or not replica.leader_starts:
@@ -611,12 +623,13 @@ def _near(epoch: int | None, term: Term, timeline: PartitionTimeline) -> bool:
 
 def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
     """The highest HW anybody saw while the removed records' epoch was the latest known."""
+    last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
     seen = [
         (o.offset, o.event)
         for replica in timeline.replicas.values()
         for o in replica.observations
         if o.quantity == "high-watermark"
-        and (removal.epoch is None or o.epoch is None or o.epoch <= removal.epoch)
+        and (last is None or o.epoch is None or o.epoch <= last)
         and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
         and o.offset <= removal.end
     ]
