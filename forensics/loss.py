@@ -331,7 +331,8 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
         excuse, weighed = None, True
-        if committed is False or (committed is None and not (election is not None and election.unclean)):
+        sure_unclean = election is not None and election.unclean and election.confidence != "possible"
+        if committed is False or (committed is None and not sure_unclean):
             excuse, weighed = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
@@ -457,15 +458,12 @@ def _excuse(
     batches = [b for d in timeline.disks.values() for b in d.batches() if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
-    if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
-        return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)", True
+    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+        why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
+        return (why, True) if committed is False else (None, False)
     again = _sent_again(part, exact, term, gave_way, timeline, cluster)
-    if again:
-        return (
-            "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again",
-            True,
-        )
-    return None, again is False
+    why = "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
+    return why if again else None, again is not None
 
 
 def _sent_again(
@@ -475,8 +473,6 @@ def _sent_again(
     take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
     takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender).
     None: the batch, or when the old leader ceased, is not in evidence."""
-    ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
-    began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
     begun = part.start if term.start_offset is None or not timeline.has_epochs else term.start_offset
     firsts = (next((b for b in d.batches() if _since(b, term, part)), None) for d in timeline.disks.values())
     first = next((b for b in firsts if b is not None and b["base_offset"] == begun), None)
@@ -485,10 +481,14 @@ def _sent_again(
     reached = first["last_offset"] + 1
     if reached < part.end or (exact and reached > part.end) or first["append_time"] or first["base_timestamp"] <= 0:
         return False
-    if ceased is None or began is None or term.start_offset is None:
+    ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
+    began = next((e.at for e in term.evidence if e.event == "leader-start"), None)
+    told = began or term.at
+    if ceased is None or told is None or term.start_offset is None:
         return None
-    end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
-    return first["base_timestamp"] < start and first["max_timestamp"] < end
+    end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, told))
+    in_time = first["base_timestamp"] < start and first["max_timestamp"] < end
+    return True if in_time else None if began is None else False
 
 
 def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
