@@ -370,11 +370,13 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
     """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began. Where nothing else tells that
-    a leader became a follower (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on."""
+    a leader became a follower, or a follower another's (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on."""
     if w.role == "leader":
         if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch <= w.epoch:
             return
         w.follow_unannounced(e.leader_epoch)
+    elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
+        w.enter(e.leader_epoch, "follower")
     if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
