@@ -481,14 +481,18 @@ def _sent_again(
     reached = first["last_offset"] + 1
     if reached < part.end or (exact and reached > part.end) or first["append_time"] or first["base_timestamp"] <= 0:
         return False
-    ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
+    ceased = (gave_way.at, gave_way.at) if gave_way is not None else _died(term, timeline, cluster)
     began = next((e.at for e in term.evidence if e.event == "leader-start"), None)
-    told = began or term.at
-    if ceased is None or told is None or term.start_offset is None:
+    if ceased is None or term.at is None or term.start_offset is None:
         return None
-    end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, told))
-    in_time = first["base_timestamp"] < start and first["max_timestamp"] < end
-    return True if in_time else None if began is None else False
+    alive, dead = map(_millis, ceased)
+    if first["base_timestamp"] < _millis(began or term.at) and first["max_timestamp"] < alive:
+        return True
+    return False if first["max_timestamp"] >= dead or (began is not None and first["base_timestamp"] >= _millis(began)) else None
+
+
+def _millis(at: datetime) -> float:
+    return at.replace(tzinfo=timezone.utc).timestamp() * 1000
 
 
 def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
@@ -497,9 +501,9 @@ def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
     return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
 
 
-def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
-    """When the process that led before this term died: when the first of its followers lost it in the midst of a fetch for good, else its
-    last line."""
+def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[datetime, datetime] | None:
+    """Between when and when the process that led before this term died: when the first of its followers lost it in the midst of a fetch for
+    good, else after its last line and before the next was elected."""
     before = next((t for t in reversed(timeline.terms) if t.order < term.order and not _unheard(t, term)), None)
     node = cluster.nodes.get(before.leader) if before is not None else None
     if before is None or node is None or term.at is None:
@@ -510,7 +514,8 @@ def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime
     if last is None or last.at is None or last.at >= term.at:
         return None
     broken = ((e.writer, e.at) for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None)
-    return min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=last.at)
+    lost = min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=None)
+    return (lost, lost) if lost is not None else (last.at, term.at)
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:

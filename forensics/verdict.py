@@ -209,8 +209,12 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
     """Before leader epochs a follower says to which offset it cuts its log, even where it ends there already (Log#truncateTo)."""
     replica = timeline.replicas.get(before.leader)
-    followed = next((f for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
-    return followed is not None and cut_after(before.leader, followed.event, timeline) is None
+    followed = next((f.event for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
+    if replica is None or followed is None or cut_after(before.leader, followed, timeline) is not None:
+        return False
+    after = replica.events[replica.events.index(followed) + 1 :]
+    said = next((e for e in after if e.event in ("become-refused", "fetcher-added", "log-load", "leader-start")), None)
+    return said is None or said.event != "become-refused" or said.reason != "leader-unavailable"  # of a leader that is not there it is none
 
 
 def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
