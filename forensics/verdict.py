@@ -116,9 +116,7 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
-        elif begun is not None and any(
-            load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads
-        ):
+        elif any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
             yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
     heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
     if heard > known[-1].leader_epoch:
@@ -168,11 +166,17 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
 def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
-        leads_on = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        leads_on = same and (term is not timeline.terms[-1] or _tells_start(term, timeline))  # or it did not live to hear of it
         if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
             yield (
                 f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
             )
+
+
+def _tells_start(term: Term, timeline: PartitionTimeline) -> bool:
+    replica = timeline.replicas.get(term.leader)
+    return replica is not None and any(s.epoch == term.epoch for s in replica.leader_starts)
 
 
 def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
@@ -199,7 +203,7 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
             )
         elif not timeline.has_epochs and _cut_untold(before, term, timeline):
             yield f"what broker {before.leader}, leader in epoch {before.epoch}, cut off to follow broker {term.leader} is not in evidence; its server.log would tell"
-        elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
+        elif term.at_most is not None and end > term.at_most:
             yield (
                 f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
                 "in evidence"

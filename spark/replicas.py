@@ -378,6 +378,8 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
     elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
         w.enter(e.leader_epoch, "follower")
     if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
+        if w.knows_end:
+            w.forget_restarts()
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
     w.untold = False
