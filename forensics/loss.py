@@ -337,8 +337,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
-        if _grown_since(longest.removal, term, timeline):
+        if _grown_since(longest.removal, term, timeline) or timeline.mixed is not None:
             confidence = "possible"
+        if cause == "inherited-log" and not tells_start(term, timeline):
+            committed, confidence = None, "possible"  # the leader may have brought them, too
         if first.seen:
             confidence = "certain" if longest.removal.exact and not first.several else "probable"
         if first.several:
@@ -742,6 +744,11 @@ def _brought_again(part: Range, term: Term, timeline: PartitionTimeline, cluster
     brought, end = inherited(timeline, cluster), part.end or part.start
     kept = {b for b, load in brought.items() if (load.log_end_offset or 0) >= end > 0 and not _cut_below(end, timeline.replicas[b])}
     return any(t.leader in kept for t in timeline.terms if t.order > term.order)
+
+
+def tells_start(term: Term, timeline: PartitionTimeline) -> bool:
+    replica = timeline.replicas.get(term.leader)
+    return replica is not None and any(s.epoch == term.epoch for s in replica.leader_starts)
 
 
 def _cut_below(offset: int, replica: Replica) -> bool:

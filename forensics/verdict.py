@@ -17,7 +17,8 @@ from itertools import pairwise
 from forensics.before_epochs import cut_after
 from forensics.came_through import came_through, knew
 from forensics.elections import elections
-from forensics.loss import later_terms, losses
+from forensics.inheritance import inherited
+from forensics.loss import later_terms, losses, tells_start
 from forensics.model import Finding, brokers_named, moment
 from forensics.remembered import last_kept
 from forensics.witnesses import tells_logs
@@ -62,7 +63,9 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
-    if below := [x for x in losses(timeline, cluster) if x.committed and x.range.start < x.reached and x.range.end is None]:
+    if below := [
+        x for x in losses(timeline, cluster) if timeline.mixed is None and x.committed and x.range.start < x.reached and x.range.end is None
+    ]:
         return told(
             LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
         )
@@ -96,11 +99,13 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     if not known:
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
         return
+    if timeline.mixed is not None:
+        yield f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed; logs without gaps would tell them apart"
     for one, other in pairwise(known):
         missing = between(one, other, isr_told=True)
         if isinstance(missing, Gap):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
-    yield from _of_rims(timeline, known)
+    yield from _of_rims(timeline, known, cluster)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
@@ -109,8 +114,9 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_marks(timeline)
 
 
-def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[str]:
-    """Terms that begin or go on in the evidence, and what came before or after does not."""
+def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Cluster) -> Iterator[str]:
+    """Terms that begin or go on in the evidence, and what came before or after does not. A log that was brought from another cluster has
+    that cluster's epochs in it, and so have those that copy it."""
     first = timeline.terms[0] if timeline.terms else None
     if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
@@ -118,7 +124,8 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[st
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
         elif any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
             yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
-    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
+    disks = () if inherited(timeline, cluster) else timeline.disks.values()
+    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
@@ -167,16 +174,11 @@ def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
         same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
-        leads_on = same and (term is not timeline.terms[-1] or _tells_start(term, timeline))  # or it did not live to hear of it
+        leads_on = same and (term is not timeline.terms[-1] or tells_start(term, timeline))  # or it did not live to hear of it
         if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
             yield (
                 f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
             )
-
-
-def _tells_start(term: Term, timeline: PartitionTimeline) -> bool:
-    replica = timeline.replicas.get(term.leader)
-    return replica is not None and any(s.epoch == term.epoch for s in replica.leader_starts)
 
 
 def _others_held(term: Term, timeline: PartitionTimeline) -> bool:

@@ -180,6 +180,15 @@ class PartitionTimeline:
             return True
         return any(e.event in ("leader-start", "follower-start", "epoch-assigned", "epoch-file") for e in self.events)
 
+    @cached_property
+    def mixed(self) -> int | None:
+        """A leader epoch that two brokers led. In one life of a partition none has more than one leader, for each is written once, by the
+        version of the one before (ZkPartitionStateMachine, PartitionRegistration#merge): here two lives could not be told apart."""
+        led: dict[int, set[int]] = defaultdict(set)
+        for term in self.terms:
+            led[term.epoch].add(term.leader)
+        return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
+
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0

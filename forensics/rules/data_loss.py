@@ -98,7 +98,7 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
-        severity=_severity(loss),
+        severity=_severity(loss) if timeline.mixed is None else "medium",
         confidence=loss.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
