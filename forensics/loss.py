@@ -188,8 +188,8 @@ def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
 
 def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """It was in sync when it told of its log, long after the last election: whoever does not follow the new leader leaves the ISR before."""
-    last, final = timeline.terms[-1], timeline.final
-    if told.line is None or told.at is None or last.at is None or final is None or broker not in final.isr:
+    last = timeline.terms[-1]
+    if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
     return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
 
@@ -302,7 +302,7 @@ def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
     if timeline.has_epochs or term.exact or term.at is None:
         return term
     began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
-    leader = timeline.final.leader if timeline.final is not None else None
+    leader = timeline.standing.leader
     for disk in sorted(timeline.disks.values(), key=lambda d: (d.broker != leader, d.broker)):
         held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
         near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
@@ -352,10 +352,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 term=term,
                 cause=cause,
                 committed=committed,
-                confidence=confidence if excuse is None and weighed else "possible",
+                confidence=confidence if excuse is None and (weighed or cause not in _TAILS) else "possible",
                 at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
-                weighed=weighed,
+                weighed=weighed or cause not in _TAILS,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
                 evidence=tuple(
@@ -373,6 +373,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     if not bounded and found:
         found.append(replace(found[-1], range=Range(end, None), confidence="possible", earlier=None))
     return found
+
+
+_TAILS = ("uncommitted-tail", "unknown")
+"""Causes with which no other replica is known to have had what was cut: whether anybody was told of it, only the producers' batches tell."""
 
 
 def _below_the_proven(

@@ -55,7 +55,8 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     known = _known(timeline)
     since = next((s.at for s in known if s.at is not None), None)
 
-    last = cluster.last_line(timeline.final.leader) if timeline.final is not None else None
+    leader = timeline.standing.leader
+    last = cluster.last_line(leader) if leader is not None else None
     until = min((at for at in (last, cluster.until) if at is not None), default=None)
 
     def told(kind: str, why: str) -> Verdict:
@@ -257,8 +258,8 @@ def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 def _of_marks(timeline: PartitionTimeline) -> Iterator[str]:
     """The leader's log at the end reaches every high watermark that was ever seen."""
-    final = timeline.final
-    disk = timeline.disks.get(final.leader) if final is not None else None
+    leader = timeline.standing.leader
+    disk = timeline.disks.get(leader) if leader is not None else None
     if disk is None or disk.log_end_offset is None:
         return
     marks = [
