@@ -413,7 +413,10 @@ def _unwritten(piece: _Piece) -> bool:
 
 def _lost_alone(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """The leader had gone on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: the loss is one, of
-    its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come."""
+    its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come.
+
+    It is not split: a range is sure by what its end is measured with, and an end that others tell from before they dropped out measures
+    where they stood, not what the leader lost; the verdict is `lost` all the same, for what they had was committed."""
     if _sole(term, timeline) != term.leader or (term.leader in timeline.replicas and not _recovered(term.leader, term, timeline)):
         return False
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
@@ -430,9 +433,8 @@ def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
     replica, before = timeline.replicas.get(term.leader), term.before
     if replica is None or before is None or term.restart:
         return False
-    versions = (before.partition_epoch, term.state.partition_epoch if term.state is not None else None)
-    gap = versions[0] is not None and versions[1] is not None and versions[1] > versions[0] + 1
-    if before.leader != term.leader and not (gap and term.leader in before.isr):
+    missed = between(before, term.state, isr_told=True) if term.state is not None else None
+    if before.leader != term.leader and not (isinstance(missed, Gap) and term.leader in before.isr):
         return False
     for event in replica.events:
         leads = event.event == "leader-start" or (event.event == "partition-state" and event.leader == term.leader)
