@@ -25,7 +25,7 @@ from forensics.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
-from forensics.came_through import came_through
+from forensics.came_through import came_through, knew
 from forensics.durability import required
 from forensics.elections import Election, elections
 from forensics.handovers import Handover, handover
@@ -439,7 +439,7 @@ def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
     for event in replica.events:
         leads = event.event == "leader-start" or (event.event == "partition-state" and event.leader == term.leader)
         if leads and event.leader_epoch == term.epoch:
-            return True
+            return not knew(event)
         told = event.event == "partition-state" and event.reason == "received" and event.leader_epoch is not None
         if event.event in _OF_A_LIFE or told:
             return False
