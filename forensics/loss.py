@@ -334,6 +334,7 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         sure_unclean = election is not None and election.unclean and election.confidence != "possible"
         if committed is False or (committed is None and not sure_unclean):
             excuse, weighed = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
+            weighed = weighed or cause not in (*_TAILS, "unclean-election")
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
@@ -352,10 +353,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 term=term,
                 cause=cause,
                 committed=committed,
-                confidence=confidence if excuse is None and (weighed or cause not in _TAILS) else "possible",
+                confidence=confidence if excuse is None and weighed else "possible",
                 at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
-                weighed=weighed or cause not in _TAILS,
+                weighed=weighed,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
                 evidence=tuple(
