@@ -87,7 +87,7 @@ def measured(command: str, evidence: Path, heap: int, keep: Path | None) -> str:
 def run_here(heap: int, arguments: list[str]) -> None:
     """The command in this process, with a heap of so many MiB; 0 is the default."""
     from forensics.cli import main as command
-    from spark import session
+    from spark.engine import session
 
     if heap:
         vars(session)["_driver_memory"] = lambda: heap * 2**20

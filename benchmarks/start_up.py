@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from spark.class_archive import SWITCH, archive_for
-from spark.java import find_java, python_path
+from spark.engine.class_archive import SWITCH, archive_for
+from spark.engine.java import find_java, python_path
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +73,7 @@ def make_archive(home: Path) -> None:
         sys.exit(f"no archive can be made: {SWITCH} is off, or there is no cache directory")
     if not archive.path.exists():
         subprocess.run(
-            [sys.executable, "-m", "spark.training", str(home)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "spark.engine.training", str(home)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
 
@@ -86,7 +86,7 @@ def run(way: str) -> float:
 
 
 def session_by(way: str) -> SparkSession:
-    from spark.session import _allow_arrow_alone, start
+    from spark.engine.session import _allow_arrow_alone, start
 
     if way != "spark-submit":
         return start(small="light" in way)
@@ -99,7 +99,7 @@ def session_by(way: str) -> SparkSession:
 
 def job(session: SparkSession) -> None:
     """A data source, a map, a shuffle by key with a function for each group, a sort: what the smallest analysis needs."""
-    from spark.training import SCHEMA, Rows
+    from spark.engine.training import SCHEMA, Rows
 
     session.dataSource.register(Rows)
     mapped = session.read.format(Rows.name()).load().mapInArrow(same, SCHEMA)

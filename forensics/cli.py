@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from forensics.report.version import version
+from forensics.views.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
@@ -62,7 +62,7 @@ def cli() -> None:
 
 def interrupted(*_: object) -> NoReturn:
     """Ctrl-C ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
-    about the others' end; the JVM and its files go when this process does (spark.java)."""
+    about the others' end; the JVM and its files go when this process does (spark.engine.java)."""
     shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
     os.write(2, f"{shown}Interrupted.\n".encode())  # sys.stderr may be in the middle of a line of its own, and refuses another then
     os._exit(130)
@@ -89,5 +89,5 @@ def main() -> None:
 
 
 def _spark_has_fallen() -> bool:
-    java = sys.modules.get("spark.java")
+    java = sys.modules.get("spark.engine.java")
     return java is not None and java.has_fallen()

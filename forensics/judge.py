@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from forensics import balance, durability
-from forensics.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
-from forensics.incidents import Incident, incidents
-from forensics.inheritance import inherited
+from forensics.cluster import balance
+from forensics.cluster.incidents import Incident, incidents
 from forensics.model import LEVELS, Evidence, Finding
+from forensics.partition import durability
+from forensics.partition.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
+from forensics.partition.inheritance import inherited
+from forensics.partition.verdict import verdict
 from forensics.rules import RULES
-from forensics.verdict import verdict
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 
 INTERNAL = "__cluster_metadata"
 OF_METADATA = frozenset({"raft-truncation"})

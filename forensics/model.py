@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline
+from spark.partition.timeline import PartitionTimeline
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 MINOR = ("low", "info")
@@ -117,13 +117,13 @@ class Finding:
     cause: str | None = None
     next_steps: tuple[str, ...] = ()
     cluster: int = 0
-    """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.Cluster."""
+    """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.facts.Cluster."""
     places: tuple[Place, ...] = ()
-    """What one event did to many partitions (forensics.folding); `topic` and `partition` are None then."""
+    """What one event did to many partitions (forensics.cluster.folding); `topic` and `partition` are None then."""
     still_on: tuple[int, ...] = ()
     """Brokers on whose disks the lost records still lie."""
     incident: str | None = None
-    """Id of the incident it belongs to (forensics.incidents)."""
+    """Id of the incident it belongs to (forensics.cluster.incidents)."""
 
     @property
     def happened(self) -> datetime | None:
@@ -229,7 +229,7 @@ ABSENCE = pa.struct(
         ("evidence", pa.list_(_EVIDENCE)),
     ]
 )
-"""An assigned replica outside the ISR (forensics.absences.Interval); `times` of them folded into one."""
+"""An assigned replica outside the ISR (forensics.partition.absences.Interval); `times` of them folded into one."""
 SHORT = pa.struct(
     [
         ("leader", pa.int32()),
@@ -239,17 +239,17 @@ SHORT = pa.struct(
         ("missing", pa.list_(pa.int32())),
     ]
 )
-"""The partition was under-replicated under this leader (forensics.absences.Short)."""
+"""The partition was under-replicated under this leader (forensics.partition.absences.Short)."""
 
 EXPOSURE = pa.struct(
     [(name, pa.int64()) for name in ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")]
     + [("alone_from", pa.timestamp("us"))]
 )
-"""How long the partition had too few replicas in sync (forensics.durability.Exposure)."""
+"""How long the partition had too few replicas in sync (forensics.partition.durability.Exposure)."""
 STEP = pa.struct([("at", pa.timestamp("us")), ("leader", pa.int32()), ("preferred", pa.int32())])
 SIZE = pa.struct([("broker", pa.int32()), ("directory", pa.string()), ("bytes", pa.int64())])
 TRAFFIC = pa.struct([("broker", pa.int32()), ("at", pa.timestamp("us")), ("seconds", pa.int64()), ("bytes", pa.int64())])
-"""Changes of leader or preferred leader, sizes of replicas, bytes written to a leader (forensics.balance)."""
+"""Changes of leader or preferred leader, sizes of replicas, bytes written to a leader (forensics.cluster.balance)."""
 
 INHERITED = pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("told", _EVIDENCE)])
 """A log that a broker brought with it from the cluster it was in before."""
@@ -320,7 +320,7 @@ Words = Callable[[Sequence[Finding]], str]
 
 @dataclass(frozen=True)
 class Many:
-    """How the findings of one event become one (forensics.folding): those of one incident, or of one time where they belong to none."""
+    """How the findings of one event become one (forensics.cluster.folding): those of one incident, or of one time where they belong to none."""
 
     words: Words | None = None
     """What happened, after the names of the partitions; None: what the first says of itself."""
@@ -358,13 +358,6 @@ class Rule:
     """Causes of its findings with which they are such; empty: with any."""
     of_evidence: bool = False
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
-
-    @property
-    def exemplars(self) -> tuple[Exemplar, ...]:
-        """The proof: small incidents the rule must find, and near misses it must not. Read when asked for: no run needs them."""
-        from forensics.exemplars import exemplars_of
-
-        return exemplars_of(self.kind)
 
 
 def moment(at: datetime | None) -> str:

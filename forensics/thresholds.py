@@ -1,6 +1,6 @@
 """Where we draw a line that Kafka does not: each of our own thresholds, with why it is where it is.
 
-Here: what decides whether something is told, as what, and how bad. Not here: times that Kafka's settings give (spark.presence, absences),
+Here: what decides whether something is told, as what, and how bad. Not here: times that Kafka's settings give (spark.cluster.presence, absences),
 or how much a screen or a report holds.
 """
 

@@ -1,7 +1,7 @@
 """The one table every parser fills: an event is one fact some file states, with the place it was read.
 
 Here: the Arrow schema with a doc for each field, the vocabulary of event kinds, and the builder of batches. Not here: how
-a fact is read (the parser modules) or what it means (spark.timeline, forensics.rules).
+a fact is read (the parser modules) or what it means (spark.partition.timeline, forensics.rules).
 
 One wide schema, most columns null in any row, because every kind of evidence flows through one Spark source: Arrow keeps
 an all-null column at almost no cost, and one pass over an archive feeds everything that follows.
@@ -93,6 +93,7 @@ EVENTS = pa.schema(
         _field("event", pa.string(), "kind of fact, one of EVENT_KINDS"),
         _field("pattern", pa.string(), "line pattern or file parser that read it"),
         _field("level", pa.string(), "log level of the line"),
+        _field("mode", pa.string(), "'zookeeper' or 'kraft', where only a process of a cluster of that mode states such a fact"),
         _field("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
         _field("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
         _field("near", pa.int32(), "node that the last line before named as its writer, where this one names none"),
@@ -109,8 +110,10 @@ EVENTS = pa.schema(
         _field("isr", _ids, "in-sync replicas after the change"),
         _field("previous_isr", _ids, "in-sync replicas before the change"),
         _field("replicas", _ids, "assigned replicas (AR), preferred leader first"),
+        _field("unordered", pa.bool_(), "`replicas` were sent as a set, up to 0.10.2: their order tells nothing"),
         _field("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
         _field("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
+        _field("eligible", _ids, "eligible leader replicas after the change (KIP-966)"),
         _field("recovering", pa.bool_(), "leaderRecoveryState is RECOVERING (KIP-704)"),
         _field("broker", pa.int32(), "the other broker the fact is about: removed from an ISR, fenced, fetched from"),
         _field("brokers", _ids, "several brokers the fact is about"),
@@ -139,7 +142,7 @@ EVENT_KINDS: dict[str, str] = {
     "leader-start": "`node` begins to lead at leader_epoch; log_end_offset is its LEO then",
     "follower-start": "`node` begins to follow at leader_epoch; log_end_offset is its LEO then",
     "partition-state": "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'written' (a leader's ISR change), 'received', 'cached', or 'stored': read from its znode",
-    "partition-transition": "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New'",
+    "partition-transition": "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New', value 'made' where there was none before",
     "unclean-election-said": "Kafka itself says that a leader was elected outside the ISR",
     "recovering-mark": "the new leader was told that its election was unclean (leaderRecoveryState)",
     "election-failed": "the controller found no replica it may elect",
@@ -154,18 +157,18 @@ EVENT_KINDS: dict[str, str] = {
     "isr-expand": "a leader intends to expand the ISR",
     "isr-update": "an ISR change took effect, as the leader that made it says",
     "isr-written": "an ISR change took effect, as the controller that wrote it for a leader says; broker is the leader, where it is named",
-    "isr-rejected": "an ISR change was refused: the leader is not the leader any more, or its view is old",
+    "isr-rejected": "an ISR change was refused: the leader is not the leader any more, or its view is old; reason 'old-leader-epoch' where that is why",
     # the log
     "log-load": "a log was loaded at start-up; log_end_offset is exact after recovery",
     "log-recovery": "a segment is recovered because the last stop was unclean",
     "log-corruption": "recovery or reading met bytes that are no valid records",
-    "log-created": "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113)",
+    "log-created": "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113); key 'cleanup.policy' where its own settings are told, value that one, null where it is the broker's",
     "log-moved": "the copy took the replica's place: its log lies in another log directory now, whole",
     "log-deleted": "a replica's directory was marked for deletion",
     "hw-loaded": "HW a replica starts with, from its checkpoint, clamped to its log",
     "hw-missing": "no HW was checkpointed for the replica",
     "hw-regression": "HW went from previous_offset back to high_watermark",
-    "truncation": "the log was cut to offset",
+    "truncation": "the log was cut to offset; reason 'longer' where only a log that goes beyond it says so",
     "truncation-noop": "a truncation to offset changed nothing; log_end_offset is exact",
     "truncation-plan": "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'",
     "truncation-below-hw": "a follower truncates below its own HW",
@@ -173,11 +176,11 @@ EVENT_KINDS: dict[str, str] = {
     "fetch-offset-reset": "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below",
     "segment-roll": "a new segment begins at offset, the LEO then",
     "segment-delete": "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll",
-    "log-start-move": "log start offset moved; reason as Kafka gives it",
+    "log-start-move": "log start offset moved; reason is delete-records, retention, leader (a follower's, after its leader's), snapshot or first append, where it is told",
     "producer-snapshot": "producer state was written at offset, the LEO then",
     "epoch-assigned": "an entry was appended to the leader epoch cache",
     "epoch-conflict": "a new epoch entry removed conflicting ones",
-    "fetcher-added": "a fetcher from `broker` was started at offset",
+    "fetcher-added": "a fetcher from `broker` was started at offset; reason 'own-end' up to 2.0: at the follower's log end, from 1.1 on at its high watermark, which is never more",
     "fetcher-removed": "fetching stopped",
     "fetch-error": "a fetch failed",
     "fetch-broken-off": "the connection to `broker` was lost in the midst of a fetch",
@@ -224,7 +227,7 @@ EVENT_KINDS: dict[str, str] = {
     "topic-created": "a topic was created",
     "topic-deletion": "a topic's deletion started",
     "topic-deleted": "a topic's deletion completed",
-    "client-reset": "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation",
+    "client-reset": "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation, value its group",
     "group-coordinated": "a group coordinator names a consumer group (value) whose offsets the partition of __consumer_offsets keeps",
     "reassignment": "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'",
     # KRaft metadata records

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from spark.class_archive import SWITCH
+from spark.engine.class_archive import SWITCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ os.environ[SWITCH] = "off"
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
     """An embedded session as the commands have it, with two tasks at a time."""
-    from spark.session import start
+    from spark.engine.session import start
 
     running = start("local[2]")
     yield running
@@ -59,5 +59,5 @@ def called(session: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[.
             raise done.exception
         return Done(done.exit_code, done.stdout, done.stderr)
 
-    monkeypatch.setattr("spark.session.Starting", Started)
+    monkeypatch.setattr("spark.engine.session.Starting", Started)
     return call

@@ -14,20 +14,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.balance import measures, sums
+from forensics.cluster.balance import measures, sums
 from forensics.judge import conclude, judge_partition
 from forensics.model import VERDICTS, Finding, Place
-from forensics.report.document import Report
+from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
-from spark.cluster import CLUSTER_EVENTS, Cluster
-from spark.comparisons import LEADERSHIPS
+from spark.cluster.comparisons import LEADERSHIPS
+from spark.cluster.facts import CLUSTER_EVENTS, Cluster
+from spark.cluster.gather import Identifier, Options, gather
+from spark.engine.pipeline import by_partition, judged
+from spark.engine.pipeline import timelines as built
 from spark.events import IDENTIFIED
-from spark.gather import Identifier, Options, gather
-from spark.pipeline import by_partition, judged
-from spark.pipeline import timelines as built
-from spark.timeline import PartitionTimeline
+from spark.partition.timeline import PartitionTimeline
 
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:

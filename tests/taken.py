@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from forensics.folding import places
+from forensics.cluster.folding import places
 from forensics.model import CONFIDENCES, LEVELS, Finding
-from forensics.report.document import Report
-from forensics.report.headline import EXCLUDED, loss_of, summary
-from forensics.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.views.document import Report
+from forensics.views.headline import EXCLUDED, loss_of, summary
 from parsers import evidence, schemas
 from parsers.containers.names import moment as instant
 from parsers.schemas import EVENTS, Member

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from forensics.balance import measures, ratios
 from forensics.cli import cli
+from forensics.cluster.balance import measures, ratios
 from forensics.commands.analyze import _measures, weight
 from forensics.model import LEVELS, Finding
-from forensics.report.document import Report
+from forensics.views.document import Report
 from tests import local
 from tests.forensics.staged import of
 
@@ -142,7 +142,7 @@ def test_imbalance_is_what_describe_shows(name: str) -> None:
 
 def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> None:
     from parsers.containers.units import units
-    from spark.pipeline import gathered, identified, read
+    from spark.engine.pipeline import gathered, identified, read
 
     (tmp_path / "load-metrics.csv").write_text(METRICS)
     described = "\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\n"

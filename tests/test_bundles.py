@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from forensics.folding import places
+from forensics.cluster.folding import places
 from forensics.model import LEVELS, Finding
-from forensics.report.document import Report
+from forensics.views.document import Report
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"

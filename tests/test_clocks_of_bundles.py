@@ -19,13 +19,13 @@ import pytest
 
 from forensics.commands.evidence import clock_offset
 from forensics.commands.evidence import zone as zone_option
-from forensics.report.document import Report
+from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
-from spark.clocks import UNSURE
+from spark.cluster.clocks import UNSURE
+from spark.cluster.gather import Options
+from spark.cluster.zones import NOISE_MS, in_zone
 from spark.events import rows
-from spark.gather import Options
-from spark.zones import NOISE_MS, in_zone
 from tests import local
 from tests.forensics.staged import table
 

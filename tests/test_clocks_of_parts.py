@@ -10,11 +10,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from forensics.report.document import Report
-from forensics.report.text import show
-from spark.clocks import UNSURE
+from forensics.views.document import Report
+from forensics.views.text import show
+from spark.cluster.clocks import UNSURE
+from spark.cluster.zones import NOISE_MS
 from spark.events import rows
-from spark.zones import NOISE_MS
 from tests import local
 from tests.forensics.staged import report, table
 from tests.test_clocks_of_bundles import HOUR, moved, node_of, verdicts

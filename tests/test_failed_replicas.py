@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from forensics.absences import CRASHED, LOG_DIR, NEW, NOT_TOLD, REASSIGNED, RESTARTED, SLOW, STUCK
 from forensics.model import LEVELS, Finding
-from forensics.report.document import Report
+from forensics.partition.absences import CRASHED, LOG_DIR, NEW, NOT_TOLD, REASSIGNED, RESTARTED, SLOW, STUCK
+from forensics.views.document import Report
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from forensics.folding import places
-from forensics.report.document import Report
+from forensics.cluster.folding import places
+from forensics.views.document import Report
 from tests import local
 from tests.shapes import BUNDLES, File, Files, bundle, only, put, without
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from forensics.commands.inspect import _parts, command
-from forensics.report.document import Report
+from forensics.views.document import Report
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from forensics.folding import places
+from forensics.cluster.folding import places
 from forensics.model import LEVELS, Finding, Place
-from forensics.report.document import Report
-from forensics.report.text import show
+from forensics.views.document import Report
+from forensics.views.text import show
 from tests import local
 from tests.shapes import BUNDLES, File, Files, bundle, by_pod, cut, latest, nodes, only, put, renamed, tar, without, zipped
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from forensics.absences import intervals
-from forensics.folding import OFTEN
+from forensics.cluster.folding import OFTEN
 from forensics.model import Finding
-from forensics.report.document import Report
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from forensics.partition.absences import intervals
+from forensics.views.document import Report
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"

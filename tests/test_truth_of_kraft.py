@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from forensics.model import Finding
-from forensics.report.document import Report
+from forensics.views.document import Report
 from tests import local
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"

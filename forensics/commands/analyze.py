@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from forensics.judge import Asked
-    from forensics.report.document import Report
-    from spark.cluster import Cluster, Measure
+    from forensics.views.document import Report
+    from spark.cluster.facts import Cluster, Measure
 
 LOAD_METRICS = "load-metrics"
 """Kind of the sources that hold load as the user measured it."""
@@ -90,8 +90,8 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
 def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     from forensics.judge import conclude, judge_partition
     from forensics.model import VERDICTS
-    from forensics.report.document import Report
-    from spark.pipeline import identified, verdicts
+    from forensics.views.document import Report
+    from spark.engine.pipeline import identified, verdicts
 
     known = identified(opened.events, opened.identifier)
     opened.cluster.measures = _measures(known, opened.cluster)
@@ -108,7 +108,7 @@ def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from forensics.balance import MEASURES, measures, sums
+    from forensics.cluster.balance import MEASURES, measures, sums
 
     found = events.where(F.col("event") == "load-metric").mapInArrow(sums, from_arrow_schema(MEASURES))
     return measures(found.toArrow().to_pylist())
@@ -126,7 +126,7 @@ def weight(text: str) -> tuple[str, float]:
 
 
 def _check_weights(cluster: Cluster) -> None:
-    from forensics.balance import COUNTED, MEASURED
+    from forensics.cluster.balance import COUNTED, MEASURED
 
     known = COUNTED | MEASURED | {m.metric for m in cluster.measures}
     for metric in cluster.weights:
@@ -140,7 +140,7 @@ def _narrowed(
     """The report with only the findings asked for and the verdict on the partitions asked for; what is known of the evidence stays whole."""
     from dataclasses import replace
 
-    from forensics.folding import places
+    from forensics.cluster.folding import places
 
     asked = _asked(topics, partitions)
     there = list(report.findings)
@@ -163,6 +163,6 @@ def _write(report: Report, json_file: str | None) -> None:
         return
     from rich.console import Console
 
-    from forensics.report.text import show
+    from forensics.views.text import show
 
     show(report, Console(highlight=False))

@@ -1,6 +1,6 @@
 """`kafka-forensics checkpoints`: the checkpoint and epoch files of all brokers side by side.
 
-Here: the options and the two Spark jobs. Not here: the comparison (forensics.side_by_side) or its words (report.checkpoints).
+Here: the options and the two Spark jobs. Not here: the comparison (forensics.partition.side_by_side) or its words (report.checkpoints).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from forensics.commands.output import json_option, write_json
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from forensics.report.checkpoints import Comparison
+    from forensics.views.checkpoints import Comparison
 
 
 @click.command("checkpoints")
@@ -52,7 +52,7 @@ def command(
         return
     from rich.console import Console
 
-    from forensics.report.checkpoints import show
+    from forensics.views.checkpoints import show
 
     show(found, Console(highlight=False))
 
@@ -66,9 +66,9 @@ def _compared(
     partitions: Sequence[int],
     everything: bool,
 ) -> Comparison:
-    from forensics.report.checkpoints import Comparison
-    from forensics.side_by_side import BEFORE, SCHEMA, as_before, comparison
-    from spark.pipeline import identified, verdicts
+    from forensics.partition.side_by_side import BEFORE, SCHEMA, as_before, comparison
+    from forensics.views.checkpoints import Comparison
+    from spark.engine.pipeline import identified, verdicts
 
     events = identified(opened.events, opened.identifier)
     if before is not None:

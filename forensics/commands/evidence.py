@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from parsers.containers.units import Unit
-    from spark.cluster import Cluster
-    from spark.gather import Identifier, Options
+    from spark.cluster.facts import Cluster
+    from spark.cluster.gather import Identifier, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
@@ -138,8 +138,8 @@ def open_evidence(
 ) -> Opened:
     """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
     Spark cannot start. Without `keep` Spark forgets the events, and reads anew where they are asked for."""
-    from spark.gather import Options
-    from spark.session import Starting
+    from spark.cluster.gather import Options
+    from spark.engine.session import Starting
 
     offset, name = zone(timezone)
     options = Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
@@ -159,7 +159,7 @@ def open_evidence(
 
 
 def _read(session: Any, planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
-    from spark.pipeline import gathered, read
+    from spark.engine.pipeline import gathered, read
 
     context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
@@ -181,7 +181,7 @@ def _check(paths: Sequence[str]) -> None:
 
 
 def _session(starting: Any) -> Any:
-    from spark.java import JavaFailed, NoJava
+    from spark.engine.java import JavaFailed, NoJava
 
     try:
         return starting.session()

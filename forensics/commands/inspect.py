@@ -19,8 +19,8 @@ from forensics.commands.output import json_option, write_json
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from forensics.report.document import Report
-    from spark.cluster import Source
+    from forensics.views.document import Report
+    from spark.cluster.facts import Source
 
 
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
     from forensics.judge import conclude
-    from forensics.report.document import Report
+    from forensics.views.document import Report
 
     opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
     told = conclude([], opened.cluster)
@@ -63,8 +63,8 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from forensics.report.text import clean, sized
-    from spark.clocks import UNSURE
+    from forensics.views.text import clean, sized
+    from spark.cluster.clocks import UNSURE
 
     cluster = report.cluster
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")

@@ -1,6 +1,6 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, how a record is shown, and its way to stdout or a file. Not here: order and choice of records (spark.merge)
+Here: the options, how a record is shown, and its way to stdout or a file. Not here: order and choice of records (spark.engine.merge)
 or what a record is (parsers.records).
 """
 
@@ -24,8 +24,8 @@ from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, evidence
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
-    from spark.cluster import Cluster
-    from spark.merge import Show, Wanted
+    from spark.cluster.facts import Cluster
+    from spark.engine.merge import Show, Wanted
 
 TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -104,7 +104,7 @@ def _wanted(
     loggers: tuple[str, ...],
     text: str | None,
 ) -> Wanted:
-    from spark.merge import Wanted
+    from spark.engine.merge import Wanted
 
     return Wanted(
         topics=frozenset(topics),
@@ -121,7 +121,7 @@ def _wanted(
 
 
 def _blocks(opened: Opened, wanted: Wanted, as_json: bool) -> Iterator[str]:
-    from spark.merge import merged, merger, stream
+    from spark.engine.merge import merged, merger, stream
 
     context = click.get_current_context()
     reading = merger(opened.cluster, opened.identifier, wanted, context.meta.get(LOG_PATTERNS, ()), stated=as_json)
@@ -190,7 +190,7 @@ def _shown(text: str) -> str:
     """Text without what a terminal would obey."""
     if text.isprintable() or text.replace("\t", "").isprintable():
         return text
-    from forensics.report.text import clean
+    from forensics.views.text import clean
 
     return clean(text)
 

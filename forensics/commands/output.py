@@ -1,6 +1,6 @@
 """Where a command's result goes, and how times are given to it: what the commands' own options share.
 
-Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.report).
+Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
 """
 
 from __future__ import annotations

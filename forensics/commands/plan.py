@@ -1,7 +1,7 @@
 """`kafka-forensics plan`: election and reassignment files that would repair what was found. Nothing is ever executed.
 
-Here: the options, the Spark jobs, where files go, and what the plan rests on. Not here: planning (forensics.repair), how the
-cluster stands (forensics.standing), the files and the words (report.plan).
+Here: the options, the Spark jobs, where files go, and what the plan rests on. Not here: planning (forensics.cluster.repair), how the
+cluster stands (forensics.cluster.standing), the files and the words (report.plan).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import click
 from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
 
 if TYPE_CHECKING:
-    from forensics.kafka_tools import Tools
-    from forensics.repair import Broker, Partition
-    from forensics.report.plan import Overview
-    from spark.cluster import Cluster
+    from forensics.cluster.kafka_tools import Tools
+    from forensics.cluster.repair import Broker, Partition
+    from forensics.views.plan import Overview
+    from spark.cluster.facts import Cluster
 
 
 @click.command("plan")
@@ -60,14 +60,14 @@ def command(
         return
     from rich.console import Console
 
-    from forensics.report.plan import show
+    from forensics.views.plan import show
 
     show(found, Console(highlight=False), out=out)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
     """What can be refused before anything is read."""
-    from spark.versions import parsed
+    from spark.cluster.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
         raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
@@ -92,8 +92,8 @@ def _write(found: Overview, directory: Path) -> None:
 def _planned(
     opened: Opened, gone: Sequence[int], live: Sequence[int], kafka_version: str | None, batch: int, command: Sequence[str]
 ) -> Overview:
-    from forensics.standing import SCHEMA, partitions, standing
-    from spark.pipeline import identified, verdicts
+    from forensics.cluster.standing import SCHEMA, partitions, standing
+    from spark.engine.pipeline import identified, verdicts
 
     events = identified(opened.events, opened.identifier)
     rows = verdicts(events, opened.cluster, standing, SCHEMA).toArrow().to_pylist()
@@ -110,9 +110,9 @@ def overview(
     command: Sequence[str] = (),
 ) -> Overview:
     """The plan for a cluster that stands so, for the tools of `kafka_version` or else of the oldest broker."""
-    from forensics.repair import plan
-    from forensics.report.plan import Overview
-    from forensics.standing import brokers
+    from forensics.cluster.repair import plan
+    from forensics.cluster.standing import brokers
+    from forensics.views.plan import Overview
 
     found = brokers(cluster, known, live, gone)
     tools, told = _tools(cluster, kafka_version)
@@ -121,8 +121,8 @@ def overview(
 
 
 def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
-    from forensics.kafka_tools import NEWEST, Tools
-    from spark.versions import parsed, versions
+    from forensics.cluster.kafka_tools import NEWEST, Tools
+    from spark.cluster.versions import parsed, versions
 
     kraft = cluster.mode == "kraft"
     if (given := parsed(asked)) is not None:

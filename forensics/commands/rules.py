@@ -13,6 +13,7 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:
     """List the findings that are looked for: level, meaning, benign causes, references, and the exemplars that prove them."""
+    from forensics.exemplars import exemplars_of
     from forensics.rules import RULES
 
     known = {rule.kind: rule for rule in RULES}
@@ -28,7 +29,7 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
                 "meaning": r.meaning,
                 "benign": r.benign,
                 "references": r.references,
-                "exemplars": [{"name": e.name, "found": e.found, "story": e.story, "from": e.origin} for e in r.exemplars],
+                "exemplars": [{"name": e.name, "found": e.found, "story": e.story, "from": e.origin} for e in exemplars_of(r.kind)],
             }
             for r in chosen
         ]
@@ -41,7 +42,7 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
             click.echo(_wrapped(f"not this: {cause}"))
         if rule.references:
             click.echo(_wrapped("see " + ", ".join(rule.references)))
-        for exemplar in rule.exemplars:
+        for exemplar in exemplars_of(rule.kind):
             click.echo(_wrapped(f"{'finds' if exemplar.found else 'leaves'} {exemplar.name}: {exemplar.story}"))
         click.echo()
 

@@ -65,7 +65,7 @@ def _story(opened: Opened, topic: str, partition: int, wanted: Wanted) -> list[d
 
     from forensics.story.assembly import tell
     from forensics.story.step import STORY
-    from spark.pipeline import identified, verdicts
+    from spark.engine.pipeline import identified, verdicts
 
     own = opened.events.where((F.col("topic") == topic) & (F.col("partition") == partition))
     known = identified(own, opened.identifier)
@@ -77,7 +77,7 @@ def _unknown(opened: Opened, topic: str, partition: int) -> str:
     """A line that says what there is in place of what was asked for."""
     from pyspark.sql import functions as F
 
-    from forensics.report.text import clean
+    from forensics.views.text import clean
 
     of_partitions = opened.events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
     if partitions := sorted(r[0] for r in of_partitions.where(F.col("topic") == topic).select("partition").distinct().collect()):
@@ -91,7 +91,7 @@ def _unknown(opened: Opened, topic: str, partition: int) -> str:
 
 
 def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
-    from forensics.report.lanes import json_text, show
+    from forensics.views.lanes import json_text, show
 
     if json_file is not None and write_json(json_text(rows, topic, partition), json_file):
         return

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from forensics.absences import absences
-from forensics.durability import at_min_isr, min_isr, required, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, condensed, lasted, missing, until, up_to, windows
-from forensics.witnesses import unheard, untold
-from spark.cluster import Cluster
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from forensics.partition.absences import absences
+from forensics.partition.durability import at_min_isr, min_isr, required, settled
+from forensics.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
+from forensics.partition.witnesses import unheard, untold
+from spark.cluster.facts import Cluster
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from forensics.model import Evidence, Finding, Many, Rule, moment, quote, some
-from spark.cluster import Cluster, Node
-from spark.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
+from spark.cluster.facts import Cluster, Node
+from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import Presence
 from spark.events import Event
-from spark.presence import Presence
 
 TOGETHER = timedelta(seconds=10)
 """The metadata record, the controller's line and the broker's own session loss tell of one fencing."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
 from parsers.sniff import partition_of
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
 
 _REASONS = frozenset({"checkpoint-corrupt", "epochs-not-rising"})

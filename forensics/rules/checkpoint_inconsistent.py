@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.states_of_files import cut_since, taken_alive
-from spark.cluster import Cluster
+from forensics.partition.states_of_files import cut_since, taken_alive
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import Disk
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import Disk
+from spark.partition.timeline import PartitionTimeline
 
 _BOTH = ("leader-start", "follower-start", "isr-shrink")
 """Lines that give high watermark and log end offset of their writer at once."""

@@ -1,6 +1,6 @@
 """clock-skew: a broker's clock was wrong, and how that was seen.
 
-Here: the words for a clock whose error is larger than what is not known of it. Not here: the estimate (spark.clocks). A zone
+Here: the words for a clock whose error is larger than what is not known of it. Not here: the estimate (spark.cluster.clocks). A zone
 other than UTC is no error and no finding.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Evidence, Finding, Rule, brokers_named, quote
-from spark.clocks import Clock
-from spark.cluster import Cluster, Node, Source
-from spark.comparisons import BUSY_MS
+from spark.cluster.clocks import Clock
+from spark.cluster.comparisons import BUSY_MS
+from spark.cluster.facts import Cluster, Node, Source
 
 LEAST_MS = 1_000
 """Less is lost among the delays with which brokers print what they were told."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
 
 

@@ -1,7 +1,7 @@
 """cluster-recreated: the brokers became another cluster, with other topics under the old names and epochs that begin anew.
 
 Here: how it came about, as far as the evidence tells, and what of the old cluster the brokers still had. Not here: which lines are of which
-cluster (spark.incarnations), or what was lost of the old logs (data_loss).
+cluster (spark.cluster.incarnations), or what was lost of the old logs (data_loss).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
-from spark.cluster import Beginning, Cluster
+from spark.cluster.facts import Beginning, Cluster
 
 THROUGH_IT = timedelta(minutes=5)
 """Between the end of a session and the first election in the empty store."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.absences import SLOW, STUCK
-from forensics.failed_replicas import Degradation, Episode, degradations
+from forensics.cluster.failed_replicas import Degradation, Episode, degradations
+from forensics.cluster.under_replication import series
 from forensics.model import Finding, Rule, brokers_named, counted, moment
+from forensics.partition.absences import SLOW, STUCK
 from forensics.thresholds import WIDE
-from forensics.under_replication import series
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

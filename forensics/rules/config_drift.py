@@ -1,7 +1,7 @@
 """config-drift: a setting that guards records was made less safe while the cluster ran.
 
 Here: changes of unclean.leader.election.enable and min.insync.replicas by the history of settings, and what came of them. Not here:
-settings that were unwise all the time, or what a setting's value was at a moment (spark.effective).
+settings that were unwise all the time, or what a setting's value was at a moment (spark.cluster.effective).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.elections import elections
-from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.remembered import last_kept
-from spark.cluster import Cluster
-from spark.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
+from forensics.partition.elections import elections
+from forensics.partition.loss import losses
+from forensics.partition.remembered import last_kept
+from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
+from spark.cluster.facts import Cluster
+from spark.cluster.settings import BROKER, CLUSTER, DELETIONS, Change
 from spark.events import Event
-from spark.settings import DELETIONS, Change
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.timeline import PartitionTimeline, Term
 
 GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
@@ -93,7 +93,7 @@ def _owner(event: Event) -> str | None:
         return f"topic {event.topic}"
     if event.event == "metadata-config":
         return f"broker {event.node}" if event.node is not None else "the whole cluster"
-    if event.line is None or not (event.reason or "").startswith("DYNAMIC"):
+    if event.line is None or event.reason not in (BROKER, CLUSTER):
         return None
     return f"broker {event.broker}" if event.broker is not None else "the whole cluster"
 

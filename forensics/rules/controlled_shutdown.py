@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.presence import Incarnation
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import Incarnation
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

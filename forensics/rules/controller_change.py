@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.absences import CRASHED, GONE
-from forensics.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
+from forensics.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
+from forensics.cluster.under_replication import series
 from forensics.model import Finding, Many, Rule, counted, moment
-from forensics.under_replication import series
-from forensics.windows import ending
-from spark.cluster import Cluster
+from forensics.partition.absences import CRASHED, GONE
+from forensics.partition.windows import ending
+from spark.cluster.facts import Cluster
 
 OFFLINE = "offline"
 

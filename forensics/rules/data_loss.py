@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.model import LEVELS, Finding, Many, Range, Rule, brokers_named, moment, quote
-from spark.cluster import Cluster
+from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import SLACK
+from spark.cluster.settings import LOG_DIRECTORIES
 from spark.events import Event
-from spark.presence import SLACK
-from spark.replicas import Removal
-from spark.settings import LOG_DIRECTORIES
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.replicas import Removal
+from spark.partition.timeline import PartitionTimeline, Term
 
 _BECAUSE = {
     "unclean-election": "was elected from outside the ISR and did not have them",

@@ -11,10 +11,10 @@ from datetime import timedelta
 from itertools import zip_longest
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.replicas import Removal
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.replicas import Removal
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 SURELY = timedelta(seconds=1)
 """Two brokers' clocks may differ by a little after correction."""

@@ -1,7 +1,7 @@
 """epoch-history-damaged: a replica's leader-epoch-checkpoint does not tell the history its own records tell.
 
 Here: the file against the batches beside it, and what Kafka says of a conflict. Not here: a file that cannot be read (checkpoint_corrupt),
-replicas against each other (forensics.lineage). Kafka's LeaderEpochFileCache notes every epoch in which a record was appended, so
+replicas against each other (forensics.partition.lineage). Kafka's LeaderEpochFileCache notes every epoch in which a record was appended, so
 an epoch among the records and not in the file was lost from it.
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from forensics.lineage import Cut, cuts
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.states_of_files import cut_since, taken_alive
-from spark.cluster import Cluster
+from forensics.partition.lineage import Cut, cuts
+from forensics.partition.states_of_files import cut_since, taken_alive
+from spark.cluster.facts import Cluster
+from spark.cluster.versions import versions
 from spark.events import Event
-from spark.lineage import Entry, of_batches
-from spark.replicas import Disk
-from spark.timeline import PartitionTimeline
-from spark.versions import versions
+from spark.partition.lineage import Entry, of_batches
+from spark.partition.replicas import Disk
+from spark.partition.timeline import PartitionTimeline
 
 LISTED = "epoch-checkpoint"
 COPYING = timedelta(hours=1)

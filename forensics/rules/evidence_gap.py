@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Evidence, Finding, Rule, brokers_named, counted, quote, some
-from forensics.witnesses import tells_logs
-from spark.cluster import Cluster
+from forensics.partition.witnesses import tells_logs
+from spark.cluster.facts import Cluster
 from spark.events import Event
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from forensics.partition.loss import losses
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import LeaderStart
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import LeaderStart
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

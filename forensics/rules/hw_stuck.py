@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from forensics.absences import lag_time
-from forensics.durability import below_min_isr, min_isr, required
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.effective import Effective, strict
-from spark.replicas import Disk, Replica
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from forensics.partition.absences import lag_time
+from forensics.partition.durability import below_min_isr, min_isr, required
+from spark.cluster.effective import Effective, strict
+from spark.cluster.facts import Cluster
+from spark.partition.replicas import Disk, Replica
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 LATEST_MS = 250_000_000_000_000
 """Milliseconds since 1970 that a datetime holds."""

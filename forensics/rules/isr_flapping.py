@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.absences import (
+from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, moment, quote
+from forensics.partition.absences import (
     CRASHED,
     EXPECTED,
     GONE,
@@ -19,10 +20,9 @@ from forensics.absences import (
     Interval,
     intervals,
 )
-from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, moment, quote
 from forensics.thresholds import FLAPPING, FLAPS
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.balance import Ratio, limit, ratios, since
+from forensics.cluster.balance import Ratio, limit, ratios, since
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote
-from spark.cluster import Cluster
-from spark.effective import Effective, effective, enabled
+from spark.cluster.effective import Effective, effective, enabled
+from spark.cluster.facts import Cluster
 
 NAMED = 8
 """Partitions named one by one."""

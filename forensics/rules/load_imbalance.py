@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, limit, load, metrics, ratios, uneven
+from forensics.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, limit, load, metrics, ratios, uneven
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 
 NAMED = 5
 """Brokers told one by one."""

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
 
 ONE_FAILURE = timedelta(seconds=60)

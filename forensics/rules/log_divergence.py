@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from forensics.elections import elections
-from forensics.lineage import Parting, partings, same_batches
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from spark.cluster import Cluster
+from forensics.partition.elections import elections
+from forensics.partition.lineage import Parting, partings, same_batches
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import Disk
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import Disk
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.timeline import PartitionTimeline, Term
 
 WIPED = "end-below-start"
 

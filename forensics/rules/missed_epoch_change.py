@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.timeline import PartitionTimeline, Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from spark.cluster import Cluster
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from forensics.absences import IN_ORDER, absences
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.partition.absences import IN_ORDER, absences
+from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.thresholds import BRIEF_S
-from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
-from spark.cluster import Cluster
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

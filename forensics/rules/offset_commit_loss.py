@@ -1,6 +1,6 @@
 """offset-commit-loss: consumer groups' committed offsets, or transactions' states, went with a partition of an internal topic.
 
-Here: losses (forensics.loss) of __consumer_offsets and __transaction_state told in terms of those who are hurt. Not here: the loss
+Here: losses (forensics.partition.loss) of __consumer_offsets and __transaction_state told in terms of those who are hurt. Not here: the loss
 itself, which data_loss tells with its offsets and cause.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from forensics.partition.loss import losses
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 
 GROUPS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
 NAMED = 20

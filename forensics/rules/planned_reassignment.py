@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, quote
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.remembered import last_kept
-from spark.cluster import Cluster
-from spark.effective import effective, enabled, number
+from forensics.partition.remembered import last_kept
+from spark.cluster.effective import effective, enabled, number
+from spark.cluster.facts import Cluster
+from spark.cluster.settings import DEFAULT
 from spark.events import Event
-from spark.settings import DEFAULT
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.timeline import PartitionTimeline, Term
 
 SAME_ELECTION = timedelta(seconds=30)
 """Partitions of one election command change leaders within seconds."""

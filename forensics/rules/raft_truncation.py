@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from forensics.model import Finding, Range, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline
+from spark.partition.timeline import PartitionTimeline
 
 BACK = "non-monotonic"
 

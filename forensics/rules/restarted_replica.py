@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from forensics.absences import CRASHED, RESTARTED
-from forensics.failed_replicas import SHOWN, Episode, Out, episodes, outs
+from forensics.cluster.failed_replicas import SHOWN, Episode, Out, episodes, outs
 from forensics.model import Finding, Many, Rule, counted, moment, some
-from spark.cluster import Cluster
+from forensics.partition.absences import CRASHED, RESTARTED
+from spark.cluster.facts import Cluster
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.durability import (
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
+from forensics.partition.durability import (
     Topic,
     overridden,
     own_history,
     topics,
 )
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
-from spark.cluster import Cluster
-from spark.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
-from spark.settings import INTERNAL_TOPICS
-from spark.versions import versions
+from spark.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
+from spark.cluster.facts import Cluster
+from spark.cluster.settings import INTERNAL_TOPICS
+from spark.cluster.versions import versions
 
 NAMED = 6
 """Topics, or consequences, named one by one."""

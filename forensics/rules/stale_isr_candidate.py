@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.remembered import last_kept
-from spark.cluster import Cluster
+from forensics.partition.remembered import last_kept
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 _STANDING = frozenset({"fenced", "unfenced", "shutdown", "unregistered"})
 _AWAY = {"fenced": "was fenced", "shutdown": "was shutting down", "unregistered": "was not registered"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 STRAY = "stray"
 

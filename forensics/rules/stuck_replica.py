@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.absences import LOST_SESSION, STUCK
-from forensics.failed_replicas import Episode, Telling, fell_out
+from forensics.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Many, Rule, moment
-from spark.cluster import Cluster
+from forensics.partition.absences import LOST_SESSION, STUCK
+from spark.cluster.facts import Cluster
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

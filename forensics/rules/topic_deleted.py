@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
 from forensics.rules.topic_recreated import deletions, lives
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster import OF_DELETION, Cluster
+from spark.cluster.facts import OF_DELETION, Cluster
 from spark.events import Event
-from spark.generations import LATE
+from spark.partition.generations import LATE
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forensics.loss import Loss, losses
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from forensics.partition.loss import Loss, losses
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.timeline import PartitionTimeline
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from forensics.loss import losses
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from spark.cluster import Cluster
-from spark.replicas import Removal, Replica
-from spark.timeline import PartitionTimeline
+from forensics.partition.loss import losses
+from spark.cluster.facts import Cluster
+from spark.partition.replicas import Removal, Replica
+from spark.partition.timeline import PartitionTimeline
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
 _WHY = {

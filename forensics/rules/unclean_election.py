@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.elections import Election, elections
-from forensics.loss import Loss, losses
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.witnesses import untold
-from spark.cluster import Cluster
-from spark.replicas import EXACT
-from spark.timeline import PartitionTimeline, Term
+from forensics.partition.elections import Election, elections
+from forensics.partition.loss import Loss, losses
+from forensics.partition.witnesses import untold
+from spark.cluster.facts import Cluster
+from spark.partition.replicas import EXACT
+from spark.partition.timeline import PartitionTimeline, Term
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.absences import IN_ORDER, absences
-from forensics.durability import below_min_isr, min_isr, required, settled
 from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
-from forensics.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
-from forensics.witnesses import unheard, untold
-from spark.cluster import Cluster
-from spark.effective import Effective, strict
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from forensics.partition.absences import IN_ORDER, absences
+from forensics.partition.durability import below_min_isr, min_isr, required, settled
+from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
+from forensics.partition.witnesses import unheard, untold
+from spark.cluster.effective import Effective, strict
+from spark.cluster.facts import Cluster
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

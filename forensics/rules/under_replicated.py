@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.absences import (
+from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.partition.absences import (
     CRASHED,
     EXPECTED,
     GONE,
@@ -21,14 +22,13 @@ from forensics.absences import (
     absences,
     intervals,
 )
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
+from forensics.partition.witnesses import unheard, untold
 from forensics.thresholds import BRIEF_S
-from forensics.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
-from forensics.witnesses import unheard, untold
-from spark.cluster import Cluster
-from spark.standing import DESCRIBED
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.standing import DESCRIBED
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 SHOWN = 5
 _CAUSE = {

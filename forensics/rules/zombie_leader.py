@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from forensics.handovers import GRACE, obeyed
-from forensics.loss import losses
 from forensics.model import Finding, Many, Rule, moment, quote
-from spark.cluster import Cluster
+from forensics.partition.handovers import GRACE, obeyed
+from forensics.partition.loss import losses
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import FollowerStart
-from spark.timeline import PartitionTimeline, Term
+from spark.partition.replicas import FollowerStart
+from spark.partition.timeline import PartitionTimeline, Term
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

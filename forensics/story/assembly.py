@@ -37,13 +37,13 @@ from forensics.story.step import (
     said,
 )
 from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import SLACK
 from spark.events import Event
-from spark.order import file_order
-from spark.presence import SLACK
-from spark.replicas import Removal
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.partition.order import file_order
+from spark.partition.replicas import Removal
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 MAX_LANES = 64
 """Hostile lines name any number of brokers."""

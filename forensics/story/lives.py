@@ -2,7 +2,7 @@
 
 Here: which of them a story tells, at which of the broker's own events they stand, and the time of a death, which nothing
 prints: it lies between the broker's last line and its next start, and others may have noticed it. Not here: how lives are told
-apart (spark.presence).
+apart (spark.cluster.presence).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 
 from forensics.story.step import Step, said
 from forensics.story.words import clock
-from spark.cluster import Cluster, Node
+from spark.cluster.facts import Cluster, Node
+from spark.cluster.presence import MISSED, SLACK, Incarnation
 from spark.events import Event
-from spark.presence import MISSED, SLACK, Incarnation
 
 BEFORE = timedelta(minutes=5)
 """A start is told with the loading of the partition's log that follows it; recovery of other logs may come between."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from forensics.model import FINDING, Evidence
 from spark.events import Event
-from spark.states import State
+from spark.partition.states import State
 
 Key = tuple[datetime, int, int, int]
 """A step's place: the time its causes allow at the earliest, then deaths, changes of state, brokers' own events, gaps."""

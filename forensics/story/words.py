@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 
-from forensics.absences import (
+from forensics.model import Finding
+from forensics.partition.absences import (
     CRASHED,
     GONE,
     LOG_DIR,
@@ -26,13 +27,12 @@ from forensics.absences import (
     UNKNOWN,
     absences,
 )
-from forensics.model import Finding
-from spark.cluster import Cluster
+from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.replicas import Disk, Removal
-from spark.standing import Standing
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import Disk, Removal
+from spark.partition.standing import Standing
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 FENCED_BEFORE = timedelta(seconds=10)
 """A controller takes a broker out of the ISRs at once when it fences it or misses its session; many partitions take a while."""

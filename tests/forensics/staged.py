@@ -16,11 +16,11 @@ from io import BytesIO
 import pyarrow as pa
 
 from forensics.model import Finding
-from forensics.report.document import Report
+from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.schemas import EVENTS, Member
-from spark.cluster import Cluster
-from spark.timeline import PartitionTimeline
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
 from tests import local
 from tests.local import spread
 

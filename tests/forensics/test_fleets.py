@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forensics.report.document import Report
+from forensics.views.document import Report
 from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import report, table

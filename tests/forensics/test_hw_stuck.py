@@ -8,11 +8,11 @@ import pytest
 
 from forensics.model import Finding
 from forensics.rules.hw_stuck import judge
-from spark.cluster import Cluster, Node
+from spark.cluster.facts import Cluster, Node
 from spark.events import Event
-from spark.replicas import Disk
-from spark.states import State
-from spark.timeline import PartitionTimeline
+from spark.partition.replicas import Disk
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
 
 NOON = datetime(2026, 11, 21, 12)
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from forensics.absences import GONE, RESTARTED, absences
+from forensics.cluster.standing import brokers
 from forensics.model import Finding
-from forensics.standing import brokers
-from forensics.windows import Window
+from forensics.partition.absences import GONE, RESTARTED, absences
+from forensics.partition.windows import Window
 from tests.forensics.staged import START, Story, of, report, table, timeline
 from tests.local import gathered
 

@@ -16,12 +16,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from forensics.folding import folded
+from forensics.cluster.folding import folded
 from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Range
-from forensics.report.document import SCHEMA, Report, rules_digest
-from forensics.report.text import clean, show
 from forensics.rules import RULES
-from spark.cluster import Cluster
+from forensics.views.document import SCHEMA, Report, rules_digest
+from forensics.views.text import clean, show
+from spark.cluster.facts import Cluster
 from tests import local
 from tests.forensics.staged import START, Story
 

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from forensics.report.lanes import document, json_text, show
 from forensics.rules import RULES
 from forensics.story.assembly import tell
 from forensics.story.step import MOST, STATUSES, STORY, TONES, Step, Wanted, folded, said
+from forensics.views.lanes import document, json_text, show
 from tests import local
 from tests.forensics.staged import START, Story, table
 

@@ -24,16 +24,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from forensics.report.document import Report
-from forensics.report.text import show
+from forensics.views.document import Report
+from forensics.views.text import show
 from parsers.catalogue.record import search, search_all
 from parsers.containers.units import units
 from parsers.evidence import events, read_source
 from parsers.schemas import Member, Row
 from parsers.sniff import partition_of, sniff
-from spark.cluster import Cluster, Node
+from spark.cluster.facts import Cluster, Node
 from spark.events import Event
-from spark.timeline import PartitionTimeline, build
+from spark.partition.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import of, report, timeline
 

@@ -1,0 +1,418 @@
+"""Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes lie on its brokers, over time and at the end.
+
+Here: what a partition adds (`steps`, `sizes`, `traffic`, run on Spark's tasks), the imbalance ratio of each broker as Kafka's
+controller computes it, and the shares of load with their deviation. Not here: what is said of it (rules.leader_imbalance,
+rules.load_imbalance), or how it would be repaired (forensics.cluster.repair).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model import Evidence
+from spark.cluster.effective import effective, number
+from spark.cluster.facts import Cluster, Measure
+from spark.partition.timeline import PartitionTimeline
+
+MAX_STEPS = 32
+"""Changes of leader or assignment a partition's row tells, the last ones."""
+MAX_POINTS = 200
+"""Points of a series in the report."""
+MAX_INTERVALS = 48
+"""Intervals of traffic a partition's row tells; they are made longer until that is enough."""
+INTERVAL_S = 60
+MAX_MEASURES = 10_000
+"""Pairs of broker and metric that are kept of files of load metrics."""
+DEVIATION = 0.1
+"""Share of load a broker may be away from the mean, of the mean."""
+EVEN_BYTES = 100 << 20
+"""Bytes a broker on average under which a difference is no load worth moving."""
+
+_LAST_S = 253_402_300_800
+"""Seconds since 1970 of the year 10000: what is beyond is no time a record was made."""
+
+
+# what a partition adds
+
+
+def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
+    """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null where nobody tells the
+    assignment)."""
+    found: list[dict[str, Any]] = []
+    for told in timeline.told:
+        preferred = timeline.orders.first(told.replicas)
+        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (told.leader, preferred):
+            found.append({"at": told.at, "leader": told.leader, "preferred": preferred})
+    return found[-MAX_STEPS:]
+
+
+def factor(timeline: PartitionTimeline) -> int | None:
+    """The replication factor the assignment aims at; None where nobody tells the assignment."""
+    now = timeline.standing
+    return len(set(now.replicas) - set(now.removing)) if now.replicas else None
+
+
+def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
+    """The place of the last word on leader and assignment, where a rule may want to quote it: of the first partition of each topic,
+    and where there is only one replica, or the leader is not the preferred one."""
+    seen = steps(timeline)
+    if timeline.partition != 0 and factor(timeline) != 1 and (not seen or seen[-1]["leader"] == seen[-1]["preferred"]):
+        return None
+    event = timeline.standing.event
+    return asdict(Evidence.of(event)) if event is not None else None
+
+
+def sizes(timeline: PartitionTimeline) -> list[dict[str, Any]]:
+    """What kafka-log-dirs told last of each replica: broker, directory, bytes."""
+    found = {
+        (e.broker, e.directory): e.bytes
+        for e in timeline.of("replica-size")
+        if e.broker is not None and e.bytes is not None and e.bytes >= 0
+    }
+    return [{"broker": b, "directory": d, "bytes": size} for (b, d), size in sorted(found.items(), key=str)][:MAX_INTERVALS]
+
+
+def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
+    """Bytes that were written to the partition, by the leader of the epoch and by interval of the records' times: broker, at,
+    seconds, bytes of the batches as they are on disk. Read from the leader's disk, else from the one that reaches furthest.
+
+    Producers choose their records' times. What retention or compaction took away is not counted.
+    """
+    disks = {b: d for b, d in timeline.disks.items() if d.segments}
+    leader = timeline.standing.leader
+    best = leader if leader in disks else max(disks, key=lambda b: disks[b].log_end_offset or 0, default=None)
+    if best is None:
+        return []
+    led = _Led(timeline)
+    seconds: dict[tuple[int, int], int] = defaultdict(int)
+    for segment in disks[best].segments:
+        for b in segment.batches or ():
+            at = b["max_timestamp"] // 1000
+            leader = led.by(b["leader_epoch"], at)
+            if leader is not None and 0 < at < _LAST_S and not b["control"]:
+                seconds[(leader, at // INTERVAL_S)] += b["bytes"]
+    return _intervals(seconds)
+
+
+class _Led:
+    """Who led when a batch was written: by its leader epoch, before those by its time."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self.epochs = {t.epoch: t.leader for t in timeline.terms}
+        self.times = sorted((s.at, s.leader) for s in timeline.states if s.at is not None)
+
+    def by(self, epoch: int, seconds: int) -> int | None:
+        if epoch >= 0 or not 0 < seconds < _LAST_S:
+            return self.epochs.get(epoch)
+        found = bisect_right(self.times, datetime(1970, 1, 1) + timedelta(seconds=seconds), key=lambda t: t[0])
+        leader = self.times[found - 1][1] if found else -1
+        return leader if leader >= 0 else None
+
+
+def _intervals(found: Mapping[tuple[int, int], int]) -> list[dict[str, Any]]:
+    """Intervals doubled until there are few enough, or nothing is left to join."""
+    now, width = dict(found), INTERVAL_S
+    while len(now) > MAX_INTERVALS and width < _LAST_S:
+        joined: dict[tuple[int, int], int] = defaultdict(int)
+        for (broker, index), count in now.items():
+            joined[(broker, index // 2)] += count
+        now, width = joined, width * 2
+    return [
+        {"broker": broker, "at": datetime(1970, 1, 1) + timedelta(seconds=index * width), "seconds": width, "bytes": count}
+        for (broker, index), count in sorted(now.items())
+    ]
+
+
+# preferred leaders
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """From `at` on (None: since before the evidence begins) a broker was first of the replicas of `preferred` partitions, and
+    others, or nobody, led `elsewhere` of them."""
+
+    at: datetime | None
+    preferred: int
+    elsewhere: int
+
+    @property
+    def ratio(self) -> float:
+        return self.elsewhere / self.preferred if self.preferred else 0.0
+
+
+def ratios(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[Ratio]]:
+    """The imbalance ratio of each broker over time, to the second (KafkaController.checkAndTriggerAutoLeaderRebalance)."""
+    changes: dict[datetime, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
+    for p in partitions:
+        before: Mapping[str, Any] | None = None
+        for step in p["steps"] or ():
+            at = step["at"].replace(microsecond=0) if step["at"] is not None else datetime.min
+            for told, sign in ((before, -1), (step, 1)):
+                if told is not None and told["preferred"] is not None:
+                    change = changes[at][told["preferred"]]
+                    change[0] += sign
+                    change[1] += sign * (told["leader"] != told["preferred"])
+            before = step
+    found: dict[int, list[Ratio]] = defaultdict(list)
+    for at in sorted(changes):
+        for broker, (preferred, elsewhere) in changes[at].items():
+            last = found[broker][-1] if found[broker] else Ratio(None, 0, 0)
+            if preferred or elsewhere:
+                found[broker].append(Ratio(at if at != datetime.min else None, last.preferred + preferred, last.elsewhere + elsewhere))
+    return {broker: series for broker, series in sorted(found.items()) if series}
+
+
+def since(series: Sequence[Ratio], limit: float) -> Ratio | None:
+    """The point from which on the ratio is above the limit to the end; None if it is not, at the end."""
+    begun = None
+    for point in reversed(series):
+        if point.ratio <= limit:
+            break
+        begun = point
+    return begun
+
+
+def limit(cluster: Cluster) -> float:
+    """leader.imbalance.per.broker.percentage as a ratio."""
+    return number(effective(cluster, "leader.imbalance.per.broker.percentage").value, 10) / 100
+
+
+# load
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The load of brokers: each metric's shares D_m(n), all metrics' share D_b(n), its deviation r(n) = |D_b(n) - 1/N| * N and the
+    standard deviation sigma of the shares."""
+
+    metrics: Mapping[str, Mapping[int, float]]
+    shares: Mapping[int, float]
+
+    @property
+    def deviations(self) -> dict[int, float]:
+        count = len(self.shares)
+        return {b: abs(share - 1 / count) * count for b, share in self.shares.items()}
+
+    @property
+    def sigma(self) -> float:
+        count = len(self.shares)
+        return math.sqrt(sum((share - 1 / count) ** 2 for share in self.shares.values()) / count) if count else 0.0
+
+    @property
+    def limit(self) -> float:
+        """The sigma at which every broker is DEVIATION away from the mean."""
+        return DEVIATION / len(self.shares) if self.shares else 0.0
+
+
+def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> Load:
+    """The load by metrics, each a value of every broker; weights are 1 where not given. Metrics of no load at all tell nothing."""
+    weights = weights or {}
+    brokers = sorted({b for values in metrics.values() for b in values})
+    shares = {
+        m: {b: values.get(b, 0) / total for b in brokers} for m, values in metrics.items() if 0 < (total := sum(values.values())) < math.inf
+    }
+    loads = {b: sum(weights.get(m, 1.0) * share[b] for m, share in shares.items()) for b in brokers}
+    total = sum(loads.values())
+    return Load(shares, {b: value / total for b, value in loads.items()} if total > 0 else {})
+
+
+PARTITIONS, LEADERS, DISK, TRAFFIC = "partitions", "leaders", "bytes on disk", "bytes in"
+COUNTED, MEASURED = frozenset({PARTITIONS, LEADERS}), frozenset({DISK, TRAFFIC})
+
+
+def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
+    """What the evidence tells of every broker that takes part, by metric; a metric that is not known of all of them is left out."""
+    found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    told: dict[int, float] = defaultdict(float)
+    in_sync: set[int] = set()
+    for p in partitions:
+        for broker in p["replicas"] or ():
+            found[PARTITIONS][broker] += 1
+        if p["leader"] is not None and p["leader"] >= 0:
+            found[LEADERS][p["leader"]] += 1
+            in_sync.update(p["isr"] or ())
+        for size in p["sizes"] or ():
+            told[size["broker"]] += size["bytes"]
+        for part in p["traffic"] or ():
+            found[TRAFFIC][part["broker"]] += part["bytes"]
+    for m in cluster.measures:
+        if 0 <= m.mean < math.inf:
+            found[m.metric][m.broker] = m.mean
+    named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(found[PARTITIONS])
+    brokers = {b for b in named if b in in_sync or b not in found[PARTITIONS]}  # one with replicas, none of them in sync, is down
+    disk = told if brokers <= set(told) else _on_disk(cluster)
+    counted = {name: {b: found[name].get(b, 0.0) for b in brokers} for name in (PARTITIONS, LEADERS, TRAFFIC) if found[name]}
+    others = {
+        **({DISK: disk} if disk else {}),
+        **{m.metric: found[m.metric] for m in cluster.measures if m.metric not in counted and m.metric in found},
+    }
+    whole = {name: {b: values[b] for b in brokers} for name, values in others.items() if brokers <= set(values)}
+    return {**counted, **whole} if brokers else {}
+
+
+def _on_disk(cluster: Cluster) -> dict[int, float]:
+    """Bytes of the segments that were collected last, by broker."""
+    found: dict[int, float] = defaultdict(float)
+    for s in cluster.sources:
+        node = cluster.nodes.get(s.node) if s.node is not None else None
+        if s.kind == "segment" and node is not None and s.collection in node.collections[-1:]:
+            found[node.id] += s.bytes or 0
+    return found
+
+
+def uneven(name: str, values: Mapping[int, float]) -> bool:
+    """Whether another placement could be more even: partitions come whole, and a few bytes are no load."""
+    mean = sum(values.values()) / len(values) if values else 0
+    if name in COUNTED:
+        return any(abs(v - mean) >= 1 for v in values.values())
+    return name not in MEASURED or mean >= EVEN_BYTES
+
+
+# load metrics of the user
+
+
+MEASURES = pa.schema(
+    [
+        ("broker", pa.int32()),
+        ("metric", pa.string()),
+        ("sum", pa.float64()),
+        ("count", pa.int64()),
+        ("source", pa.string()),
+        ("line", pa.int64()),
+        ("byte", pa.int64()),
+        ("text", pa.string()),
+    ]
+)
+"""Sums of load metrics; those of several tasks are summed again."""
+
+
+def sums(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One batch of MEASURES from batches of events, of which it takes the 'load-metric' ones; at most MAX_MEASURES rows."""
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for batch in batches:
+        columns = ("event", "broker", "key", "value", "source", "line", "byte", "text")
+        for row in pa.RecordBatch.from_arrays([batch.column(c) for c in columns], names=list(columns)).to_pylist():
+            value = _number(row["value"]) if row["event"] == "load-metric" and row["broker"] is not None and row["key"] else None
+            if value is not None:
+                _add(found, (row["broker"], row["key"]), {**row, "sum": value, "count": 1})
+    yield pa.RecordBatch.from_pylist([{name: r.get(name) for name in MEASURES.names} for r in found.values()], schema=MEASURES)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
+def _add(found: dict[tuple[int, str], dict[str, Any]], key: tuple[int, str], row: Mapping[str, Any]) -> None:
+    if (known := found.get(key)) is None:
+        if len(found) < MAX_MEASURES:
+            found[key] = {**row, "broker": key[0], "metric": key[1]}
+        return
+    first = min(known, row, key=_place)
+    known.update({name: first[name] for name in ("source", "line", "byte", "text")})
+    known["sum"], known["count"] = known["sum"] + row["sum"], known["count"] + row["count"]
+
+
+def _place(row: Mapping[str, Any]) -> tuple[str, int]:
+    return (row["source"] or "", row["line"] or 0)
+
+
+def measures(rows: Iterable[Mapping[str, Any]]) -> list[Measure]:
+    """Means by broker and metric, from rows of MEASURES."""
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda r: (r["broker"], r["metric"], *_place(r))):
+        _add(found, (row["broker"], row["metric"]), row)
+    return [
+        Measure(r["broker"], r["metric"], r["sum"] / r["count"], r["count"], r["source"], r["line"], r["byte"], r["text"])
+        for r in found.values()
+    ]
+
+
+# for the report
+
+
+def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`leaders` (imbalance ratio of each broker over time), `load` (shares by metric and of all), `bytes_in` over time."""
+    series = ratios(partitions)
+    bound = limit(cluster)
+    found = load(metrics(cluster, partitions), cluster.weights)
+    return {
+        "leaders": {
+            "limit": bound,
+            "auto_rebalance": effective(cluster, "auto.leader.rebalance.enable").value,
+            "check_interval_seconds": effective(cluster, "leader.imbalance.check.interval.seconds").value,
+            "brokers": [
+                {
+                    "broker": broker,
+                    "preferred": points[-1].preferred,
+                    "elsewhere": points[-1].elsewhere,
+                    "ratio": round(points[-1].ratio, 4),
+                    "series": [
+                        {"at": _stamp(p.at), "preferred": p.preferred, "elsewhere": p.elsewhere, "ratio": round(p.ratio, 4)}
+                        for p in thinned(points)
+                    ],
+                }
+                for broker, points in series.items()
+            ],
+        },
+        "load": {
+            "brokers": [
+                {
+                    "broker": b,
+                    "share": round(share, 6),
+                    "deviation": round(found.deviations[b], 6),
+                    "metrics": {m: round(values[b], 6) for m, values in found.metrics.items()},
+                }
+                for b, share in found.shares.items()
+            ],
+            "weights": dict(cluster.weights),
+            "sigma": round(found.sigma, 6),
+            "limit": round(found.limit, 6),
+        },
+        "bytes_in": _bytes_in(partitions),
+    }
+
+
+def thinned(points: Sequence[Ratio]) -> Sequence[Ratio]:
+    """At most MAX_POINTS: the first, and the last of each of so many stretches of time."""
+    timed = [p for p in points if p.at is not None]
+    if len(points) <= MAX_POINTS or not timed or timed[0].at is None or timed[-1].at is None:
+        return points[-MAX_POINTS:]
+    begin, length = timed[0].at, (timed[-1].at - timed[0].at) / (MAX_POINTS - 2)
+    last: dict[int, Ratio] = {int((p.at - begin) / length): p for p in timed if p.at is not None} if length else {}
+    return [points[0], *(p for p in last.values() if p is not points[0])][:MAX_POINTS]
+
+
+def _bytes_in(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """By leader and interval, all intervals as long as the longest of any partition, and at most MAX_POINTS of them."""
+    parts: dict[tuple[int, datetime, int], int] = defaultdict(int)
+    for p in partitions:
+        for part in p["traffic"] or ():
+            parts[(part["broker"], part["at"], part["seconds"])] += part["bytes"]
+    width = max((seconds for _, _, seconds in parts), default=INTERVAL_S)
+    epoch = datetime(1970, 1, 1)
+    while True:
+        joined: dict[tuple[int, int], int] = defaultdict(int)
+        for (broker, at, _), count in parts.items():
+            joined[(broker, int((at - epoch).total_seconds()) // width)] += count
+        if len({index for _, index in joined}) <= MAX_POINTS:
+            break
+        width *= 2
+    found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for (broker, index), count in sorted(joined.items()):
+        found[broker].append({"at": _stamp(epoch + timedelta(seconds=index * width)), "bytes": count})
+    return {"interval_seconds": width, "brokers": [{"broker": b, "series": series} for b, series in found.items()]}
+
+
+def _stamp(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None

@@ -1,0 +1,270 @@
+"""Absences of many partitions put together: what happened to one broker at one time is one thing, however many it hit.
+
+Here: the absences from the partitions' rows (model.ABSENCE), with causes that only other partitions tell; episodes of one broker
+and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
+from forensics.partition.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
+from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED, TOGETHER
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import DETECTION
+
+SHOWN = 5
+"""Partitions an aggregate names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """An absence of one replica, as a partition's row tells it."""
+
+    topic: str
+    partition: int
+    broker: int
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    cause: str
+    confidence: str
+    back: datetime | None
+    told: bool
+    times: int
+    words: str
+    evidence: tuple[Evidence, ...]
+    elected: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class Episode:
+    """Absences of one kind, near in time; `end` None: some have not ended."""
+
+    outs: tuple[Out, ...]
+    episodes: int = 1
+    """More than one: so many told as one."""
+
+    @property
+    def start(self) -> datetime | None:
+        return min((o.start for o in self.outs if o.start is not None), default=None)
+
+    @property
+    def end(self) -> datetime | None:
+        ends = [o.end for o in self.outs]
+        return None if None in ends else max((e for e in ends if e is not None), default=None)
+
+    @property
+    def open(self) -> bool:
+        return any(o.end is None for o in self.outs)
+
+    def until(self, cluster: Cluster) -> str:
+        """Its end, in words."""
+        return moment(self.end) if not self.open else f"the end of the {'cluster' if cluster.number else 'evidence'}"
+
+    @property
+    def times(self) -> int:
+        return sum(o.times for o in self.outs)
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(o.name for o in self.outs))
+
+    @property
+    def confidence(self) -> str:
+        return next((c for c in ("certain", "probable") if any(o.confidence == c for o in self.outs)), "possible")
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Of as many partitions as there is room for, the first piece of each before a second."""
+        pieces = [o.evidence for o in self.outs if o.evidence]
+        deepest = max(map(len, pieces), default=0)
+        return tuple(dict.fromkeys(p[i] for i in range(deepest) for p in pieces if i < len(p)))[:MAX_EVIDENCE]
+
+    @property
+    def only(self) -> Out | None:
+        """The first absence, when all are of one partition."""
+        return self.outs[0] if len(self.names) == 1 else None
+
+    def shown(self) -> str:
+        return some(self.names, SHOWN)
+
+    def told(self) -> str:
+        """What the partitions say, each thing once with the first of them that say it."""
+        said: dict[str, list[str]] = defaultdict(list)
+        for o in self.outs:
+            if o.confidence == self.confidence:
+                said[o.words].append(o.name)
+        return "; ".join(f"{words} ({some(names, SHOWN)})" for words, names in list(said.items())[:SHOWN])
+
+    def seconds(self) -> float | None:
+        """How long the longest absence lasted that ended."""
+        lasted = [(o.end - o.start).total_seconds() for o in self.outs if o.end is not None and o.start is not None and o.times == 1]
+        return max(lasted, default=None)
+
+
+class Telling(NamedTuple):
+    """What a rule says of an episode."""
+
+    what: str
+    explanation: str
+    next_steps: tuple[str, ...]
+
+
+def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
+    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`; `tell` gets the broker, the episode and how
+    it ended, and words it."""
+    for episode in episodes((o for o in outs(rows) if o.cause == cause and o.told), lambda o: o.broker):
+        broker, only, names = episode.outs[0].broker, episode.only, episode.names
+        ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
+        told = tell(broker, episode, ending)
+        yield Finding(
+            kind=kind,
+            severity="medium",
+            confidence=episode.confidence,
+            topic=only.topic if only is not None else None,
+            partition=only.partition if only is not None else None,
+            brokers=(broker,),
+            start=episode.start,
+            end=episode.end,
+            cause=cause,
+            summary=f"broker {broker} {told.what} and fell out of the ISR of {counted(len(names)) if only is None else names[0]}"
+            + (f", {episode.times} times in all" if episode.times > len(names) else ""),
+            explanation=told.explanation,
+            next_steps=told.next_steps,
+            evidence=episode.evidence,
+        )
+
+
+def shared(broker: int, until: datetime | None, partitions: Iterable[Mapping[str, Any]]) -> int:
+    """Partitions of which the broker holds a replica among others, without those that came to be later."""
+    return sum(
+        broker in (row["replicas"] or ())
+        and len(row["replicas"]) > 1
+        and (until is None or row.get("told_from") is None or row["told_from"] < until)
+        for row in partitions
+    )
+
+
+def outs(partitions: Iterable[Mapping[str, Any]]) -> list[Out]:
+    """All absences, those that were not told apart settled by what befell the same broker at the same time."""
+    found = [_out(row, a) for row in partitions for a in row.get("absences") or ()]
+    told: dict[tuple[str, int], list[datetime]] = defaultdict(list)
+    for o in found:
+        if o.cause in (STUCK, SLOW) and o.start is not None and o.times == 1:
+            told[o.cause, o.broker].append(o.start)
+    for times in told.values():
+        times.sort()
+    return [_settled(o, told) if o.cause == NOT_TOLD else o for o in found]
+
+
+def _out(row: Mapping[str, Any], a: Mapping[str, Any]) -> Out:
+    evidence = tuple(Evidence(**e) for e in a["evidence"] or ())
+    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words")
+    return Out(topic=row["topic"], partition=row["partition"], evidence=evidence, elected=bool(a.get("elected")), **{k: a[k] for k in rest})
+
+
+def _settled(o: Out, told: Mapping[tuple[str, int], Sequence[datetime]]) -> Out:
+    """A process that stands still stands still in all of its partitions; one that copies too slowly in one of them lives in all."""
+    for cause, words in ((STUCK, "stood still"), (SLOW, "went on fetching and did not catch up")):
+        if o.start is not None and o.times == 1 and _near(told.get((cause, o.broker), ()), o.start):
+            return replace(o, cause=cause, confidence="probable", words=f"broker {o.broker} {words} by what is told of it about that time")
+    return o
+
+
+def _near(times: Sequence[datetime], at: datetime) -> bool:
+    index = bisect_left(times, at - TOGETHER)
+    return index < len(times) and times[index] <= at + TOGETHER
+
+
+def episodes(found: Iterable[Out], key: Callable[[Out], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
+    """Absences with the same key, split where nothing happened for `gap`; of more than MANY of one key, one for all of them."""
+    groups: dict[Hashable, list[Out]] = defaultdict(list)
+    for o in found:
+        groups[key(o)].append(o)
+    told: list[Episode] = []
+    for own in groups.values():
+        split = _split(own, gap)
+        told.extend(split if len(split) <= MANY else [Episode(tuple(o for e in split for o in e.outs), len(split))])
+    return told
+
+
+def _split(own: Sequence[Out], gap: timedelta) -> list[Episode]:
+    ordered = sorted(own, key=lambda o: (o.start or datetime.min, o.name))
+    runs: list[list[Out]] = []
+    until = datetime.min
+    for o in ordered:
+        start = o.start or datetime.min
+        if not runs or (until != datetime.max and start > min(until, datetime.max - gap) + gap):
+            runs.append([])
+            until = datetime.min
+        runs[-1].append(o)
+        until = max(until, o.end or datetime.max)
+    return [Episode(tuple(run)) for run in runs]
+
+
+# performance
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """A time in which replicas of living brokers fell out of sync. `culprit` None: no broker is common to all of it.
+
+    `side`: 'replica' when the culprit is missing from the ISRs, 'leader' when it leads the partitions that are short.
+    """
+
+    episode: Episode
+    culprit: int | None
+    side: str
+    whole: bool
+    """The culprit has part in all of it, not only in most."""
+
+    @property
+    def fluctuating(self) -> bool:
+        left: Counter[tuple[str, int]] = Counter()
+        for o in self.episode.outs:
+            left[o.name, o.broker] += o.times
+        return max(left.values(), default=0) >= FLUCTUATES
+
+    @property
+    def severity(self) -> str:
+        """A stall that passed is medium, and so is what restarts of a broker that was not collected may have done."""
+        lasting = self.episode.open or (self.episode.seconds() or 0) >= LASTING_S
+        alive = any(o.cause != UNKNOWN for o in self.episode.outs)
+        return "high" if alive and (self.fluctuating or lasting) else "medium"
+
+
+def degradations(partitions: Sequence[Mapping[str, Any]]) -> list[Degradation]:
+    """Times of bad performance. Brokers that were down, restarts and reassignments have no part in it."""
+    found = [o for o in outs(partitions) if o.told and o.cause in (STUCK, SLOW, NOT_TOLD, UNKNOWN)]
+    left: Counter[tuple[str, int]] = Counter()
+    for o in found:
+        left[o.name, o.broker] += o.times
+    slack = [o for o in found if o.cause != UNKNOWN or left[o.name, o.broker] >= FLUCTUATES]
+    counted = [e for e in episodes(slack, lambda o: None, RELATED) if e.times >= FLUCTUATES]
+    return [_blamed(e, partitions) for e in counted]
+
+
+def _blamed(episode: Episode, partitions: Sequence[Mapping[str, Any]]) -> Degradation:
+    missing: Counter[int] = Counter()
+    leading: Counter[int] = Counter()
+    for o in episode.outs:
+        missing[o.broker] += o.times
+        leading[o.leader] += o.times
+    (broker, most), (leader, led) = missing.most_common(1)[0], leading.most_common(1)[0]
+    if most >= COMMON * episode.times:
+        return Degradation(episode, broker, "replica", most == episode.times)
+    elsewhere = any(row["leader"] != leader and len(row["replicas"] or ()) > 1 for row in partitions)
+    if led >= COMMON * episode.times and leader >= 0 and elsewhere:
+        return Degradation(episode, leader, "leader", led == episode.times)
+    return Degradation(episode, None, "", False)

@@ -1,0 +1,206 @@
+"""One event, one finding: what it did to many partitions becomes places of one, and what recurs for months is told once.
+
+Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and what its many
+are called (rules), or how many lines a screen has (report).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
+from forensics.thresholds import OFTEN
+from spark.cluster.presence import DETECTION
+
+
+def folded(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """The findings of one cluster with those of one event made one, as their rules declare it."""
+    declared = {rule.kind: rule for rule in rules}
+    by_kind: dict[str, list[Finding]] = defaultdict(list)
+    for f in findings:
+        by_kind[f.kind].append(f)
+    result: list[Finding] = []
+    for kind, own in by_kind.items():
+        rule = declared[kind]
+        if rule.many is None:
+            result.extend(own)
+            continue
+        told = _by_event(own, rule)
+        result.extend(_recurring(told) if rule.many.recurs else told)
+    return result
+
+
+def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
+    assert rule.many is not None
+    groups: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in _worst(findings, rule.many) if rule.many.worst else findings:
+        incident = None if rule.many.whenever else f.incident
+        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, rule.many.key(f), incident].append(f)
+    told: list[Finding] = []
+    for group in groups.values():
+        group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
+        if group[0].partition is None:
+            told.extend([_of_brokers(group, rule)] if group[0].incident is not None and len(group) > OFTEN else group)
+        elif group[0].incident is not None or rule.many.whenever:
+            told.extend(_one(group, rule))
+        else:
+            told.extend(f for run in _runs(group) for f in _one(run, rule))
+    return told
+
+
+def _worst(findings: Sequence[Finding], many: Many) -> list[Finding]:
+    alike: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in dict.fromkeys(findings):
+        alike[f.cause, f.start, many.key(f)].append(f)
+    told: list[Finding] = []
+    for own in alike.values():
+        worst = max((f.severity for f in own), key=LEVELS.index)
+        told.extend(f for f in own if f.severity == worst)
+    return told
+
+
+def _runs(group: Sequence[Finding]) -> Iterator[list[Finding]]:
+    """The findings, in order of time, parted where longer nothing happened than one event takes to be noticed."""
+    run: list[Finding] = []
+    for f in group:
+        if run and _at(f) - _at(run[-1]) > DETECTION:
+            yield run
+            run = []
+        run.append(f)
+    if run:
+        yield run
+
+
+def _at(f: Finding) -> datetime:
+    return f.start or f.end or datetime.min
+
+
+def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
+    """Findings of one event as one, where it befell several partitions."""
+    assert rule.many is not None
+    first = group[0]
+    names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group))
+    if len(names) == 1:
+        return group
+    words = rule.many.words(group) if rule.many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
+    return [
+        replace(
+            first,
+            topic=None,
+            partition=None,
+            leader_epoch=None,
+            offsets=(),
+            brokers=_brokers(group),
+            start=_start(group),
+            end=_end(group),
+            still_on=tuple(sorted({b for f in group for b in f.still_on})),
+            summary=f"{counted(len(names))} ({some(names)}): {words}",
+            explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
+            next_steps=_steps(group),
+            evidence=_evidence(group),
+            places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
+        )
+    ]
+
+
+def _brokers(group: Sequence[Finding]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(b for f in group for b in f.brokers))
+
+
+def _start(group: Sequence[Finding]) -> datetime | None:
+    return min((f.start for f in group if f.start is not None), default=None)
+
+
+def _end(group: Sequence[Finding]) -> datetime | None:
+    return None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None)
+
+
+def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
+    """A place a partition: what befell it several times goes from the first start to the last end."""
+    by_partition: dict[tuple[str | None, int | None], list[Finding]] = defaultdict(list)
+    for f in group:
+        by_partition[f.topic, f.partition].append(f)
+    return tuple(
+        replace(
+            own[0].place,
+            end=_end(own),
+            offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            brokers=_brokers(own),
+            times=len(own),
+        )
+        for own in by_partition.values()
+    )
+
+
+def _steps(group: Sequence[Finding]) -> tuple[str, ...]:
+    """Steps that say the same of many partitions are one; those of the most partitions first."""
+    told: dict[str, dict[str, None]] = defaultdict(dict)
+    for f in group:
+        for step in f.next_steps:
+            told[step.replace(name := f"{f.topic}-{f.partition}", "{}")][name] = None
+    steps = sorted(told.items(), key=lambda item: -len(item[1]))
+    return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
+
+
+def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
+    """The first finding's best, then the first piece of each of the others before a second."""
+    pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
+    turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
+    return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
+
+
+def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
+    """What one event did to several brokers."""
+    first = group[0]
+    brokers = _brokers(group)
+    words = f": {rule.many.words(group)}" if rule.many is not None and rule.many.words is not None else f", for instance: {first.summary}"
+    return replace(
+        first,
+        brokers=brokers,
+        start=_start(group),
+        end=_end(group),
+        summary=f"{brokers_named(brokers)}{words}",
+        explanation=f"Of {brokers_named(first.brokers)}: {first.explanation}",
+        next_steps=tuple(dict.fromkeys(step for f in group for step in f.next_steps))[:NAMED],
+        evidence=_evidence(group),
+    )
+
+
+def _recurring(findings: Sequence[Finding]) -> list[Finding]:
+    """What happened to the same brokers again and again."""
+    groups: dict[Hashable, list[Finding]] = defaultdict(list)
+    for f in findings:
+        groups[f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
+    told: list[Finding] = []
+    for group in groups.values():
+        told.extend([_again(sorted(group, key=_at))] if len(group) > OFTEN else group)
+    return told
+
+
+def _again(group: Sequence[Finding]) -> Finding:
+    first, last = group[0], group[-1]
+    times = [moment(_at(f)) for f in group]
+    listed = ", ".join(times[: 2 * NAMED]) + (
+        f" and {len(times) - 2 * NAMED} times more, the last at {times[-1]}" if len(times) > 2 * NAMED else ""
+    )
+    return replace(
+        first,
+        end=last.end or last.start,
+        summary=f"{len(group)} times: {first.summary}, the last at {times[-1]}",
+        explanation=f"The first time: {first.explanation} It happened at {listed}.",
+        evidence=tuple(dict.fromkeys((*first.evidence[: MAX_EVIDENCE // 2], *last.evidence)))[:MAX_EVIDENCE],
+        places=tuple(dict.fromkeys(p for f in group for p in f.places)),
+    )
+
+
+def places(finding: Finding) -> tuple[Place, ...]:
+    """Where a finding is: its places, else its own."""
+    return finding.places or ((finding.place,) if finding.topic is not None else ())
+
+
+def hit(findings: Iterable[Finding], *, still: bool = False) -> set[tuple[str | None, int | None]]:
+    """The partitions they are about; with `still` those where it is not over when the evidence ends."""
+    return {(p.topic, p.partition) for f in findings for p in places(f) if not still or p.end is None}

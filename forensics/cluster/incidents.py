@@ -1,0 +1,253 @@
+"""Incidents: a cause with all that followed from it.
+
+Here: which findings are causes, which of them are one incident, what followed from which, and the few sentences that tell it. Not here:
+how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
+
+What befell a broker (Rule.root) is a cause; what a finding says of the same broker from then on, until it was in sync again, followed from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from forensics.cluster.folding import folded, hit, places
+from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
+from forensics.thresholds import APART, SETTLES
+from spark.cluster.presence import DETECTION, SLACK
+
+SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
+"""Kinds that come with leadership that goes back."""
+STOP = "controlled-shutdown"
+BACK = "restarted-replica"
+ROLLING = "rolling-restart"
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """`findings`: the ids of those that are the cause or followed from it; `end` None: not over when the evidence ends."""
+
+    id: str
+    kind: str
+    severity: str
+    brokers: tuple[int, ...]
+    start: datetime | None
+    end: datetime | None
+    summary: str
+    explanation: str
+    findings: tuple[str, ...] = ()
+    cluster: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """What befell brokers from `start` to `end`, when they were in sync again; `end` None: not in the evidence."""
+
+    brokers: tuple[int, ...]
+    start: datetime
+    end: datetime | None
+    cause: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Roots of one incident, in order of time."""
+
+    id: str
+    kind: str
+    roots: tuple[_Root, ...]
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(b for r in self.roots for b in r.brokers))
+
+    @property
+    def end(self) -> datetime | None:
+        return None if any(r.end is None for r in self.roots) else max(r.end for r in self.roots if r.end is not None)
+
+
+def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
+    """The findings of one cluster, folded, with the incident each belongs to; and the incidents, worst first."""
+    phrases = {r.kind: r.root for r in rules if r.root is not None}
+    groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
+    told = folded(_assigned(findings, groups), rules)
+    by_incident: dict[str, list[Finding]] = defaultdict(list)
+    for f in told:
+        if f.incident is not None:
+            by_incident[f.incident].append(f)
+    # not those that are but times of one that recurs
+    found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
+    return told, sorted(found, key=lambda i: (-LEVELS.index(i.severity), i.start or datetime.min, i.id))
+
+
+def _assigned(findings: Sequence[Finding], groups: Sequence[_Group]) -> list[Finding]:
+    by_broker: dict[int, list[tuple[_Root, str]]] = defaultdict(list)
+    for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+        for broker in root.brokers:
+            by_broker[broker].append((root, group))
+    own = {id(r.cause): g.id for g in groups for r in g.roots}
+    found = ((f, own.get(id(f)) or _followed(f, by_broker)) for f in findings)
+    return [f if incident is None else replace(f, incident=incident) for f, incident in found]
+
+
+def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
+    """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
+    at = f.happened or f.end
+    if at is None:
+        return None
+    settles = SETTLES if f.kind in SETTLING else DETECTION
+    found = [
+        (root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group)
+        for broker in f.brokers
+        for own in (by_broker.get(broker, ()),)
+        for root, group in own[: bisect_right(own, at + DETECTION, key=lambda item: item[0].start)]
+        if root.end is None or at <= root.end + settles
+    ]
+    return max(found)[3] if found else None
+
+
+def _groups(findings: Sequence[Finding], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
+    back: dict[tuple[int, str | None], list[Finding]] = defaultdict(list)
+    for f in findings:
+        if f.kind == BACK and f.start is not None:
+            for broker in f.brokers:
+                back[broker, f.cause].append(f)
+    roots = [
+        _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
+        for f in findings
+        if f.kind in kinds and f.start is not None and f.brokers and (not kinds[f.kind] or f.cause in kinds[f.kind])
+    ]
+    roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
+    stops = [r for r in roots if r.cause.kind == STOP]
+    found = [*_one_incident([r for r in roots if r.cause.kind != STOP], _during), *_one_incident(stops, _next)]
+    return [_Group(_id(own), _kind(own), tuple(own)) for own in found]
+
+
+def _kind(roots: Sequence[_Root]) -> str:
+    first = roots[0].cause.kind
+    return ROLLING if first == STOP and len({b for r in roots for b in r.brokers}) > 1 else first
+
+
+def _id(roots: Sequence[_Root]) -> str:
+    return hashlib.sha256("|".join(sorted(r.cause.id for r in roots)).encode()).hexdigest()[:12]
+
+
+def _over(f: Finding, back: Mapping[tuple[int, str | None], Sequence[Finding]]) -> datetime | None:
+    """When its brokers were in sync again, else when it was over by itself."""
+    if f.start is None or f.end is None:
+        return None
+    own = [b for broker in f.brokers for b in back.get((broker, f.kind), ()) if b.start is not None and b.start >= f.start - SLACK]
+    if not own:
+        return f.end
+    first = min(own, key=lambda b: b.start or datetime.max)
+    return None if first.end is None else max(first.end, f.end)
+
+
+def _during(before: Sequence[_Root], after: _Root) -> bool:
+    """It began before the one before was over, and soon after it began."""
+    return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
+
+
+def _next(before: Sequence[_Root], after: _Root) -> bool:
+    return any(r.end is not None and after.start <= r.end + APART for r in before[-1:])
+
+
+def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
+    """Roots in order of time, with those together that join the ones before."""
+    told: list[list[_Root]] = []
+    for root in roots:
+        if told and joins(told[-1], root):
+            told[-1].append(root)
+        else:
+            told.append([root])
+    return told
+
+
+def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> Incident:
+    costs = list(_costs(own))
+    open_ones = list(_open(own))
+    what = _what(group, phrases)
+    return Incident(
+        id=group.id,
+        kind=group.kind,
+        severity=max((f.severity for f in own), key=LEVELS.index),
+        brokers=group.brokers,
+        start=group.roots[0].start,
+        end=group.end,
+        summary=f"{what}: {'; '.join(costs) or 'nothing came of it'}",
+        explanation=" ".join(
+            (
+                f"{what}.",
+                f"It cost: {'; '.join(costs)}." if costs else "Nothing that matters came of it.",
+                f"Still so when the evidence ends: {'; '.join(open_ones)}."
+                if open_ones
+                else f"It was over at {moment(group.end)}."
+                if group.end is not None
+                else "",
+            )
+        ).strip(),
+        findings=tuple(f.id for f in own),
+    )
+
+
+def _what(group: _Group, phrases: Mapping[str, str]) -> str:
+    """Who, and what befell them, in the order in which it did."""
+    befell: dict[int, dict[str, None]] = defaultdict(dict)
+    for root in group.roots:
+        for broker in root.brokers:
+            befell[broker].setdefault(phrases[root.cause.kind])
+    alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for broker, words in befell.items():
+        alike[tuple(words)].append(broker)
+    parts = [
+        f"{brokers_named(brokers)} {_listed(words)}{' one after the other' if group.kind == ROLLING else ''}"
+        for words, brokers in alike.items()
+    ]
+    what = "; ".join(parts)
+    return f"{what[:1].upper()}{what[1:]}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+COSTS = (
+    ("offline-partition", "{} without a leader"),
+    ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
+    ("under-replicated", "{} short of replicas"),
+)
+"""Kinds and what they cost, beside losses, and what is told of them while they are not over."""
+
+
+def _costs(own: Sequence[Finding]) -> Iterator[str]:
+    losses = [f for f in own if f.kind == "data-loss"]
+    for committed, words in (
+        (True, "{} of {} that were committed are lost"),
+        (None, "{} of {} are lost, committed or not"),
+        (False, "{} of {} that were never committed were cut"),
+    ):
+        gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
+        if gone:
+            count = sum(r.length or 0 for f in gone for p in places(f) for r in p.offsets)
+            yield words.format(f"{count} offsets", counted(len(hit(gone))))
+    for excused in (True, False):
+        doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
+        if doubtful:
+            told = "in {} records in flight were cut, which probably nobody was told of" if excused else "of {} a loss cannot be excluded"
+            yield told.format(counted(len(hit(doubtful))))
+    for kind, words in COSTS:
+        if touched := hit(f for f in own if f.kind == kind):
+            yield words.format(counted(len(touched)))
+    if any(f.kind == "controller-change" for f in own):
+        yield "another controller"
+
+
+def _open(own: Sequence[Finding]) -> Iterator[str]:
+    """What is not over when the evidence ends."""
+    for kind, words in COSTS:
+        if now := hit((f for f in own if f.kind == kind), still=True):
+            yield words.format(counted(len(now)))

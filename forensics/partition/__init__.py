@@ -1,0 +1,1 @@
+"""Judgements on one partition: elections, losses, absences, lineages, and the verdict."""

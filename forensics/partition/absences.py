@@ -1,0 +1,895 @@
+"""Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
+
+Here: the intervals of one partition with their causes, and the rows (model.PARTITION) in which they travel. A follower is caught
+up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
+replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
+many partitions put together (failed_replicas), whether a broker was there at all (spark.cluster.presence), or what is said of them (rules).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from itertools import pairwise
+from typing import Any
+
+from forensics.model import brokers_named, moment, quote
+from forensics.partition.remembered import last_kept
+from forensics.partition.windows import Window, within_life
+from forensics.partition.witnesses import tells_isr
+from spark.cluster.effective import effective, newest, number
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
+from spark.cluster.settings import BROKER, TOPIC, Change
+from spark.cluster.versions import versions
+from spark.events import Event
+from spark.partition.replicas import DISK_EVENTS, Disk
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
+
+STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, SUSPENDED, UNKNOWN = (
+    "stuck",
+    "slow",
+    "new",
+    "restarted",
+    "stopped",
+    "crashed",
+    "gone",
+    "log-dir",
+    "reassigned",
+    "not-told",
+    "suspended",
+    "unknown",
+)
+"""Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
+'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'suspended': stood still with all other brokers, as a machine that sleeps; 'unknown': nothing was
+collected from its broker."""
+
+EXPECTED = frozenset({NEW, REASSIGNED})
+"""Absences by a reassignment: no failure."""
+IN_ORDER = frozenset({RESTARTED, STOPPED})
+"""Absences by a shutdown in order."""
+
+MAX_INTERVALS = 64
+"""Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
+QUOTED = 8
+"""Intervals of a partition that travel with their evidence."""
+MAX_WORDS = 400
+LOST_SESSION = "lost its session although its process went on"
+"""Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
+
+LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
+"""Of brokers of which nothing tells it, and versions that differ."""
+LAG_BY_MESSAGES_UNTIL = (0, 9)
+"""Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
+SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
+_CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
+"""A process that lives fetches again; of the others only one that came back does."""
+PRINTED = timedelta(seconds=5)
+"""A leader's shrink line and the state it leads to are at most so far apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`start` None: since before the evidence; `end` None: still out where it ends. `back`: when the process was up again."""
+
+    broker: int
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    cause: str
+    confidence: str
+    words: str
+    back: datetime | None
+    told: bool
+    """False: the leader's log was not collected, so the replica may have been in sync in between."""
+    evidence: tuple[Event, ...]
+    first: int
+    """Index of the first state without the replica."""
+    last: int
+    """Index of the state that ends it; that of the last state plus one while it is open."""
+    elected: bool = False
+    """It ended with the replica's election as leader, out of the ISR or among its eligible replicas: it did not catch up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """The partition was under-replicated under this leader. `planned`: only replicas on their way in or out were missing."""
+
+    leader: int
+    start: datetime | None
+    end: datetime | None
+    planned: bool
+    missing: tuple[int, ...]
+
+
+class Absences:
+    """The absences of one partition's replicas; `all` in the order they began."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
+        states = timeline.states
+        self._judge = judge = _Judge(timeline, cluster)
+        self._place = {id(state.event): index for index, state in enumerate(states)}
+        found: list[Interval] = []
+        since: dict[int, int] = {}
+        last = timeline.assigned
+        for index, state in enumerate(states):
+            assigned = state.replicas or last
+            for broker in [b for b in since if b in state.isr or b not in assigned]:
+                found.append(judge.interval(broker, since.pop(broker), index))
+            for broker in assigned:
+                if broker not in state.isr and broker not in since:
+                    since[broker] = index
+        # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
+        # and what is out while its topic is being deleted is not missed
+        still = (
+            (b, first)
+            for b, first in since.items()
+            if (states[-1].replicas or judge.shrink(b, states[first]) is not None)
+            and within_life(Window(states[first].at, None, tuple(states[first:])), timeline, cluster) is not None
+        )
+        found.extend(judge.interval(broker, first, len(states)) for broker, first in still)
+        self.all = sorted(found, key=lambda i: (i.first, i.broker))
+        self._own: dict[int, list[Interval]] = defaultdict(list)
+        for interval in self.all:
+            self._own[interval.broker].append(interval)
+
+    def within(self, window: Window) -> list[Interval]:
+        """The first absence of each replica that was missing in the window; the replica missing in most of its states comes first."""
+        counts: Counter[int] = Counter()
+        first: dict[int, Interval] = {}
+        for state in window.states:
+            index = self._place[id(state.event)]
+            for broker in self._own:
+                if (covering := self._covering(broker, index)) is not None:
+                    first.setdefault(broker, covering)
+                    counts[broker] += 1
+        return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
+
+    def of(self, broker: int, state: State, last: State | None = None) -> Interval:
+        """Why a broker was not there in a state, to the end of that which is the `last` of its kind: its absence from the ISR; of one
+        that still counts as in sync, as when it leads no more, an absence that is judged alike."""
+        index = self._place[id(state.event)]
+        until = self._place[id(last.event)] if last is not None else index
+        return self._covering(broker, index) or self._judge.interval(broker, index, until + 1)
+
+    def _covering(self, broker: int, index: int) -> Interval | None:
+        own = self._own.get(broker, [])
+        place = bisect_right(own, index, key=lambda i: i.first) - 1
+        return own[place] if place >= 0 and index < own[place].last else None
+
+
+@last_kept
+def absences(timeline: PartitionTimeline, cluster: Cluster) -> Absences:
+    """The one model of them, made once for all rules that ask."""
+    return Absences(timeline, cluster)
+
+
+def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
+    """All absences of the partition's replicas, in the order they began."""
+    return absences(timeline, cluster).all
+
+
+def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
+    """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
+    out: dict[int, list[Interval]] = defaultdict(list)
+    for interval in intervals(timeline, cluster):
+        out[interval.first].append(interval)
+    now: list[Interval] = []
+    found: list[Short] = []
+    for index, state in enumerate(timeline.states):
+        now = [i for i in now if i.last > index] + out.get(index, [])
+        end = timeline.states[index + 1].at if index + 1 < len(timeline.states) else None
+        if not now:
+            continue
+        planned = all(i.cause in EXPECTED for i in now)
+        missing = tuple(sorted({i.broker for i in now if planned or i.cause not in EXPECTED}))
+        short = Short(state.leader, state.at, end, planned, missing)
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before.end == short.start
+            and (before.leader, before.planned, before.missing)
+            == (
+                short.leader,
+                short.planned,
+                short.missing,
+            )
+        ):
+            found[-1] = replace(before, end=end)
+        else:
+            found.append(short)
+    return found
+
+
+def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
+    """replica.lag.time.max.ms of a leader, else its version's default."""
+    value = number(effective(cluster, "replica.lag.time.max.ms", broker=leader, at=at).value, LAG_TIME_MS)
+    return timedelta(milliseconds=value if 0 < value < 1 << 40 else LAG_TIME_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """All brokers that were heard of stood still from `since` to `at`."""
+
+    since: datetime
+    at: datetime
+    brokers: tuple[int, ...]
+    events: tuple[Event, ...]
+
+
+@last_kept
+def suspensions(cluster: Cluster) -> list[Suspension]:
+    """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
+    stall alone, and a ZooKeeper that is away is complained of."""
+    expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
+    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    found: list[Suspension] = []
+    for first in expired:
+        if first.at is None or (found and first.at <= found[-1].at + DETECTION):
+            continue
+        together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
+        brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
+        earlier = bisect_left(printed, first.at - PRINTED)  # a process that goes on prints before it hears of its session
+        if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
+            found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
+    return found
+
+
+def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
+    """The longest zookeeper.session.timeout.ms of the brokers."""
+    told = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
+    return timedelta(milliseconds=max(told))
+
+
+class _Judge:
+    """Tells the causes of one partition's absences; what all of them need is made once."""
+
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
+        self.timeline, self.cluster = timeline, cluster
+        self.signs = _Signs(timeline)
+        self.progress = Progress(timeline)
+        self._tells: dict[int, bool] = {}
+        self._leaving = _leaving(timeline.states)
+        self._shrinks: dict[int, list[Event]] = defaultdict(list)
+        for event in timeline.of("isr-shrink"):
+            if event.at is not None and event.writer is not None:
+                self._shrinks[event.writer].append(event)
+        self._errors: dict[int, list[Event]] = defaultdict(list)
+        for event in timeline.of("fetch-error", "partition-failed"):
+            if event.at is not None and event.writer is not None:
+                self._errors[event.writer].append(event)
+
+    def interval(self, broker: int, first: int, last: int) -> Interval:
+        states = self.timeline.states
+        state, before = states[first], states[first - 1] if first else None
+        end = states[last] if last < len(states) else None
+        unassigned = end is not None and broker not in (end.replicas or self.timeline.assigned)
+        told = self._told(broker, first, end, unassigned)
+        self._held_back(told, broker, state, end)
+        if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
+            told.words = f"it was out already when the evidence begins; {told.words}"
+        return Interval(
+            broker,
+            state.leader,
+            state.at,
+            end.at if end is not None else None,
+            told.cause,
+            told.confidence,
+            told.words,
+            told.back,
+            all(self.tells(leader) for leader in {s.leader for s in states[first:last]}),
+            tuple(dict.fromkeys([state.event, *told.evidence, *([end.event] if end is not None else [])])),
+            first,
+            last,
+            end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
+        )
+
+    def _held_back(self, told: _Told, broker: int, state: State, end: State | None) -> None:
+        """Names a replication throttle that was in force while the replica could have caught up."""
+        if (told.cause not in _CATCHING_UP and told.back is None) or "throttled.rate" in told.words:
+            return
+        begin, until = told.back or state.at, end.at if end is not None else None
+        for side, owner in (("follower", broker), ("leader", state.leader)):
+            found = self._throttle(side, owner, begin, until)
+            if found is not None:
+                told.words += (
+                    f"; while it is behind, {side}.replication.throttled.rate={found.value} of broker {owner} holds back its copying"
+                )
+                told.evidence = [*told.evidence, *([found.event] if found.event is not None else [])]
+                return
+
+    def _throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
+        """The throttle of a broker's replica of this partition (KIP-73, 0.10.1), as it was first in force between the two times."""
+        settings = self.cluster.settings
+        if broker not in settings.brokers():
+            return None
+        rates = [c for c in settings.history(f"{side}.replication.throttled.rate", broker=broker) if c.source == BROKER]
+        lists = [c for c in settings.history(f"{side}.replication.throttled.replicas", topic=self.timeline.topic) if c.source == TOPIC]
+        start, stop = begin or datetime.min, until or datetime.max
+        for at in sorted({start, *(c.at for c in (*rates, *lists) if start < c.at < stop)}):
+            rate, named = _latest(rates, at), _latest(lists, at)
+            if rate is not None and named is not None and self._names(named.value or "", broker):
+                return rate
+        return None
+
+    def _names(self, replicas: str, broker: int) -> bool:
+        return replicas.strip() == "*" or f"{self.timeline.partition}:{broker}" in (part.strip() for part in replicas.split(","))
+
+    def tells(self, leader: int) -> bool:
+        if leader not in self._tells:
+            self._tells[leader] = leader < 0 or tells_isr(leader, self.timeline, self.cluster)
+        return self._tells[leader]
+
+    def _told(self, broker: int, first: int, end: State | None, unassigned: bool) -> _Told:
+        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
+        if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
+            return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
+        presence = self.cluster.presence(broker)
+        created = before is None and self.timeline.created()
+        if created and state.at is not None and self._starting(broker, state.at):
+            return _Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
+        away = self._away(broker, state.at)
+        leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and away is None
+        if broker in self._leaving[first] or leaves:
+            return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
+        failed = self._log_dir(broker, state.at)
+        if failed is not None and (away is None or away.life is None):
+            return _Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
+        if away is not None and not (created and away.how == KILLED):
+            return self._ended(broker, away, state.at, end)
+        heard = bool(presence.lives) and not self._begins_later(broker, state.at)
+        if created and heard:
+            return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
+        if not _follows(state, before) and self.shrink(broker, state) is None:
+            if (unseen := self._unseen(broker, before, state)) is not None:
+                ended = self._ended(broker, unseen, state.at, end)
+                ended.confidence = "probable"  # it may have been in sync again before it left for another reason
+                return ended
+            if before is None:
+                return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
+        if not heard:
+            return self._unheard(broker, state)
+        if (asleep := self._suspended(state)) is not None:
+            return asleep
+        back = end.at if end is not None else None
+        if (seen := self._fell_behind(broker, state, back)) is not None:
+            return seen
+        if (taken := self._taken_out(broker, first)) is not None:
+            words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
+            return _Told(GONE, "probable", words, evidence=[taken])
+        return self._not_told(broker, state)
+
+    def _away(self, broker: int, at: datetime | None) -> Away | None:
+        """The span its broker was stopping or gone in, unless it gave signs of life in this partition after it left and before it began
+        again: it did not leave for that."""
+        away = self.cluster.presence(broker).away(at) if at is not None else None
+        if away is None or at is None or away.how == MISSED:
+            return None
+        stopped = away.life.end_at if away.how == CONTROLLED and away.life is not None else None
+        if stopped is not None and at > stopped + DETECTION:
+            return None if self.signs.between(broker, stopped, at) else away  # it lived again, in a part of its log that was not collected
+        lived = away.how == KILLED and away.until is not None and self.signs.between(broker, at, away.until - SLACK)
+        return None if lived else away
+
+    def _starting(self, broker: int, at: datetime) -> bool:
+        """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among
+        them, whatever became of it later."""
+        presence = self.cluster.presence(broker)
+        stopped = (a for a in presence.aways if a.how == CONTROLLED and a.since is not None and a.since <= at)
+        return bool(presence.begun(at - DETECTION, at)) and all(a.until is not None and a.until <= at for a in stopped)
+
+    def _begins_later(self, broker: int, at: datetime | None) -> bool:
+        begin = self.cluster.presence(broker).lives[0].begin_at
+        return at is not None and begin is not None and at < begin - SLACK
+
+    def _log_dir(self, broker: int, at: datetime | None) -> Event | None:
+        """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
+        for e in self.timeline.of("log-dir-partitions"):
+            if e.writer == broker and (e.at is None or at is None or e.at <= at + DETECTION):
+                return e
+        presence = self.cluster.presence(broker)
+        near = presence.said("log-dir") if at is None else presence.between("log-dir", at - DETECTION, at + DETECTION)
+        return next(iter(near), None)
+
+    def _taken_out(self, broker: int, first: int) -> Event | None:
+        """A controller's word that the broker was not there: it takes a replica out of an ISR, or a leader away, when that is not registered
+        (ReplicaStateMachine, PartitionStateMachine). What a leader takes out leaves the leader epoch as it is with ZooKeeper."""
+        state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
+        for event in (state.event, *state.also):
+            if event.value == "OfflineReplica" and event.broker == broker:
+                return event
+        if state.leader < 0 and (broker in state.isr or before is None or before.leader == broker):
+            return state.event
+        changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
+        return state.event if changed and self.cluster.mode == "zookeeper" else None
+
+    def _unseen(self, broker: int, before: State | None, state: State) -> Away | None:
+        """The latest end of its process between two states that do not follow each other: it may have been out since then."""
+        if state.at is None:
+            return None
+        since = before.at if before is not None and before.at is not None else datetime.min
+        ended = ((a, a.event.at) for a in reversed(self.cluster.presence(broker).aways) if a.how != MISSED and a.life is not None)
+        return next((a for a, at in ended if at is not None and since < at <= state.at + SLACK), None)
+
+    def _ended(self, broker: int, away: Away, left: datetime | None, end: State | None) -> _Told:
+        back = self._began(broker, away, end)
+        ended = away.life.end_at if away.life is not None else None
+        if away.how == KILLED:
+            before = " before" if left is not None and away.until is not None and left > away.until + SLACK else ""
+            elsewhere = " and began again in the cluster after this one" if away.event.cluster not in (None, self.cluster.number) else ""
+            return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
+        words = f"broker {broker} was being shut down in order"
+        if left is not None and ended is not None and left > ended + DETECTION:
+            words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
+                " and was not started again before" if away.covers(left) else ""
+            )
+        return _Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
+
+    def _began(self, broker: int, away: Away, end: State | None) -> datetime | None:
+        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. Of one
+        that was taken out of the assignment it does not count."""
+        if away.until is None or (end is not None and broker not in (end.replicas or self.timeline.assigned)):
+            return None
+        begun = self.cluster.presence(broker).begun(away.until, datetime.max)
+        if end is None or end.at is None:
+            return max(begun, default=None)
+        within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
+        return max(within, default=None)
+
+    def _unheard(self, broker: int, state: State) -> _Told:
+        """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
+        seen = self._measured(broker, state)
+        lost = self._lost(broker, state)
+        if lost is not None and (seen is None or seen.cause != SLOW):
+            return _Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
+        if seen is not None:
+            seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
+            seen.confidence = "probable"
+            return seen
+        lives = self.cluster.presence(broker).lives
+        if lives and lives[0].begin is not None:
+            words = f"the log of broker {broker} begins with its start at {moment(lives[0].begin_at)}, after that"
+            return _Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
+        return _Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
+
+    def _lost(self, broker: int, state: State) -> Event | None:
+        if state.at is None:
+            return None
+        lost = self.cluster.presence(broker).fenced(state.at - PRINTED, state.at + PRINTED)
+        return lost[0] if lost else None
+
+    def _silent(self, broker: int, state: State) -> _Told | None:
+        """Its log ends, and nobody heard of it again: dead, most likely, which only its next start would prove."""
+        missed = self.cluster.presence(broker).missed
+        if missed is None or state.at is None or not missed.covers(state.at):
+            return None
+        how = "did not find" if missed.event.reason == "live" else "saw"
+        words = f"the controller {how} broker {broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
+        return _Told(GONE, "probable", words, evidence=[missed.event])
+
+    def _fell_behind(self, broker: int, state: State, end: datetime | None) -> _Told | None:
+        """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
+        at = state.at
+        if at is None:
+            return None
+        lag = lag_time(self.cluster, state.leader, at)
+        seen = self._measured(broker, state)
+        if seen is not None and seen.cause == SLOW:
+            return seen
+        paused = self._paused(broker, at, lag)
+        if paused is not None:
+            return _join(paused, seen)
+        kept = self._kept_back(broker, state, at - lag * 1.5) if seen is not None else None
+        if seen is not None and seen.confidence == "certain":
+            return kept or seen
+        silent = self._silent(broker, state)
+        lost = self._session(broker, at, end)
+        if silent is None and lost is not None:
+            if not self.cluster.presence(broker).went_on(lost):
+                words = f"the controller saw broker {broker} go, and whether its process went on is not in evidence"
+                return _Told(GONE, "probable", words, evidence=[lost])
+            told = _Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
+            return _join(told, seen)
+        if silent is not None:
+            return silent
+        return kept or seen or self._failing(broker, at, lag)
+
+    def _kept_back(self, broker: int, state: State, since: datetime) -> _Told | None:
+        """A throttle spares what is in sync, but a fetcher does not know that it is before it got its first records
+        (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): one that has only begun may be kept from any."""
+        shrink = self.shrink(broker, state)
+        end = _end_of(broker, shrink)
+        begun = [e for e in self.timeline.of("fetcher-added") if e.writer == broker and e.at is not None and e.at <= (state.at or e.at)]
+        rate = self._throttle("follower", broker, since, state.at)
+        if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
+            return None
+        words = (
+            f"broker {broker} had got nothing since it began to fetch at offset {end} at {moment(begun[-1].at)}, while "
+            f"follower.replication.throttled.rate={rate.value} held it back: a throttle spares a replica in sync only once it has fetched records"
+        )
+        return _Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
+
+    def _measured(self, broker: int, state: State) -> _Told | None:
+        shrink = self.shrink(broker, state)
+        if shrink is None:
+            return None
+        return self.progress.of(broker, shrink, lag_time(self.cluster, state.leader, state.at), self._skew(state.leader))
+
+    def shrink(self, broker: int, state: State) -> Event | None:
+        """The leader's own line by which the replica left."""
+        own = self._shrinks.get(state.leader, [])
+        if state.at is None or not own:
+            return None
+        near = own[bisect_left(own, state.at - PRINTED, key=_when) : bisect_right(own, state.at + SLACK, key=_when)]
+        fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
+        return fitting[-1] if fitting else None
+
+    def _skew(self, leader: int) -> timedelta:
+        node = self.cluster.nodes.get(leader)
+        return timedelta(milliseconds=node.clock.skew_ms) if node is not None else timedelta(0)
+
+    def _paused(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
+        """A pause of the JVM that takes up half of the lag time or more, before the replica was taken out."""
+        begin = at - lag * 1.5
+        long = [
+            e
+            for e in self.cluster.presence(broker).between("pause", begin - timedelta(minutes=10), at)
+            if e.at is not None and min(e.at + _lasting(e), at) - max(e.at, begin) >= min(lag / 2, timedelta(seconds=5))
+        ]
+        if not long:
+            return None
+        worst = max(long, key=_lasting)
+        told = f"broker {broker} stood still for {_lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
+        return _Told(STUCK, "certain", told, evidence=[worst])
+
+    def _session(self, broker: int, at: datetime, end: datetime | None) -> Event | None:
+        """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
+        lost = self.cluster.presence(broker).fenced(at - PRINTED, at + DETECTION)
+        until = min(at + DETECTION, end + SLACK) if end is not None else at + DETECTION
+        seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
+        own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]
+        return next(iter((*seen, *own)), None)
+
+    def _suspended(self, state: State) -> _Told | None:
+        """The replicas of brokers that were suspended together fall out just after they go on: clocks went on without them."""
+        if state.at is None:
+            return None
+        lag = lag_time(self.cluster, state.leader, state.at)
+        for found in suspensions(self.cluster):
+            if found.at - PRINTED <= state.at <= found.at + lag * 2 + PRINTED:
+                words = (
+                    f"{brokers_named(found.brokers)} printed nothing from {moment(found.since)} on and lost their sessions together at "
+                    f"{moment(found.at)}: they were suspended together, as on a machine that sleeps or is paused, and this is its echo"
+                )
+                return _Told(SUSPENDED, "probable", words, evidence=found.events)
+        return None
+
+    def _failing(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
+        own = self._errors.get(broker, [])
+        near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + SLACK, key=_when)]
+        if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
+            return None
+        ended = next((e for e in near if e.event == "partition-failed"), None)
+        words = (
+            f"broker {broker} had given up fetching this partition"
+            if ended is not None
+            else f"broker {broker}'s fetches of this partition failed ({near[-1].reason or 'see the line'})"
+        )
+        return _Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+
+    def _not_told(self, broker: int, state: State) -> _Told:
+        shrink = self.shrink(broker, state)
+        end = _end_of(broker, shrink)
+        ended = f" (its log ended at {end})" if end is not None else ""
+        words = f"broker {broker} was running and not in sync{ended}; nothing in the evidence tells whether it stood still or was too slow"
+        if any(v < LAG_BY_MESSAGES_UNTIL for v in versions(self.cluster, state.leader)):
+            words += (
+                ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
+                "well it fetches)"
+            )
+        return _Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
+
+
+@dataclass(slots=True)
+class _Told:
+    cause: str
+    confidence: str
+    words: str
+    back: datetime | None = None
+    evidence: Sequence[Event] = field(default_factory=list)
+
+
+def _join(told: _Told, seen: _Told | None) -> _Told:
+    if seen is not None and seen.cause == told.cause:
+        told.words += f"; {seen.words}"
+        told.evidence = [*told.evidence, *seen.evidence]
+    return told
+
+
+def _end_of(broker: int, shrink: Event | None) -> int | None:
+    """Where the leader that takes a replica out says that its log ends."""
+    known = (shrink.replica_offsets or ()) if shrink is not None else ()
+    return next((r.get("log_end_offset") for r in known if r.get("broker") == broker), None)
+
+
+def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
+    """What was set last before a time, unless it was taken away: what nobody has set yet is not in force."""
+    index = bisect_right(changes, at, key=lambda c: c.at)
+    return changes[index - 1] if index and changes[index - 1].value is not None else None
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min
+
+
+def _lasting(event: Event) -> timedelta:
+    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
+
+
+def _follows(state: State, before: State | None) -> bool:
+    """No state between the two is missing from the evidence."""
+    if before is None or before.partition_epoch is None or state.partition_epoch is None:
+        return False
+    return state.partition_epoch == before.partition_epoch + 1
+
+
+def _leaving(states: Sequence[State]) -> list[frozenset[int]]:
+    """For each state the replicas that the reassignment under way takes away: not every witness of a state names them."""
+    found: list[frozenset[int]] = []
+    for before, state in zip([None, *states], states, strict=False):
+        same = before is not None and before.replicas == state.replicas
+        found.append(frozenset(state.removing) or (found[-1] if same else frozenset()))
+    return found
+
+
+def _soon(state: State, end: State | None) -> bool:
+    return end is not None and state.at is not None and end.at is not None and end.at - state.at <= DETECTION
+
+
+def _next(before: State, state: State) -> bool:
+    """The state is the one that a controller's own change of the other one made."""
+    epochs = before.partition_epoch, state.partition_epoch
+    follows = epochs[0] is None or epochs[1] is None or epochs[1] == epochs[0] + 1
+    return before.known_epoch is not None and state.leader_epoch == before.leader_epoch + 1 and follows
+
+
+class _Signs:
+    """When each broker gave a sign of life in one partition: a line of its own, or that it was back in the ISR."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self._lines: dict[int, list[datetime]] = defaultdict(list)
+        self._returns: dict[int, list[datetime]] = defaultdict(list)
+        for event in timeline.events:
+            if event.line is not None and event.event not in DISK_EVENTS and event.writer is not None and event.at is not None:
+                self._lines[event.writer].append(event.at)
+        for before, state in pairwise(timeline.states):
+            if state.at is not None:
+                for broker in set(state.isr) - set(before.isr):
+                    self._returns[broker].append(state.at)
+        for own in (*self._lines.values(), *self._returns.values()):
+            own.sort()
+
+    def between(self, broker: int, left: datetime, end: datetime) -> bool:
+        """After it had left the ISR and before the end; clocks of two brokers differ a little."""
+        return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + SLACK, end)
+
+
+def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
+    index = bisect_right(times, start)
+    return index < len(times) and times[index] < end
+
+
+# how far a replica had come
+
+
+class Progress:
+    """The leader's log over time: by the batches of the partition's segments and their timestamps, else by its own lines."""
+
+    def __init__(self, timeline: PartitionTimeline) -> None:
+        self._timeline = timeline
+        self._disks: dict[int, _Appends | None] = {}
+        self._lines: dict[int, list[tuple[datetime, int]]] = {}
+        self._seen: dict[tuple[int, int], list[tuple[datetime, int]]] = defaultdict(list)
+        for event in timeline.of("isr-shrink"):
+            for replica in event.replica_offsets or ():
+                if event.at is not None and event.writer is not None and replica.get("log_end_offset") is not None:
+                    self._seen[event.writer, replica["broker"]].append((event.at, replica["log_end_offset"]))
+        for known in self._seen.values():
+            known.sort()
+
+    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> _Told | None:
+        """Whether the replica had stood still or moved since it was caught up last, by the offset the leader's shrink line gives it."""
+        known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
+        end = known.get("log_end_offset") if known is not None else None
+        if known is None or end is None or shrink.at is None or shrink.writer is None:
+            return None
+        caught_up = _stamp(known.get("last_caught_up_ms"), skew)
+        if caught_up is not None and not timedelta(0) <= shrink.at - caught_up <= max(lag * 10, timedelta(minutes=10)):
+            caught_up = None
+        measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
+        return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
+
+    def _moved(self, m: _Measure, leader: int) -> _Told | None:
+        """Less than the lag time before, its leader had named a smaller end of its log: it fetched in between."""
+        known = self._seen.get((leader, m.broker), [])
+        lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
+        return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
+
+    def _by_batches(self, m: _Measure, leader: int) -> _Told | None:
+        appends = self._appends(leader)
+        if appends is None or m.shrink.log_end_offset is None:
+            return None
+        held, lacking = appends.before(m.end), appends.at(m.end)
+        if held is None or lacking is None or not appends.agrees(m.shrink.log_end_offset, m.at, m.tolerance):
+            return None
+        if held > m.latest + m.tolerance:
+            return m.slow("certain" if held >= m.at - m.lag / 2 else "probable", held)
+        if lacking >= m.earliest - m.tolerance:
+            if m.caught_up is None and held > m.earliest + m.tolerance and lacking - held < m.tolerance:
+                return None  # in the midst of a stream one that copies a small part of it has come as far as one that stood still a little later
+            return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
+        return None
+
+    def _by_lines(self, m: _Measure, leader: int) -> _Told | None:
+        points = self._points(leader)
+        first = bisect_left(points, (m.latest + m.tolerance, -1))
+        if first < len(points) and points[first][0] < m.at and m.end > points[first][1]:
+            return m.slow("probable", None)
+        past = bisect_right(points, (m.earliest + m.tolerance, 1 << 63))
+        if past and points[past - 1][1] >= m.end:
+            return m.stuck("certain" if m.caught_up is not None else "probable")
+        return None
+
+    def _appends(self, leader: int) -> _Appends | None:
+        if leader not in self._disks:
+            disks = self._timeline.disks
+            own = disks.get(leader)
+            whole = own if own is not None and own.segments else max(disks.values(), key=lambda d: d.log_end_offset or 0, default=None)
+            self._disks[leader] = _Appends.of(whole) if whole is not None else None
+        return self._disks[leader]
+
+    def _points(self, leader: int) -> list[tuple[datetime, int]]:
+        if leader not in self._lines:
+            told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
+            exact = ((e, e.log_end_offset if e.event in ("leader-start", "isr-shrink") else e.offset) for e in told if e.writer == leader)
+            self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
+        return self._lines[leader]
+
+
+def _stamp(ms: int | None, skew: timedelta) -> datetime | None:
+    if ms is None or not 0 < ms < 1 << 42:
+        return None
+    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None) - skew
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    broker: int
+    end: int
+    shrink: Event
+    at: datetime
+    lag: timedelta
+    caught_up: datetime | None
+
+    @property
+    def tolerance(self) -> timedelta:
+        """Producers stamp records with clocks of their own."""
+        return min(max(self.lag / 10, timedelta(milliseconds=100)), timedelta(seconds=1))
+
+    @property
+    def latest(self) -> datetime:
+        """When it can have been caught up last. The leader looks every half of the lag time, so not before `earliest`."""
+        return self.caught_up if self.caught_up is not None else self.at - self.lag
+
+    @property
+    def earliest(self) -> datetime:
+        return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
+
+    def _ended(self, as_when: str = "") -> str:
+        return f"its log ended at {self.end}{as_when}, the leader's at {self.shrink.log_end_offset}"
+
+    def stuck(self, confidence: str) -> _Told:
+        since = (
+            f", as when it was caught up last at {moment(self.caught_up)}"
+            if self.caught_up is not None
+            else f", where the leader's had ended {self.lag.total_seconds():g} s before"
+        )
+        return _Told(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
+
+    def slow(self, confidence: str, held: datetime | None) -> _Told:
+        newest = f", with records appended at {moment(held)}" if held is not None else ""
+        return _Told(
+            SLOW,
+            confidence,
+            f"broker {self.broker} went on fetching and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
+            evidence=[self.shrink],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Appends:
+    """Batches of a log by offset with their timestamps: none was appended before, but by its producer's clock."""
+
+    ends: Sequence[int]
+    times: Sequence[datetime]
+
+    @classmethod
+    def of(cls, disk: Disk) -> _Appends | None:
+        batches = sorted(
+            (b["last_offset"] + 1, b["max_timestamp"])
+            for segment in disk.segments
+            for b in segment.batches or ()
+            if not b["control"] and 0 < b["max_timestamp"] < 1 << 42
+        )
+        if not batches:
+            return None
+        return cls([end for end, _ in batches], [_utc(ms) for _, ms in batches])
+
+    def before(self, offset: int) -> datetime | None:
+        """When the last batch below the offset was appended."""
+        index = bisect_right(self.ends, offset) - 1
+        return self.times[index] if index >= 0 else None
+
+    def at(self, offset: int) -> datetime | None:
+        """When the batch with this offset was appended."""
+        index = bisect_right(self.ends, offset)
+        return self.times[index] if index < len(self.times) else None
+
+    def agrees(self, end: int, at: datetime, tolerance: timedelta) -> bool:
+        """The log ended here at that time, so what is below had been sent. Producers whose clocks are fast say otherwise."""
+        before = self.before(end)
+        return before is None or before <= at + tolerance
+
+    def at_once(self, end: int, at: datetime) -> bool:
+        """What was appended next had not waited in its producer: a record's time is that of its making."""
+        after = self.at(end)
+        return after is None or after >= at - timedelta(milliseconds=100)
+
+
+def _utc(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None)
+
+
+# rows
+
+
+def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
+    """The intervals as they travel (model.ABSENCE); of too many, those of one broker and cause are folded into one."""
+    if len(found) <= MAX_INTERVALS:
+        return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
+    groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
+    for interval in found:
+        groups[interval.broker, interval.cause].append(interval)
+    folded = [
+        _row(replace(own[0], end=own[-1].end, told=all(i.told for i in own)), len(own), index < QUOTED)
+        for index, own in enumerate(groups.values())
+    ]
+    return folded[:MAX_INTERVALS]
+
+
+def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
+    evidence = quote(i.evidence)[:3] if quoted else ()
+    return {
+        "broker": i.broker,
+        "leader": i.leader,
+        "start": i.start,
+        "end": i.end,
+        "cause": i.cause,
+        "confidence": i.confidence,
+        "back": i.back,
+        "told": i.told,
+        "times": times,
+        "words": i.words[:MAX_WORDS],
+        "elected": i.elected,
+        "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in evidence],
+    }
+
+
+def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
+    """The windows as they travel (model.SHORT); of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
+    told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
+    return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]

@@ -1,0 +1,54 @@
+"""Whether a leader's log came through to its term: its process lived on since it last took part, or was stopped in order in between.
+
+Here: the proof that no tail can have been left behind in a page cache. Not here: a log that is seen to have been recovered or to be shorter
+(loss), or what a broker's lives are (spark.cluster.presence).
+
+No line says that a process was killed; so what is not told to have been in order is not taken for it.
+"""
+
+from __future__ import annotations
+
+from forensics.partition.witnesses import tells_logs
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import Incarnation
+from spark.events import Event
+from spark.partition.timeline import PartitionTimeline, Term
+
+_TAKES_PART = frozenset({"leader-start", "follower-start", "isr-shrink", "isr-expand", "isr-update", "fetcher-added", "partition-state"})
+"""What a process prints of a partition once it leads or follows it."""
+
+
+def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    replica = timeline.replicas.get(term.leader)
+    start = next((s for s in replica.leader_starts if s.event in term.evidence), None) if replica is not None else None
+    if replica is None or start is None:
+        return False
+    if knew(start.event) and any(t.epoch == start.event.previous_leader_epoch for t in timeline.terms):
+        return True  # of one without a leader it may have heard as it had just been started
+    before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in _TAKES_PART and e.writer == term.leader]
+    if not before or not tells_logs(term.leader, cluster):
+        return False
+    if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
+        return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
+    lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
+    lived_on = not lives or _within(lives[-1], before[-1])
+    if lived_on:
+        return start.event.previous_leader_epoch is None  # else it was started anew, and the line of that is not there
+    return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+
+
+def knew(start: Event) -> bool:
+    """The process knew of a leader epoch before; one that was started anew knows of none (Partition.leaderEpoch)."""
+    return start.previous_leader_epoch is not None and start.previous_leader_epoch >= 0
+
+
+def _begun(life: Incarnation, event: Event) -> bool:
+    return life.begin_at is None or event.at is None or life.begin_at <= event.at
+
+
+def _within(life: Incarnation, event: Event) -> bool:
+    return _begun(life, event) and (life.end_at is None or event.at is None or event.at <= life.end_at)
+
+
+def _in_order(life: Incarnation, after: Incarnation) -> bool:
+    return life.outcome == "stopped" or any(e.event == "clean-start" for e in after.evidence)

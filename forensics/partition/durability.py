@@ -1,0 +1,294 @@
+"""What protects records: how many in-sync replicas leaders ask for, and how long partitions went with too few.
+
+Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
+settings that protect records as data for the report. Not here: the settings in force (spark.cluster.effective), or what is said of a risky one
+(rules.risky_setting).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from typing import Any
+
+from forensics.partition.witnesses import tells_isr
+from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
+from spark.cluster.facts import Cluster
+from spark.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
+from spark.events import Event
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
+
+SHOWN = tuple(key for key in DEFAULTS if key != "zookeeper.session.timeout.ms")
+OF_TOPICS = (MIN_ISR, UNCLEAN, "flush.messages", "flush.ms")
+"""Settings of this kind that topics may override."""
+
+MAX_NAMED = 20
+MAX_CHANGES = 200
+
+
+# in-sync replicas asked for
+
+
+def min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
+    """min.insync.replicas as the state's leader has it. What it said when it refused a write counts before all but the topic's own."""
+    found = effective(cluster, MIN_ISR, topic=timeline.topic, broker=state.leader, at=state.at)
+    said = _refused(state, timeline) if found.source != TOPIC or found.assumed else None
+    return Effective(MIN_ISR, str(said.count), EFFECTIVE, said.at, said) if said is not None else found
+
+
+def _refused(state: State, timeline: PartitionTimeline) -> Event | None:
+    """The refusal of the state's leader that is nearest to when it began."""
+    told = timeline.of("append-refused")
+    place = bisect_right(told, state.at or datetime.min, key=lambda e: e.at or datetime.min)
+    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (state.leader, None)]
+    return near[-1] if near else None
+
+
+def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
+    """How many in-sync replicas the state's leader asks for; None where it is not known."""
+    asked = number(min_isr(state, timeline, cluster).value, None)
+    if asked is None or not state.replicas or strict(cluster, state.leader, state.at) is False:
+        return asked
+    return min(asked, len(state.replicas))
+
+
+def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
+    """The states, cut where min.insync.replicas changes while one lasts: the later part stands from that moment on."""
+    found: list[State] = []
+    times: dict[int, list[datetime]] = {}
+    for state, later in zip_longest(timeline.states, timeline.states[1:]):
+        found.append(state)
+        end = later.at if later is not None else datetime.max
+        if state.leader < 0 or state.at is None or end is None:
+            continue
+        if state.leader not in times:
+            times[state.leader] = _set_at(cluster, timeline.topic, state.leader)
+        own = times[state.leader]
+        for at in own[bisect_right(own, state.at) :]:
+            if at >= end:
+                break
+            later_on = replace(state, at=at)
+            if min_isr(later_on, timeline, cluster).value != min_isr(found[-1], timeline, cluster).value:
+                found.append(later_on)
+    return found
+
+
+def _set_at(cluster: Cluster, topic: str, leader: int) -> list[datetime]:
+    """When min.insync.replicas was set for the topic, its leader or all brokers."""
+    keys = (MIN_ISR, *((created,) if (created := CREATED_WITH.get((topic, MIN_ISR))) is not None else ()))
+    return sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
+
+
+# exposure
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How long a partition was watched, and stood under which protection then; milliseconds.
+
+    `below`: fewer in sync than min.insync.replicas (of at most all replicas). `at`: exactly that many, and not all of them. `alone`: one
+    replica in sync, the leader, so that its failure may lose records; all the time with one replica. `offline`: no leader.
+    `untold`: under leaders whose changes of the ISR are not in evidence, so that the rest is only what is known.
+    """
+
+    watched_ms: int = 0
+    offline_ms: int = 0
+    below_ms: int = 0
+    at_ms: int = 0
+    alone_ms: int = 0
+    untold_ms: int = 0
+    alone_from: datetime | None = None
+
+
+SPENT = ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")
+
+
+def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
+    """A partition's exposure from its first state to the end of the evidence."""
+    spent: dict[str, int] = defaultdict(int)
+    alone_from: datetime | None = None
+    tells: dict[int, bool] = {}
+    states = settled(timeline, cluster)
+    for state, later in zip_longest(states, states[1:]):
+        end = later.at if later is not None else cluster.until
+        if state.at is None or end is None or end < state.at:
+            continue
+        lasted = (end - state.at) // timedelta(milliseconds=1)
+        spent["watched_ms"] += lasted
+        for what in _standing(state, timeline, cluster):
+            spent[what] += lasted
+            alone_from = alone_from or (state.at if what == "alone_ms" else None)
+        if state.leader >= 0:
+            if state.leader not in tells:
+                tells[state.leader] = tells_isr(state.leader, timeline, cluster)
+            spent["untold_ms"] += 0 if tells[state.leader] else lasted
+    return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
+
+
+def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    if state.leader < 0:
+        yield "offline_ms"
+        return
+    asked = required(state, timeline, cluster)
+    if below_min_isr(state, asked):
+        yield "below_ms"
+    elif at_min_isr(state, asked):
+        yield "at_ms"
+    if len(state.isr) == 1:
+        yield "alone_ms"
+
+
+def below_min_isr(state: State, asked: int | None) -> bool:
+    """Fewer replicas in sync than `required` tells (Partition#isUnderMinIsr)."""
+    return state.leader >= 0 and asked is not None and len(state.isr) < asked
+
+
+def at_min_isr(state: State, asked: int | None) -> bool:
+    """Just as many in sync as are required, while there are more replicas than that."""
+    return state.leader >= 0 and len(state.isr) == asked and asked < len(state.replicas or ())
+
+
+@dataclass
+class Topic:
+    """A topic as the rows of its partitions add up."""
+
+    name: str
+    partitions: int = 0
+    factor: int | None = None
+    """The smallest replication factor of any partition, None where no evidence names an assignment."""
+    largest: int = 0
+    told: Mapping[str, Any] | None = None
+    """A place where the assignment of a partition with the smallest factor stands (a row of model.EVIDENCE)."""
+    exposure: Counter[str] = field(default_factory=Counter)
+
+
+def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
+    """Topics by name, from the rows of model.PARTITION."""
+    found: dict[str, Topic] = {}
+    for p in partitions:
+        topic = found.setdefault(p["topic"], Topic(p["topic"]))
+        topic.partitions += 1
+        factor = p["factor"]
+        if factor:
+            topic.largest = max(topic.largest, factor)
+            if topic.factor is None or factor < topic.factor:
+                topic.factor, topic.told = factor, p["told"]
+        for name in SPENT:
+            topic.exposure[name] += (p["exposure"] or {}).get(name) or 0
+    return found
+
+
+def overridden(cluster: Cluster) -> dict[str, dict[str, None]]:
+    """Topics that ever had a value of their own, by setting; the sources that list a topic's settings name defaults too."""
+    found: dict[str, dict[str, None]] = {key: {} for key in OF_TOPICS}
+    for e in cluster.of("config", "metadata-config"):
+        if e.topic is not None and e.key in found:
+            found[e.key][e.topic] = None
+    return found
+
+
+def own_history(cluster: Cluster, key: str, topic: str) -> list[Change]:
+    """Changes of a topic's own value, each value once until it changes."""
+    return _changed(cluster.settings.history(key, topic=topic))
+
+
+def _changed(changes: Iterable[Change]) -> list[Change]:
+    found: list[Change] = []
+    for change in changes:
+        if not found or found[-1].value != change.value:
+            found.append(change)
+    return found
+
+
+# for the report
+
+
+def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """`settings` (values at the end of the evidence, and where each stands), `changes` of them over time, and `exposure` in
+    partition-minutes, of the cluster and of each topic that was exposed at all."""
+    known = topics(partitions)
+    own = overridden(cluster)
+    total: Counter[str] = Counter()
+    for topic in known.values():
+        total.update(topic.exposure)
+    exposed = [t for t in known.values() if any(t.exposure[name] for name in SPENT if name not in ("watched_ms", "untold_ms"))]
+    return {
+        "settings": [row for key in dict.fromkeys((*SHOWN, *OF_TOPICS)) for row in _in_force(cluster, key, own.get(key, {}))],
+        "changes": _changes(cluster, own),
+        "exposure": {
+            "cluster": _minutes(total),
+            "topics": [
+                {"topic": t.name, "partitions": t.partitions, "replication_factor": t.factor, **_minutes(t.exposure)}
+                for t in sorted(exposed, key=lambda t: t.name)
+            ],
+        },
+    }
+
+
+def _minutes(spent: Mapping[str, int]) -> dict[str, float]:
+    return {f"{name.removesuffix('_ms')}_partition_minutes": round(spent[name] / 60_000, 3) for name in SPENT}
+
+
+def _in_force(cluster: Cluster, key: str, own: Iterable[str]) -> list[dict[str, Any]]:
+    """A row for each value of a setting: who has it, and the first place that says so."""
+    groups: dict[tuple[str | None, str], dict[str, Any]] = {}
+
+    def put(value: Effective, kind: str, owner: object) -> None:
+        group = groups.setdefault((value.value, value.source), {"value": value, "brokers": [], "topics": []})
+        group[kind].append(owner)
+
+    if key in SHOWN:
+        brokers = cluster.settings.brokers()
+        for broker in brokers:
+            put(effective(cluster, key, broker=broker), "brokers", broker)
+        if not brokers and (value := effective(cluster, key)).value is not None:
+            put(value, "brokers", None)
+    for topic in own:
+        if (value := effective(cluster, key, topic=topic)).source in (TOPIC, EFFECTIVE):
+            put(value, "topics", topic)
+    return [
+        {
+            "key": key,
+            "value": group["value"].value,
+            "source": group["value"].source,
+            "brokers": [b for b in group["brokers"] if b is not None],
+            "topics": sorted(group["topics"])[:MAX_NAMED],
+            "topic_count": len(group["topics"]),
+            "place": group["value"].place,
+        }
+        for group in groups.values()
+        if group["value"].value is not None
+    ]
+
+
+def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
+    """What was changed while the evidence lasts, in order of time, the last MAX_CHANGES. What a broker starts with is no change, but
+    that it starts with something else is."""
+    found: list[tuple[Change, str, str | None, int | None]] = []
+    for key in OF_TOPICS:
+        for topic in own.get(key, ()):
+            found.extend((c, key, topic, None) for c in own_history(cluster, key, topic) if c.at != datetime.min)
+    for key in SHOWN:
+        for broker in cluster.settings.brokers():
+            history = cluster.settings.history(key, broker=broker)
+            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == STATIC)[1:])
+            found.extend((c, key, None, broker) for c in _changed(c for c in history if c.source == BROKER))
+        found.extend((c, key, None, None) for c in _changed(c for c in cluster.settings.history(key) if c.source == CLUSTER))
+    found.sort(key=lambda f: (f[0].at, f[0].order))
+    return [
+        {
+            "at": change.at.isoformat(timespec="milliseconds") + "Z",
+            "key": key,
+            "value": change.value,
+            "topic": topic,
+            "broker": broker,
+            "source": change.source,
+            "place": Effective.of(key, change).place,
+        }
+        for change, key, topic, broker in found[-MAX_CHANGES:]
+    ]

@@ -1,0 +1,198 @@
+"""Was an election clean? The one judgement several rules share.
+
+Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
+Not here: what an unclean election cost (loss), or how it is reported (rules.unclean_election).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from forensics.partition.witnesses import tells_isr
+from spark.cluster.facts import Cluster
+from spark.events import Event
+from spark.partition.continuity import Contiguous, Gap, between
+from spark.partition.states import LEADER_RECOVERY_LEVEL, State
+from spark.partition.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Kafka's own word for the election, or the state it left: neither rests on the state before."""
+
+    events: tuple[Event, ...]
+
+
+Ground = Contiguous | Gap | Said | None
+"""What a judgement rests on; None: no state before it is in evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Election:
+    """`unclean` None: the ISR before it is not in evidence. `why`: a clause that says what decides it."""
+
+    term: Term
+    unclean: bool | None
+    confidence: str
+    why: str
+    evidence: tuple[Event, ...]
+    ground: Ground
+
+    def __post_init__(self) -> None:
+        if self.confidence == "certain" and not isinstance(self.ground, Contiguous | Said):
+            raise ValueError(f"nothing is certain across a gap: {self.why}")
+
+    @property
+    def clean(self) -> bool:
+        """The leader was in the ISR right before, or as good as that: what it lacked was not committed."""
+        return self.unclean is False and isinstance(self.ground, Contiguous | Said)
+
+
+def metadata_level(cluster: Cluster) -> int | None:
+    """The metadata.version feature level in force, None where no record tells."""
+    levels = [e.count for e in cluster.of("metadata-feature") if e.key == "metadata.version" and e.count is not None]
+    return levels[-1] if levels else None
+
+
+def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
+    """One for every term that began with another leader, or after a time without one."""
+    found = []
+    for term in timeline.terms:
+        if term.restart or not _changes_leader(term, timeline):
+            continue
+        found.append(_judge(term, timeline, cluster))
+    return found
+
+
+def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
+    if term.before is not None:
+        missed = term.state is not None and between(term.before, term.state, isr_told=True)
+        return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
+    first = term.state.event if term.state is not None else None
+    if first is not None and first.recovering and first.previous_leader is not None:
+        return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    return bool(earlier) and earlier[-1].leader != term.leader
+
+
+def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
+    """Kafka's own words for this election: the controller's, or the new leader's that it was told to recover."""
+    later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
+    said = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
+    marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
+    return said + marks
+
+
+def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
+    if event.leader_epoch is not None:
+        return event.leader_epoch == term.epoch
+    if event.at is None or term.at is None:
+        return not later
+    distance = abs((event.at - term.at).total_seconds())
+    return all(t.at is None or abs((event.at - t.at).total_seconds()) > distance for t in later) and distance < 60
+
+
+def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
+    """The mark stands in the leader's own log right before its start line (Partition#makeLeader)."""
+    replica = timeline.replicas.get(term.leader)
+    if replica is None or event not in replica.events:
+        return False
+    after = replica.events[replica.events.index(event) :]
+    start = next((e for e in after if e.event == "leader-start"), None)
+    return start is not None and start.leader_epoch == term.epoch
+
+
+def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:
+    state, before = term.state, term.before
+    said = _said(term, timeline)
+    witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
+    ground = None
+    if before is not None and state is not None:
+        ground = between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
+
+    def judged(unclean: bool | None, confidence: str, why: str, ground: Ground = ground) -> Election:
+        return Election(term, unclean, confidence, why, witnesses, ground)
+
+    if timeline.mixed is not None:
+        return judged(None, "possible", f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed", None)
+    outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
+        return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")
+    leads_on = _leads_on(term, before, said)
+    if said and not leads_on and (outside or not _follows(state, before)):
+        return judged(True, "certain", "Kafka says so itself", Said(tuple(said)))
+    if state is not None and state.recovering and not leads_on and (outside or not _follows(state, before)):
+        return judged(True, "certain", "its record carries leaderRecoveryState RECOVERING", Said((state.event,)))
+    if state is not None and state.recovering and _given_up(term, before, timeline):
+        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
+        return judged(True, "certain", why, Said((state.event,)))
+    if ground is None or not ground.before.isr:
+        return judged(None, "possible", "the ISR before it is not in evidence")
+    before, state = ground.before, ground.after
+    if isinstance(ground, Gap):
+        return _across(ground, outside, judged)
+    if not outside:
+        return judged(False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}")
+    if excuse := _excuse(term, state, before, timeline, cluster):
+        return judged(False, "probable", excuse)
+    return judged(True, "certain", f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member")
+
+
+def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
+    """In epochs of which nothing is known others may have been elected, whatever this one began with."""
+    before, state = missing.before, missing.after
+    if len(state.isr) > 1 and _began_with(state):
+        why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
+        return judged(False, "probable", why, missing if missing.epochs else Said((state.event,)))
+    if not outside or len(state.isr) > 1:
+        return judged(None, "possible", f"the ISR right before it is not in evidence: {missing}")
+    return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
+
+
+def _began_with(state: State) -> bool:
+    """The state is the one its leader was elected with: others may have joined the ISR since."""
+    e = state.event
+    elected = e.event == "leader-start" and e.previous_leader_epoch != -1
+    return elected or e.event in ("partition-transition", "metadata-partition-change") or e.reason in ("decided", "sent")
+
+
+def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
+    """The last known leader was elected again out of an empty ISR, and its epoch and the leaderless one after it leave room for nobody else.
+    Kafka calls it unclean, too, but its log leads on (KIP-966)."""
+    own = (*said, *([term.state.event] if term.state is not None else []))
+    leaderless = any(e.previous_leader == -1 for e in own)
+    return before is not None and before.leader == term.leader and leaderless and term.epoch - before.leader_epoch <= 2
+
+
+def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:
+    """The ISR was empty, and the leader was not in the last one that was not. Electing the last known leader again is called unclean,
+    too, but its log leads on (KIP-966)."""
+    if before is None or before.isr:
+        return False
+    last = next((s for s in reversed(timeline.states) if s.isr and s.leader_epoch < term.epoch), None)
+    return last is not None and term.leader not in (last.leader, *last.isr)
+
+
+def _eligible(term: Term, state: State | None, before: State | None) -> bool:
+    """Elected from the ELR, which holds what was committed; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
+    return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
+
+
+def _follows(state: State | None, before: State | None) -> bool:
+    """No state between the two is missing from the evidence."""
+    if state is None or before is None or state.partition_epoch is None or before.partition_epoch is None:
+        return False
+    return state.partition_epoch == before.partition_epoch + 1
+
+
+def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:
+    """Why a leader from outside the last ISR may still be clean."""
+    if set(state.isr) != {term.leader}:
+        return "the ISR after it has other members, so it is a reassignment's last step"
+    if before.adding or before.removing or (state.replicas and before.replicas and set(state.replicas) != set(before.replicas)):
+        return "a reassignment was completing"
+    level = metadata_level(cluster)
+    if cluster.mode == "kraft" and state.source in ("metadata", "replayed") and level is not None and level >= LEADER_RECOVERY_LEVEL:
+        return "the metadata log does not mark it RECOVERING"
+    return None

@@ -1,0 +1,30 @@
+"""What brokers brought with them from the cluster they were in before: logs that lay on their disks when they came.
+
+Here: which loads of a log are such. Not here: which cluster a line is of (spark.cluster.incarnations), or what became of these records (loss).
+
+Kafka opens every log of its log directories before it knows the cluster's partitions. One that a partition of the same name is then
+assigned to is taken as that partition's, whatever is in it (LogManager#getOrCreateLog; since 2.8 topic ids keep the two apart).
+"""
+
+from __future__ import annotations
+
+from spark.cluster.facts import Cluster
+from spark.events import Event
+from spark.partition.timeline import PartitionTimeline
+
+
+def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]:
+    """By broker that came from another cluster, the load of a log with records before it had led or followed here."""
+    came = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
+    created = min((s.at for s in timeline.states if s.at is not None), default=None)
+    found: dict[int, Event] = {}
+    for broker, replica in timeline.replicas.items():
+        since = came.get(broker)
+        if since is None or (created is not None and created < since):
+            continue  # what the log held when the partition was made is not in evidence
+        load = next((x for x in replica.loads if x.at is not None and x.at >= since), None)
+        starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
+        begun = min((at for at in starts if at is not None), default=None)
+        if load is not None and load.at is not None and load.offset and (begun is None or load.at < begun):
+            found[broker] = load.event
+    return found

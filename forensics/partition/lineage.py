@@ -1,0 +1,172 @@
+"""The epoch lineages of replicas held against each other: where two of them part, who was right, who was cut and by which word.
+
+Here: the offset at which two lineages part; the lineage of the partition itself, which decides who was right. Not here: what files tell of
+one log (spark.partition.lineage), their own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from spark.events import Event
+from spark.partition.lineage import Entry, Lineage
+from spark.partition.replicas import Disk, Removal, Replica
+from spark.partition.timeline import PartitionTimeline
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Two logs hold records of different epochs from `offset` on. `right`: the one whose epoch there is the partition's; None if
+    neither or unknown."""
+
+    one: Lineage
+    other: Lineage
+    offset: int
+    right: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A follower gave up [start, end) of its log. `reason`: 'leader-epoch': the leader's answer to OffsetsForLeaderEpoch, or a
+    diverging epoch in a fetch; 'high-watermark': its own, where no epoch was known; 'latest': the leader's log end offset;
+    'truncation': not told, as by Kafka 0.11 to 2.0."""
+
+    broker: int
+    start: int
+    end: int
+    reason: str
+    leader: int | None
+    told_epoch: int | None
+    """Epoch in the leader's answer."""
+    right: bool | None
+    """The leader's log, where the two part, is the partition's; None where the evidence does not tell."""
+    evidence: tuple[Event, ...]
+
+
+def of_lines(replica: Replica) -> Lineage | None:
+    """As the broker's own lines tell it: the epochs it led, from the log end offset it began with, and those it noted."""
+    entries: list[Entry] = []
+
+    told = [(s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart]
+    told += [
+        (e.leader_epoch, e.offset, e)
+        for e in replica.events
+        if e.event == "epoch-assigned" and e.leader_epoch is not None and e.offset is not None
+    ]
+    for epoch, offset, event in sorted(told, key=lambda t: t[:2]):
+        if not entries or (epoch > entries[-1].epoch and offset >= entries[-1].start):
+            entries.append(Entry(epoch, offset, offset, event))
+    end = replica.log_end_offset
+    if not entries or end is None:
+        return None
+    evidence = tuple(e.event for e in entries if e.event is not None)
+    return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
+
+
+def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
+    """By broker, what is known best of each: its files, else its lines."""
+    found: dict[int, Lineage] = {}
+    for broker in sorted({*timeline.disks, *timeline.replicas}):
+        replica = timeline.replicas.get(broker)
+        lineage = timeline.lineages.get(broker) or (of_lines(replica) if replica is not None else None)
+        if lineage is not None:
+            found[broker] = lineage
+    return found
+
+
+def committed(timeline: PartitionTimeline) -> tuple[tuple[int, int], ...]:
+    """The partition's own lineage, rising: a leader's epoch holds from its start offset on, whatever earlier ones had there."""
+    found: list[tuple[int, int]] = []
+    for term in timeline.terms:
+        if term.restart or term.start_offset is None or not term.exact:
+            continue
+        while found and found[-1][1] >= term.start_offset:
+            found.pop()
+        found.append((term.epoch, term.start_offset))
+    return tuple(found)
+
+
+def part(one: Lineage, other: Lineage) -> int | None:
+    """The first offset at which both hold a record, of different epochs."""
+    low, high = max(one.start, other.start), min(one.end, other.end)
+    for at in sorted({low, *(e.start for e in (*one.entries, *other.entries))}):
+        if low <= at < high:
+            a, b = one.epoch_at(at), other.epoch_at(at)
+            if a is not None and b is not None and a != b:
+                return at
+    return None
+
+
+def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
+    """With each base offset at which both logs have a batch whether it is the same one; None where the log cleaner may have made the
+    difference. It writes batches anew and takes others whole, each replica's at its own pace, and leaves their base and last offset and
+    their epoch (MemoryRecords.filterTo); a batch of which nothing is missing is as it was appended."""
+    a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
+    return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None) -> bool | None:
+    if one["crc"] == other["crc"]:
+        return True
+    epochs = {one["leader_epoch"], other["leader_epoch"]}
+    proven = cleaned is False or (one["whole"] and other["whole"]) or (len(epochs) == 2 and min(epochs) >= 0)
+    return False if proven else None
+
+
+def partings(timeline: PartitionTimeline) -> list[Parting]:
+    """Pairs of replicas whose logs part, as they were when they were last seen. What a broker only said of epochs it led leaves
+    out those it followed in, so only lineages from files are held against each other."""
+    truth = committed(timeline)
+    found = []
+    for one, other in combinations([x for x in lineages(timeline).values() if x.source != "lines"], 2):
+        at = part(one, other)
+        if at is not None:
+            found.append(Parting(one, other, at, _right(truth, at, one, other)))
+    return found
+
+
+def _right(truth: Sequence[tuple[int, int]], at: int, one: Lineage, other: Lineage) -> int | None:
+    index = bisect_right(truth, at, key=lambda e: e[1]) - 1
+    if index < 0:
+        return None
+    return next((x.broker for x in (one, other) if x.epoch_at(at) == truth[index][0]), None)
+
+
+_TRUNCATIONS = frozenset({"leader-epoch", "high-watermark", "latest", "truncation"})
+
+
+def cuts(timeline: PartitionTimeline) -> list[Cut]:
+    """What followers gave up to follow a leader, and by which word; in the order of replicas and of their own lines."""
+    return [
+        _cut(removal, timeline) for replica in timeline.replicas.values() for removal in replica.removals if removal.cause in _TRUNCATIONS
+    ]
+
+
+def _cut(removal: Removal, timeline: PartitionTimeline) -> Cut:
+    plan = next((e for e in removal.evidence if e.event in ("truncation-plan", "fetch-offset-reset")), None)
+    leader = next((t.leader for t in reversed(timeline.terms) if t.epoch == removal.under_epoch), None)
+    return Cut(
+        broker=removal.broker,
+        start=removal.start,
+        end=removal.end,
+        reason=removal.cause,
+        leader=leader,
+        told_epoch=plan.leader_epoch if plan is not None else None,
+        right=_agrees(removal, timeline),
+        evidence=removal.evidence,
+    )
+
+
+def _agrees(removal: Removal, timeline: PartitionTimeline) -> bool | None:
+    """The cut lies where a later epoch of the partition began: what was cut is not of the partition's lineage."""
+    starts: Iterable[int] = [
+        start
+        for epoch, start in committed(timeline)
+        if removal.epoch is not None and removal.epoch < epoch <= (removal.under_epoch or epoch)
+    ]
+    first = min(starts, default=None)
+    return None if first is None else removal.start >= first

@@ -1,0 +1,271 @@
+"""The verdict on a partition: lost, tail-cut, intact or unknown, with its proof or with what would settle it.
+
+Here: what it takes to call a partition whole. Not here: how a loss is found (loss) or told (rules.data_loss).
+
+`intact` is a proof, not silence. By Kafka's protocol a replica in the ISR holds all that was committed, so a chain of terms that begins with
+members of the ISR loses nothing that was committed, as long as none of them lost records it had. For that no term, and no change of the
+ISR, may be missing; each leader's end must be known when another takes over; and no log may have been recovered that was all there was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from forensics.model import Finding, brokers_named, moment
+from forensics.partition.before_epochs import cut_after
+from forensics.partition.came_through import came_through, knew
+from forensics.partition.elections import elections
+from forensics.partition.inheritance import inherited
+from forensics.partition.loss import later_terms, losses, tells_start
+from forensics.partition.remembered import last_kept
+from forensics.partition.witnesses import tells_logs
+from spark.cluster.facts import Cluster
+from spark.partition.continuity import Gap, between
+from spark.partition.replicas import EXACT, Observation
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline, Term
+
+LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
+VERDICTS = (LOST, TAIL_CUT, INTACT, UNKNOWN)
+
+CASTS_DOUBT = frozenset(
+    {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}
+)
+"""Kinds of findings, from medium on, after which a partition is not called whole."""
+LEVEL = ("medium", "high", "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be said of a partition from `since` to `until`."""
+
+    verdict: str
+    since: datetime | None
+    until: datetime | None
+    why: str
+
+
+def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Verdict:
+    """The verdict on one life of a partition, from its timeline and what the rules found in it."""
+    own = [f for f in findings if f.kind == "data-loss"]
+    sure = [f for f in own if f.confidence != "possible"]
+    known = _known(timeline)
+    since = next((s.at for s in known if s.at is not None), None)
+
+    leader = timeline.standing.leader
+    last = cluster.last_line(leader) if leader is not None else None
+    until = min((at for at in (last, cluster.until) if at is not None), default=None)
+
+    def told(kind: str, why: str) -> Verdict:
+        return Verdict(kind, since, until, why)
+
+    if gone := [f for f in sure if f.committed]:
+        return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
+    if below := [
+        x for x in losses(timeline, cluster) if timeline.mixed is None and x.committed and x.range.start < x.reached and x.range.end is None
+    ]:
+        return told(
+            LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
+        )
+    if gone := [f for f in sure if f.committed is None]:
+        return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
+    if open_ends := [f for f in own if f.committed is not False]:
+        return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
+    if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
+        return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
+    if reason := next(_unproven(timeline, cluster, known), None):
+        return told(UNKNOWN, reason)
+    if own:
+        return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone: producers with acks=0 or acks=1 may miss them")
+    terms = len({t.epoch for t in timeline.terms})
+    return told(
+        INTACT, f"{terms} leader epoch{'s' if terms != 1 else ''} without a gap, each begun by a replica that held all that was committed"
+    )
+
+
+def _ranges(findings: Sequence[Finding]) -> str:
+    return "offsets " + ", ".join(dict.fromkeys(str(r) for f in findings for r in f.offsets))
+
+
+def _known(timeline: PartitionTimeline) -> list[State]:
+    """The states of known leader epochs: of what was before nothing is claimed."""
+    return [s for s in timeline.states if s.known_epoch is not None]
+
+
+def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State]) -> Iterator[str]:
+    """What keeps the partition from being proven whole, and what would settle it."""
+    if not known:
+        yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
+        return
+    if timeline.mixed is not None:
+        yield f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed; logs without gaps would tell them apart"
+    for one, other in pairwise(known):
+        missing = between(one, other, isr_told=True)
+        if isinstance(missing, Gap):
+            yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
+    yield from _of_rims(timeline, known, cluster)
+    yield from _of_leaders(timeline, cluster)
+    yield from _of_elections(timeline, cluster)
+    yield from _of_restarts(timeline, cluster)
+    yield from _of_ends(timeline, cluster)
+    yield from _of_cuts(timeline, cluster)
+    yield from _of_marks(timeline)
+
+
+def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Cluster) -> Iterator[str]:
+    """Terms that begin or go on in the evidence, and what came before or after does not. A log that was brought from another cluster has
+    that cluster's epochs in it, and so have those that copy it."""
+    first = timeline.terms[0] if timeline.terms else None
+    if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
+        begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
+        if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
+            yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
+        elif any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
+            yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
+    disks = () if inherited(timeline, cluster) else timeline.disks.values()
+    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
+    if heard > known[-1].leader_epoch:
+        yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
+    if (now := timeline.standing).leader != known[-1].leader and timeline.later:
+        led = "nobody" if now.leader == -1 else f"broker {now.leader}"
+        yield f"{led} was seen to lead it at {moment(now.at)}, and how it came to that is not in evidence; the controller's logs would tell"
+
+
+def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """What happened to a log its broker alone tells."""
+    led = {t.leader for t in timeline.terms}
+    if absent := sorted(b for b in led if not tells_logs(b, cluster)):
+        yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    for state in timeline.states:  # one that leads alone may be started anew in between, and nobody else is elected
+        if state.isr == (state.leader,) and not tells_logs(state.leader, cluster, state.at):
+            yield f"the log of broker {state.leader} begins after it led alone in leader epoch {state.leader_epoch}; its older logs would tell"
+        elif len(state.isr) == 1 and _recovers(state, timeline):
+            yield f"broker {state.isr[0]} was the only in-sync replica and stopped uncleanly; what it had not flushed may be gone"
+    unread = _unread(cluster)
+    if partly := sorted(led & unread.keys()):
+        yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
+
+
+def _recovers(state: State, timeline: PartitionTimeline) -> bool:
+    """The only replica in sync recovers its log before another one is: what it had not flushed may be gone, whatever it leads with then."""
+    own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
+    joined = next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
+    began = [e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at]
+    return any(joined is None or at < joined for at in began)
+
+
+@last_kept
+def _unread(cluster: Cluster) -> dict[int, str]:
+    """The nodes of whose logs something could not be read, with what that was."""
+    return {node: s.problem for s in reversed(cluster.sources) if s.kind.endswith("-log") and s.lines and s.problem for node in s.nodes}
+
+
+def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    for election in elections(timeline, cluster):
+        if election.unclean is None:
+            yield f"whether broker {election.term.leader} was in sync when it was elected in leader epoch {election.term.epoch} is not in evidence: {election.why}"
+        elif election.unclean and election.confidence == "possible":
+            yield f"broker {election.term.leader} may have been elected uncleanly in leader epoch {election.term.epoch}"
+
+
+def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
+    for before, term in pairwise(timeline.terms):
+        same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        leads_on = same and (term is not timeline.terms[-1] or tells_start(term, timeline))  # or it did not live to hear of it
+        if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
+            yield (
+                f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
+            )
+
+
+def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
+    """Another replica that was in sync, and whose process lived on, followed the new leader: had it held more, it would have cut it off."""
+    for broker in term.before.isr if term.before is not None else ():
+        followed = timeline.replicas[broker].follower_starts if broker != term.leader and broker in timeline.replicas else ()
+        told = next((f for f in followed if f.epoch >= term.epoch and f.offset is not None), None)
+        if told is not None and knew(told.event):
+            return True
+    return False
+
+
+def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
+    told = {loss.term.order for loss in losses(timeline, cluster)}
+    for before, term in pairwise(timeline.terms):
+        if term.leader == before.leader or term.order in told:
+            continue
+        end = _end_after(before, term, timeline)
+        if end is None:
+            yield (
+                f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
+                "evidence; its later log or its disk would tell"
+            )
+        elif not timeline.has_epochs and _cut_untold(before, term, timeline):
+            yield f"what broker {before.leader}, leader in epoch {before.epoch}, cut off to follow broker {term.leader} is not in evidence; its server.log would tell"
+        elif term.at_most is not None and end > term.at_most:
+            yield (
+                f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
+                "in evidence"
+            )
+
+
+def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
+    """Before leader epochs a follower says to which offset it cuts its log, even where it ends there already (Log#truncateTo)."""
+    replica = timeline.replicas.get(before.leader)
+    followed = next((f.event for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
+    if replica is None or followed is None or cut_after(before.leader, followed, timeline) is not None:
+        return False
+    after = replica.events[replica.events.index(followed) + 1 :]
+    said = next((e for e in after if e.event in ("become-refused", "fetcher-added", "log-load", "leader-start")), None)
+    return said is None or said.event != "become-refused" or said.reason != "leader-unavailable"  # of a leader that is not there it is none
+
+
+def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
+    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk."""
+    replica = timeline.replicas.get(before.leader)
+    if replica is not None:
+        followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
+        if followed is not None:
+            return followed
+        led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
+        own = replica.events[led[-1] + 1 if led else 0 :]
+        later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
+        if (first := next((o for o in later if o.event in own), None)) is not None:
+            return first.offset
+    disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
+    return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
+
+
+def _after(observed: Observation, term: Term) -> bool:
+    by_clock = observed.at is not None and term.at is not None and observed.at >= term.at
+    return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
+
+
+def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """What a replica cut off is told as a loss, or was in the log of the leader it followed."""
+    told = {removal for loss in losses(timeline, cluster) for removal in loss.removals}
+    for replica in timeline.replicas.values():
+        for removal in replica.removals:
+            later = later_terms(removal, timeline)
+            had = all(t.at_least >= removal.end for t in later)
+            if removal not in told and later and not had and timeline.has_epochs:
+                yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
+
+
+def _of_marks(timeline: PartitionTimeline) -> Iterator[str]:
+    """The leader's log at the end reaches every high watermark that was ever seen."""
+    leader = timeline.standing.leader
+    disk = timeline.disks.get(leader) if leader is not None else None
+    if disk is None or disk.log_end_offset is None:
+        return
+    marks = [
+        d.high_watermark.offset for d in timeline.disks.values() if d.high_watermark is not None and d.high_watermark.offset is not None
+    ]
+    marks += [o.offset for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
+    highest = max(marks, default=0)
+    if highest > disk.log_end_offset:
+        yield f"a high watermark of {highest} was seen, and the log of its leader, broker {disk.broker}, ends at {disk.log_end_offset}"

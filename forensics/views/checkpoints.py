@@ -1,0 +1,242 @@
+"""What the checkpoints command shows: replicas' files side by side, for a terminal and as JSON kafka-forensics/checkpoints/1.
+
+Here: the words, the tables, the document. Not here: what is compared and how (forensics.partition.side_by_side).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
+from forensics.views.document import timestamp
+from forensics.views.text import clean
+from forensics.views.version import version
+from spark.cluster.facts import Cluster
+
+SCHEMA = "kafka-forensics/checkpoints/1"
+LISTED = 40
+"""Partitions a terminal shows before the rest is only counted."""
+PROBLEMS = frozenset(
+    {"checkpoint-corrupt", "checkpoint-unfinished", "epochs-not-rising", "partition-metadata-corrupt", "clean-shutdown-corrupt"}
+)
+WIDE = 120
+"""Columns from which on times and directories have columns of their own."""
+_RANK = {ODD: 0, DIFFER: 1, SINGLE: 2, AGREE: 3}
+_OFFSETS = (("HW", "high_watermark"), ("log end", "log_end_offset"), ("start", "log_start_offset"), ("flushed", "recovery_point"))
+_NAMES = {
+    "high_watermark": "HW",
+    "log_end_offset": "log end",
+    "log_start_offset": "log start",
+    "recovery_point": "recovery point",
+    "leader_epoch": "last leader epoch",
+    "leader_epoch_entry": "leader epochs",
+    "partition": "the partition",
+}
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows of side_by_side.SCHEMA and where they are from."""
+
+    cluster: Cluster
+    rows: Sequence[Row]
+    shown: Callable[[str], str]
+    """A path inside the evidence as reports name it."""
+    command: Sequence[str] = ()
+    everything: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {verdict: sum(r["verdict"] == verdict for r in self.rows) for verdict in _RANK}
+
+    @property
+    def told(self) -> list[Row]:
+        """Rows worth showing, the worst first."""
+        wanted = [r for r in self.rows if self.everything or r["verdict"] in (ODD, DIFFER)]
+        return sorted(wanted, key=lambda r: (_RANK[r["verdict"]], r["topic"], r["partition"], r["generation"]))
+
+    @property
+    def moved(self) -> int:
+        return sum(bool(r["moved"]) for r in self.rows)
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """Files that could not be read as what they are."""
+        return [
+            {"source": e.source, "line": e.line, "reason": e.reason, "text": e.text}
+            for e in self.cluster.of("problem")
+            if e.reason in PROBLEMS
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """The comparison as JSON values. Partitions that agree are only counted unless all were asked for."""
+        told = sorted(self.told, key=lambda r: (r["topic"], r["partition"], -r["generation"]))
+        return {
+            "schema": SCHEMA,
+            "tool": {"version": version(), "command": list(self.command)},
+            "summary": {"partitions": len(self.rows), **self.counts, "moved": self.moved},
+            "brokers": [
+                {"id": n.id, "version": n.version, "collections": [self.shown(c) for c in n.collections]}
+                for n in self.cluster.nodes.values()
+                if n.broker
+            ],
+            "problems": self.problems,
+            "partitions": [self._partition(r) for r in told],
+        }
+
+    def json(self) -> str:
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
+    def _partition(self, row: Row) -> dict[str, Any]:
+        places = [{**c, "from": self.shown(c["from"]), "to": self.shown(c["to"])} for c in row["changes"] or ()]
+        return {**row, "copies": [self._copy(c) for c in row["copies"] or ()], "changes": places}
+
+    def _copy(self, copy: Row) -> dict[str, Any]:
+        return {**copy, "collection": self.shown(copy["collection"]), "taken": timestamp(copy["taken"])}
+
+
+def show(found: Comparison, console: Console) -> None:
+    for part in parts(found, console.width):
+        console.print(part)
+
+
+def parts(found: Comparison, width: int) -> Iterator[RenderableType]:
+    yield _head(found)
+    told = found.told
+    for row in told[:LISTED]:
+        yield Text()
+        yield from _partition(found, row, width)
+    if len(told) > LISTED:
+        yield Text(f"\nand {_count(len(told) - LISTED)} more; --json has all of them, --topic and --partition choose", style="dim")
+    if problems := found.problems:
+        yield Text("\nFiles that cannot be read as they are", style="bold red")
+        for problem in problems[:LISTED]:
+            yield Padding(Text(clean(str(problem["text"]))), (0, 0, 0, 2), expand=False)
+        if len(problems) > LISTED:
+            yield Text(f"  and {len(problems) - LISTED} more")
+    if not found.rows:
+        yield Text("\nTo collect: replication-offset-checkpoint of each log directory, leader-epoch-checkpoint of each partition.")
+
+
+def _head(found: Comparison) -> Text:
+    counts = found.counts
+    if not found.rows:
+        return Text("No checkpoint, epoch or segment file of any partition was collected.", style="bold")
+    text = Text(f"{_count(len(found.rows))} compared", style="bold")
+    for verdict, words, style in (
+        (ODD, "with contradictions", "bold red"),
+        (DIFFER, "that differ", "yellow"),
+        (AGREE, "in agreement", "green"),
+        (SINGLE, "of one collected replica", "dim"),
+    ):
+        if counts[verdict]:
+            text.append(" · ")
+            text.append(f"{counts[verdict]} {words}", style=style)
+    if found.moved:
+        text.append(f"\n{_count(found.moved)} changed between two collections of a broker", style="dim")
+    return text
+
+
+def _count(number: int) -> str:
+    return f"{number} partition{'s' if number != 1 else ''}"
+
+
+def _partition(found: Comparison, row: Row, width: int) -> Iterator[RenderableType]:
+    yield _title(row, width)
+    if row["copies"]:
+        yield Padding(_copies(found, row, width), (0, 0, 0, 2), expand=False)
+    for remark in sorted(row["remarks"] or (), key=lambda r: not r["odd"]):
+        style = "red" if remark["odd"] else "yellow"
+        yield Padding(Text(clean(f"broker {remark['broker']}: {remark['text']}"), style=style), (0, 0, 0, 2), expand=False)
+    for change in row["changes"] or ():
+        yield Padding(_change(found, change), (0, 0, 0, 2), expand=False)
+
+
+def _title(row: Row, width: int) -> Text:
+    text = Text(clean(f"{row['topic']}-{row['partition']}"), style="bold red" if row["verdict"] == ODD else "bold")
+    words = []
+    if row["leader"] is not None:
+        epoch = f" (epoch {row['leader_epoch']})" if row["leader_epoch"] is not None else ""
+        words.append(f"leader {row['leader']}{epoch}" if row["leader"] >= 0 else "no leader")
+    if row["isr"]:
+        words.append(f"ISR {_ids(sorted(row['isr']))}")
+    if row["replicas"]:
+        words.append(f"replicas {_ids(row['replicas'])}")
+    if row["topic_id"] and width >= WIDE:
+        words.append(f"topic id {row['topic_id']}")
+    if row["generation"] < 0:
+        words.append("an older topic of this name")
+    text.append(clean("  " + " · ".join(words)), style="dim" if words else "")
+    return text
+
+
+def _ids(ids: Sequence[int]) -> str:
+    return ",".join(map(str, ids))
+
+
+def _copies(found: Comparison, row: Row, width: int) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=False)
+    several = len({c["broker"] for c in row["copies"]}) < len(row["copies"])
+    columns = [(name, key) for name, key in _OFFSETS if any(c[key] is not None for c in row["copies"])]
+    for name in ("broker", *(name for name, _ in columns), "epoch@start"):
+        table.add_column(
+            name, no_wrap=name != "epoch@start", justify="left" if name in ("broker", "epoch@start") else "right", overflow="fold"
+        )
+    if width >= WIDE:
+        table.add_column("written (UTC)", no_wrap=True)
+        table.add_column("log directory", overflow="fold")
+    elif several:
+        table.add_column("collection", overflow="fold")
+    odd = {r["broker"] for r in row["remarks"] or () if r["odd"]}
+    for copy in row["copies"]:
+        style = "red" if copy["broker"] in odd and copy["latest"] else "" if copy["latest"] else "dim"
+        cells = [
+            f"{copy['broker']}{'' if copy['latest'] else ' before'}{' ' + copy['state'] if copy['state'] else ''}",
+            *(_number(copy[key]) for _, key in columns),
+            _epochs(copy["epochs"], 12 if width >= WIDE else 4),
+        ]
+        if width >= WIDE:
+            at = copy["taken"]
+            cells += [
+                f"{at:%Y-%m-%d %H:%M:%S}" if at is not None else "-",
+                ", ".join(copy["directories"]) or found.shown(copy["collection"]),
+            ]
+        elif several:
+            cells.append(found.shown(copy["collection"]))
+        table.add_row(*(Text(clean(cell), style=style) for cell in cells))
+    return table
+
+
+def _number(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _epochs(epochs: Sequence[Row], limit: int) -> str:
+    """The latest entries; where replicas part is among them as a rule."""
+    told = [f"{e['epoch']}@{e['start']}" for e in epochs[-limit:]]
+    return " ".join([*(["…"] if len(epochs) > limit else []), *told]) or "-"
+
+
+def _change(found: Comparison, change: Row) -> Text:
+    back = change["way"] == "back"
+    style = "red" if back else "yellow" if change["way"] in ("appeared", "vanished") else "dim"
+    where = f" ({found.shown(change['from'])} to {found.shown(change['to'])})"
+    name = _NAMES[change["what"]]
+    if change["what"] == "partition":
+        words = f"{name} {change['way']}"
+    elif change["what"] == "leader_epoch_entry":
+        words = f"{name} went back: the entry of epoch {change['before']} is gone, the last is now {change['after']}"
+    else:
+        words = f"{name} {'went back' if back else 'moved on'} from {change['before']} to {change['after']}"
+    if back and change["what"] != "leader_epoch_entry":
+        words += f", by {change['before'] - change['after']}"
+    return Text(clean(f"broker {change['broker']}: {words}{where}"), style=style)

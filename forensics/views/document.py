@@ -1,0 +1,279 @@
+"""The report as data, schema kafka-forensics/report/1: what every format is made from.
+
+Here: the document and its deterministic JSON. Not here: how people see it (text), or how findings come about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.cluster import balance
+from forensics.cluster.incidents import Incident
+from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, series
+from forensics.model import MINOR, Finding, Place, brokers_named
+from forensics.partition import durability
+from forensics.rules import RULES
+from forensics.views.headline import counts, loss_of, summary
+from forensics.views.version import version
+from spark.cluster.clocks import UNSURE, Clock
+from spark.cluster.facts import Cluster, Node
+
+SCHEMA = "kafka-forensics/report/1"
+
+WANTED = {
+    "server-log": "broker logs (server.log and its rotated files)",
+    "state-change-log": "state-change.log of every broker",
+    "controller-log": "controller.log",
+    "hw-checkpoint": "replication-offset-checkpoint of every log directory",
+    "epoch-checkpoint": "leader-epoch-checkpoint of every partition directory",
+    "segment": "the segments (*.log) of the partitions in question, or at least their batch headers",
+    "server-properties": "server.properties",
+    "describe": "kafka-topics --describe output",
+}
+"""Kinds of sources a full collection holds, as the list of what was not collected names them."""
+WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"}
+
+
+def rules_digest() -> str:
+    """Changes whenever a rule's declaration does, so that two reports can be told apart."""
+    told = [[r.kind, r.level, r.meaning, list(r.benign), list(r.references)] for r in RULES]
+    return "sha256:" + hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def timestamp(at: datetime | None) -> str | None:
+    """RFC 3339, UTC, milliseconds."""
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
+
+
+@dataclass(frozen=True)
+class Report:
+    cluster: Cluster
+    findings: Sequence[Finding]
+    partitions: Sequence[Mapping[str, Any]]
+    incidents: Sequence[Incident] = ()
+    """Worst first."""
+    command: Sequence[str] = ()
+    asked: tuple[Sequence[Finding], Sequence[Mapping[str, Any]]] | None = None
+    """Findings and states of the partitions asked for, where that is not all: the verdict is of these, however few findings are shown."""
+
+    @property
+    def judged(self) -> tuple[Sequence[Finding], Sequence[Mapping[str, Any]]]:
+        return self.asked or (self.findings, self.partitions)
+
+    def not_collected(self) -> list[str]:
+        kinds = {s.kind for s in self.cluster.sources}
+        if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, and perhaps of the others
+            kinds.add("server-log")
+        wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
+        return [words for kind, words in wanted.items() if kind not in kinds]
+
+    def unsure_zones(self) -> list[str]:
+        """Zones nothing in the evidence tells, with their nodes; how these clocks differ from others' may be known all the same."""
+        found: dict[str, list[int]] = {}
+        for node in self.cluster.nodes.values():
+            if node.clock.basis in UNSURE:
+                found.setdefault(node.clock.zone, []).append(node.id)
+        return [
+            f"the zone of the clock of {brokers_named(nodes).replace('broker', 'node')} is not in evidence and was taken to be {zone}"
+            for zone, nodes in found.items()
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON values, keys in the order of the contract."""
+        return {
+            "schema": SCHEMA,
+            "tool": {"version": version(), "command": list(self.command), "rules": rules_digest()},
+            "evidence": {
+                "sources": [
+                    {
+                        "path": s.path,
+                        "broker": s.node,
+                        "kind": s.kind,
+                        "sha256": s.sha256,
+                        "bytes": s.bytes,
+                        "lines": s.lines,
+                        "unrecognised": s.unrecognised,
+                        "first": timestamp(s.first),
+                        "last": timestamp(s.last),
+                        "layout": s.layout,
+                        "problem": s.problem,
+                    }
+                    for s in self.cluster.sources
+                ],
+                "not_collected": self.not_collected(),
+                "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
+            },
+            "cluster": {
+                "id": self.cluster.id,
+                "mode": self.cluster.mode,
+                "brokers": [_node(n) for n in self.cluster.nodes.values()],
+                "under_replication": _under_replication(self.partitions),
+                "durability": durability.document(self.cluster, self.partitions),
+                "balance": balance.document(self.cluster, self.partitions),
+                "ended": [_ended(c) for c in self.cluster.ended],
+            },
+            "partitions": [
+                {
+                    k: p[k]
+                    for k in (
+                        "topic",
+                        "partition",
+                        "topic_id",
+                        "replicas",
+                        "leader",
+                        "isr",
+                        "leader_epoch",
+                        "log_end_offset",
+                        "high_watermark",
+                        "low_watermark",
+                        "verdict",
+                    )
+                }
+                | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
+                for p in self.partitions
+            ],
+            "verdict": {
+                "loss": loss_of(*self.judged),
+                "summary": summary(*self.judged),
+                "partitions": counts(self.judged[1]),
+            },
+            "incidents": [_incident(i, self.cluster) for i in self.incidents],
+            "findings": [_finding(f, self.cluster) for f in self.findings],
+        }
+
+    def json(self) -> str:
+        return dumped(self.document()) + "\n"
+
+
+LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
+"""Lists that grow with a cluster: a line for each of their items."""
+
+
+def dumped(value: Any, depth: int = 0, key: str = "") -> str:
+    """JSON that people can read and that stays small: short values on the line of their key."""
+    inner = " " * (depth + 1)
+    if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
+        told = (f"{inner}{json.dumps(k, ensure_ascii=False)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
+        return "{\n" + ",\n".join(told) + "\n" + " " * depth + "}"
+    if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
+        return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "role": "broker" if node.broker else "controller",
+        "version": node.version,
+        "clock_offset_ms": node.clock.skew_ms,
+        "timezone": node.clock.zone,
+        "clock_basis": node.clock.basis,
+        "clock_uncertainty_ms": node.clock.uncertainty_ms,
+        "timezone_changes": [
+            {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
+            for c in node.clock.changes
+        ],
+    }
+
+
+def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The step series; `steps_left_out`, `leaders_left_out` and `windows_left_out` (of partitions that had too many) say what was cut."""
+    found = series(partitions)
+    leaders = sorted((s for s in found if s.leader is not None), key=lambda s: (-s.peak, s.leader or 0))
+    told = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
+    return {
+        "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
+        "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(told)))} for s in told],
+        "leaders_left_out": len(leaders) - len(told),
+        "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
+    }
+
+
+def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
+    told = capped(s.steps, most)
+    return {
+        "peak": s.peak,
+        "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
+        "steps_left_out": len(s.steps) - len(told),
+    }
+
+
+def _ended(cluster: Cluster) -> dict[str, Any]:
+    """A cluster that lived on these brokers before the one that stands; `number` is what its findings call it by."""
+    times = [e.at for e in cluster.events if e.at is not None]
+    return {
+        "number": cluster.number,
+        "id": cluster.id,
+        "mode": cluster.mode,
+        "brokers": [n.id for n in cluster.nodes.values()],
+        "since": timestamp(min(times, default=None)),
+        "until": timestamp(max(times, default=None)),
+    }
+
+
+def _incident(i: Incident, cluster: Cluster) -> dict[str, Any]:
+    return {
+        "id": i.id,
+        "kind": i.kind,
+        "severity": i.severity,
+        "brokers": list(i.brokers),
+        "start": timestamp(i.start),
+        "end": timestamp(i.end),
+        "summary": i.summary,
+        "explanation": i.explanation,
+        "findings": list(i.findings),
+        **({"cluster": i.cluster} if cluster.ended else {}),
+    }
+
+
+def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
+    row = f.row()
+    return {
+        "id": f.id,
+        "incident": f.incident,
+        "kind": f.kind,
+        "severity": f.severity,
+        "confidence": f.confidence,
+        "topic": f.topic,
+        "partition": f.partition,
+        "brokers": list(f.brokers),
+        "leader_epoch": f.leader_epoch,
+        "start": timestamp(f.start),
+        "end": timestamp(f.end),
+        "offsets": row["offsets"],
+        "committed": f.committed,
+        "cause": f.cause,
+        "summary": f.summary,
+        "explanation": f.explanation,
+        "next_steps": list(f.next_steps),
+        "evidence": row["evidence"],
+        **({"still_on": list(f.still_on)} if f.still_on else {}),
+        **({"places": [_place(p, f) for p in f.places]} if f.places else {}),
+        **({"cluster": f.cluster} if cluster.ended else {}),
+    }
+
+
+def _place(p: Place, f: Finding) -> dict[str, Any]:
+    """The partition, and what differs from the finding; of what is harmless in a thousand partitions only where it was."""
+    told: dict[str, Any] = {"topic": p.topic, "partition": p.partition}
+    if f.severity not in MINOR:
+        if p.leader_epoch is not None:
+            told["leader_epoch"] = p.leader_epoch
+        if p.brokers != f.brokers:
+            told["brokers"] = list(p.brokers)
+        if p.start != f.start:
+            told["start"] = timestamp(p.start)
+        if p.end != f.end:
+            told["end"] = timestamp(p.end)
+    if p.offsets:
+        told["offsets"] = [{"start": r.start, "end": r.end} for r in p.offsets]
+    if p.committed != f.committed:
+        told["committed"] = p.committed
+    if p.times > 1:
+        told["times"] = p.times
+    return told

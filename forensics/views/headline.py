@@ -1,0 +1,114 @@
+"""The verdict on the whole: one word, the counts, and the sentences that stand first in every format.
+
+Here: what the verdicts on partitions and the losses add up to. Not here: the verdict on a partition (forensics.partition.verdict).
+
+It never says more than was proven: a partition nobody can judge does not read like one that is whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forensics.cluster.folding import hit, places
+from forensics.model import Finding, counted, some
+from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
+
+FOUND, EXCLUDED = "found", "excluded"
+Partitions = Sequence[Mapping[str, Any]]
+
+
+def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
+    """'found', 'excluded' (each partition is proven whole, or only tails were cut) or 'unknown'."""
+    verdicts = {p["verdict"] for p in states}
+    if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
+        return FOUND
+    doubted = any(f.kind == "data-loss" and f.committed is not False for f in findings)
+    return EXCLUDED if verdicts and verdicts <= {INTACT, TAIL_CUT} and not doubted else UNKNOWN
+
+
+def counts(states: Partitions) -> dict[str, int]:
+    found = Counter(p["verdict"] for p in states)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def summary(findings: Sequence[Finding], states: Partitions) -> str:
+    """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
+    sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
+    told = [*_missing(findings, states), *_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
+    unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
+    if unclean:
+        told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
+    return " ".join(told) or "Nothing can be said of losses: what was collected tells of no partition."
+
+
+def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    """Evidence that was not collected or not understood, where something is not known for it."""
+    gaps = [f.summary for f in findings if f.kind == "evidence-gap" and not f.cluster]
+    if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
+        return []
+    more = f" ({len(gaps) - 1} more gaps)" if len(gaps) > 2 else " (1 more gap)" if len(gaps) == 2 else ""
+    return [f"Evidence is missing: {gaps[0]}{more}."]
+
+
+def _lost(sure: Sequence[Finding]) -> list[str]:
+    told = []
+    if gone := [f for f in sure if f.committed]:
+        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {counted(len(hit(gone)))}.")
+    if gone := [f for f in sure if f.committed is None]:
+        told.append(f"{_offsets(gone)} are gone in {counted(len(hit(gone)))}; whether they were committed is not in evidence.")
+    return told
+
+
+def _cut(sure: Sequence[Finding]) -> list[str]:
+    cut = [f for f in sure if f.committed is False]
+    if not cut:
+        return []
+    return [
+        f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them."
+    ]
+
+
+def _offsets(findings: Sequence[Finding]) -> str:
+    """Records that several replicas had brought from the partition of this name before are counted once."""
+    count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
+    brought = {
+        (p.topic, p.partition, o)
+        for f in findings
+        if f.cause == "inherited-log"
+        for p in places(f)
+        for r in p.offsets
+        for o in range(r.start, r.end or r.start)
+    }
+    count += len(brought)
+    return f"{count} offset{'s' if count != 1 else ''}"
+
+
+def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    unknown = [p for p in states if p["verdict"] == UNKNOWN]
+    known = {(p["topic"], p["partition"]) for p in states}
+    doubtful = (f for f in findings if f.kind == "data-loss" and f.confidence == "possible" and f.committed is not False)
+    elsewhere = hit(doubtful) - known
+    told = []
+    if unknown:
+        names = some([f"{p['topic']}-{p['partition']}" for p in unknown])
+        why, most = Counter(p["why"] for p in unknown).most_common(1)[0]
+        reason = why if len(unknown) == most else f"of {most} of them: {why}"
+        told.append(
+            f"Whether {'more was' if any(p['verdict'] == LOST for p in states) else 'data was'} lost is NOT KNOWN of {counted(len(unknown))} ({names}): {reason}."
+        )
+    if elsewhere:
+        told.append(f"A loss cannot be excluded in {counted(len(elsewhere))} of topics or clusters that are gone.")
+    return told
+
+
+def _whole(states: Partitions) -> list[str]:
+    found = counts(states)
+    whole = found[INTACT] + found[TAIL_CUT]
+    if not whole:
+        return []
+    if whole == len(states):
+        all_of_them = f"all {whole} partitions are" if whole > 1 else "the partition is"
+        return [f"No committed record was lost: {all_of_them} proven whole."]
+    return [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]

@@ -1,0 +1,109 @@
+"""What an incident comes to: what is lost, topic by topic, what is broken now, and which disks hold the only copy.
+
+Here: the rows, made from findings and the states of partitions. Not here: the sentence that stands above them (headline), or a format.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from forensics.cluster.folding import hit, places
+from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
+
+MANY_TOPICS = 3
+"""Topics that lost nothing but what was never committed, before they are one row."""
+MANY_DISKS = 4
+"""Sets of brokers not to be touched, before they are one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What topics lost, or may have: `offsets` None where no evidence says how many."""
+
+    partitions: tuple[tuple[str, int], ...]
+    offsets: int | None
+    committed: bool | None
+    confidence: str
+    first: datetime | None
+    last: datetime | None
+    causes: tuple[str, ...]
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(topic for topic, _ in self.partitions))
+
+
+def lost(findings: Sequence[Finding]) -> list[Lost]:
+    """Topic by topic, committed first, then by how many; what was never committed in all topics together, where they are many."""
+    alike: dict[tuple[bool | None, str, bool], dict[str, list[tuple[Finding, Place]]]] = defaultdict(lambda: defaultdict(list))
+    for f in findings:
+        if f.kind == "data-loss":
+            for p in places(f):
+                alike[f.committed, f.confidence, any(r.end is None for r in p.offsets)][p.topic or ""].append((f, p))
+    rows: list[Lost] = []
+    for (committed, _, _), topics in alike.items():
+        if committed is False and len(topics) > MANY_TOPICS:
+            rows.append(_row([item for own in topics.values() for item in own]))
+        else:
+            rows.extend(_row(own) for own in topics.values())
+    return sorted(
+        rows, key=lambda r: (r.confidence == "possible", {True: 0, None: 1, False: 2}[r.committed], -(r.offsets or 0), r.partitions)
+    )
+
+
+def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
+    first = own[0][0]
+    unbounded = any(r.end is None for _, p in own for r in p.offsets)
+    times = [at for _, p in own if (at := p.end or p.start) is not None]
+    return Lost(
+        partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in own})),
+        offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
+        committed=first.committed,
+        confidence=first.confidence,
+        first=min(times, default=None),
+        last=max(times, default=None),
+        causes=tuple(sorted({f.cause for f, _ in own if f.cause is not None})),
+    )
+
+
+BROKEN = (
+    ("offline-partition", "{} no leader"),
+    ("under-min-isr", "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused"),
+)
+"""Kinds that are told as broken where they are not over."""
+
+
+def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is not right when the evidence ends, a line each."""
+    for kind, words in BROKEN:
+        now = hit((f for f in findings if f.kind == kind and not f.cluster), still=True)
+        if now:
+            yield _have(sorted(f"{t}-{p}" for t, p in now), words)
+    alone: dict[int, list[str]] = defaultdict(list)
+    for state in states:
+        if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:
+            alone[state["isr"][0]].append(f"{state['topic']}-{state['partition']}")
+    for broker, names in sorted(alone.items(), key=lambda item: -len(item[1])):
+        yield f"{_have(names, '{} one replica in sync')}, on broker {broker}: its failure would lose what was written since"
+
+
+def _have(names: Sequence[str], words: str) -> str:
+    return f"{counted(len(names))} ({some(names)}) {words.format('has' if len(names) == 1 else 'have')}"
+
+
+def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
+    """Brokers whose disks hold what the partitions have lost; those of which nobody is harmed are no reason to wait."""
+    held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
+    for f in findings:
+        if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
+            held[f.still_on].update(dict.fromkeys(f"{p.topic}-{p.partition}" for p in places(f)))
+    if len(held) > MANY_DISKS:
+        every = tuple(sorted({b for brokers in held for b in brokers}))
+        held = {every: {name: None for names in held.values() for name in names}}
+    for brokers, names in held.items():
+        its = "its disk holds" if len(brokers) == 1 else "their disks hold"
+        yield f"DO NOT START OR WIPE {brokers_named(brokers)}: {its} what {some(list(names))} lost. Copy {'it' if len(brokers) == 1 else 'them'} first."

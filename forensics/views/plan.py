@@ -1,0 +1,291 @@
+"""What the plan command gives: files for Kafka's tools, an overview as JSON kafka-forensics/plan/1, and the words around them.
+
+Here: names of files, commands beside them, tables. Not here: what is planned (repair) or what the tools take (kafka_tools).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files
+from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
+from forensics.views.text import clean
+from forensics.views.version import version
+
+SCHEMA = "kafka-forensics/plan/1"
+OVERVIEW = "plan.json"
+LISTED = 20
+"""Partitions of a step, and entries of a file, that a terminal shows."""
+SOME = 4
+_PURPOSE = {
+    PREFERRED: "give leadership back to preferred replicas; no data is copied",
+    REPLACE: "put live brokers in the place of those gone for good; their replicas are copied",
+    MOVE: "even out replicas per broker; the replicas moved are copied",
+    REORDER: "even out preferred leaders; only the order of replicas changes, no data is copied",
+    PREFERRED_AFTER: "once the reassignments are complete: let the new preferred replicas lead",
+    UNCLEAN: "elect outside the ISR; THIS CAN LOSE DATA and cannot be taken back",
+}
+_STATES = {"live": "green", "down": "red", "gone": "bold red", "unknown": "yellow"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of a step. `rollback` is the name of the file that leads back."""
+
+    name: str
+    rollback: str | None
+    file: File
+    commands: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Overview:
+    plan: Plan
+    brokers: Sequence[Broker]
+    partitions: int
+    tools: Tools
+    assumptions: Sequence[str]
+    batch: int
+    command: Sequence[str] = ()
+
+    @cached_property
+    def steps(self) -> list[tuple[Step, list[Written]]]:
+        """Steps in the order to run them, with the files this version's tools can take."""
+        return [(step, list(self._written(number, step))) for number, step in enumerate(self.plan.steps, 1)]
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Name and content of every file, the overview first."""
+        yield OVERVIEW, self.json()
+        for _, written in self.steps:
+            for w in written:
+                yield w.name, w.file.content
+                if w.rollback is not None and w.file.rollback is not None:
+                    yield w.rollback, w.file.rollback
+
+    def _written(self, number: int, step: Step) -> Iterator[Written]:
+        if step.kind in REASSIGNMENTS:
+            files = (
+                list(reassignment_files(step.changes, log_dirs=self.tools.log_dirs, batch=self.batch)) if self.tools.can_reassign else []
+            )
+        elif step.kind == UNCLEAN:
+            files = list(election_files(step.changes)) if self.tools.can_elect_unclean else []
+        else:
+            files = list(election_files(step.changes)) if self.tools.can_elect else []
+        head = "LAST-RESORT" if step.kind == UNCLEAN else f"{number:02d}"
+        for index, file in enumerate(files, 1):
+            stem = f"{head}-{step.kind}" + (f"-{index:03d}" if len(files) > 1 else "")
+            rollback = f"{stem}.rollback.json" if file.rollback is not None else None
+            yield Written(f"{stem}.json", rollback, file, self._commands(step, f"{stem}.json", rollback, file))
+
+    def _commands(self, step: Step, name: str, rollback: str | None, file: File) -> dict[str, list[str]]:
+        topics = sorted({c.topic for c in file.changes})
+        if rollback is None:
+            elect = self.tools.elect_unclean(name) if step.kind == UNCLEAN else self.tools.elect_preferred(name)
+            return {"run": [elect], "verify": [self.tools.describe(topics)]}
+        copies = step.kind != REORDER
+        found: dict[str, list[str]] = {}
+        by_hand = step.kind == REPLACE and not self.tools.throttles_the_dead
+        if by_hand:
+            living = {b.id for b in self.brokers if b.state == "live"}
+            found["throttle"] = self.tools.throttle(sorted({b for c in file.changes for b in (*c.before, *c.after)} & living), topics)
+        found["run"] = [self.tools.reassign(name, copies=copies and not by_hand)]
+        found["verify"] = [self.tools.verify(name)]
+        if (cancel := self.tools.cancel(name)) is not None:
+            found["cancel"] = [cancel]
+        return found | {"roll back": [self.tools.reassign(rollback, copies=copies)]}
+
+    def settings(self, step: Step) -> list[str]:
+        """Commands that stand in for a file where a release has no tool that elects outside the ISR."""
+        if step.kind != UNCLEAN or self.tools.can_elect_unclean or self.tools.kraft:
+            return []
+        return [line for topic in sorted({c.topic for c in step.changes}) for line in self.tools.allow_unclean(topic)]
+
+    def document(self) -> dict[str, Any]:
+        before, after = ({load.broker: load for load in found} for found in (self.plan.before, self.plan.after))
+        return {
+            "schema": SCHEMA,
+            "tool": {"version": version(), "command": list(self.command)},
+            "kafka": {"version": ".".join(map(str, self.tools.version)), "mode": "kraft" if self.tools.kraft else "zookeeper"},
+            "partitions": self.partitions,
+            "assumptions": list(self.assumptions),
+            "brokers": [
+                {"id": b.id, "state": b.state, "why": b.why, "rack": b.rack, "before": _load(before[b.id]), "after": _load(after[b.id])}
+                for b in self.brokers
+            ],
+            "steps": [self._step(step, written) for step, written in self.steps],
+            "refused": [{"what": r.what, "why": r.why, "partitions": list(r.partitions)} for r in self.plan.refusals],
+        }
+
+    def json(self) -> str:
+        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+
+    def _step(self, step: Step, written: Sequence[Written]) -> dict[str, Any]:
+        return {
+            "kind": step.kind,
+            "purpose": _PURPOSE[step.kind],
+            "last_resort": step.kind == UNCLEAN,
+            "files": [
+                {
+                    "file": w.name,
+                    "rollback": w.rollback,
+                    "partitions": len(w.file.changes),
+                    "commands": {k: list(v) for k, v in w.commands.items()},
+                }
+                for w in written
+            ],
+            "settings": self.settings(step),
+            "changes": [
+                {
+                    "topic": c.topic,
+                    "partition": c.partition,
+                    "before": list(c.before),
+                    "after": list(c.after),
+                    "leader": c.leader,
+                    "new_leader": c.new_leader,
+                    "note": c.note or None,
+                }
+                for c in step.changes
+            ],
+        }
+
+
+def _load(load: Any) -> dict[str, Any]:
+    return {"replicas": load.replicas, "preferred": load.preferred, "leads": load.leads, "imbalance": round(load.imbalance, 4)}
+
+
+def show(found: Overview, console: Console, *, out: str | None) -> None:
+    for part in parts(found, out):
+        # Commands and files are copied from the terminal: it may break their lines, a line feed may not.
+        console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)
+
+
+def parts(found: Overview, out: str | None) -> Iterator[RenderableType]:
+    yield _head(found, out)
+    yield Text()
+    yield _brokers(found)
+    number = 0
+    for step, written in found.steps:
+        number += step.kind != UNCLEAN
+        yield Text()
+        yield from _step(found, step, written, number, out)
+    if found.plan.refusals:
+        yield Text("\nNot planned", style="bold")
+        for refusal in found.plan.refusals:
+            where = f" {_some(refusal.partitions)}" if refusal.partitions else ""
+            yield _indented(Text(clean(f"- {refusal.what}: {refusal.why}.{where}")))
+    yield Text("\nWhat this rests on", style="bold")
+    for line in found.assumptions:
+        yield _indented(Text(clean(f"- {line}")))
+
+
+def _indented(text: RenderableType) -> Padding:
+    return Padding(text, (0, 0, 0, 2), expand=False)
+
+
+def _head(found: Overview, out: str | None) -> Text:
+    planned = [s for s in found.plan.steps if s.kind != UNCLEAN]
+    text = Text()
+    if planned:
+        text.append(f"{len(planned)} step{'s' if len(planned) > 1 else ''} planned", style="bold")
+    else:
+        text.append("Nothing to elect or reassign" + (" but the last resort" if found.plan.steps else ""), style="bold")
+    text.append(
+        f" for {found.partitions} partition{'s' if found.partitions != 1 else ''} on {len(found.brokers)} brokers. Nothing was executed"
+    )
+    text.append("; the files are in " + clean(out) + "." if out is not None else ".")
+    return text
+
+
+def _brokers(found: Overview) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    racks = any(b.rack for b in found.brokers)
+    for name in ("broker", *(("rack",) if racks else ()), "replicas", "preferred", "leads", "imbalance"):
+        table.add_column(name, no_wrap=True, justify="left" if name in ("broker", "rack") else "right")
+    table.add_column("state", overflow="fold")
+    before, after = ({load.broker: load for load in loads} for loads in (found.plan.before, found.plan.after))
+    for b in found.brokers:
+        old, new = before[b.id], after[b.id]
+        cells = [str(b.id), *((clean(b.rack or "-"),) if racks else ())]
+        cells += [_moved(str(old.replicas), str(new.replicas)), _moved(str(old.preferred), str(new.preferred))]
+        cells += [_moved(str(old.leads), str(new.leads)), _moved(f"{old.imbalance:.0%}", f"{new.imbalance:.0%}")]
+        state = Text(b.state, style=_STATES.get(b.state, "")).append(clean(f", {b.why}" if b.why else ""), style="dim")
+        table.add_row(*cells, state)
+    return table
+
+
+def _moved(before: str, after: str) -> str:
+    return before if before == after else f"{before} -> {after}"
+
+
+def _step(found: Overview, step: Step, written: Sequence[Written], number: int, out: str | None) -> Iterator[RenderableType]:
+    last = step.kind == UNCLEAN
+    head = "LAST RESORT" if last else f"{number}."
+    count = len(step.changes)
+    yield Text(
+        f"{head} {step.kind}, {count} partition{'s' if count != 1 else ''}: {_PURPOSE[step.kind]}", style="bold red" if last else "bold"
+    )
+    yield _indented(_changes(step))
+    if not written and not found.settings(step):
+        yield _indented(Text("The tools of this version cannot do it.", style="yellow"))
+    for w in written[:LISTED]:
+        yield from _file(w, out)
+    if len(written) > LISTED:
+        yield _indented(Text(f"and {len(written) - LISTED} more files of the same form"))
+    if lines := found.settings(step):
+        when = "" if found.tools.unclean_at_once else " It counts from the next change of brokers or controller on."
+        yield _indented(Text(f"This release elects outside the ISR only where the topic allows it; take it back afterwards.{when}"))
+        yield from (_line(Text(f"    {clean(line)}", style="cyan")) for line in lines)
+
+
+def _changes(step: Step) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    elects = step.kind not in REASSIGNMENTS
+    for name in ("partition", "leader", "replicas", *(("what it costs",) if step.kind == UNCLEAN else ())):
+        table.add_column(name, overflow="fold")
+    for c in step.changes[:LISTED]:
+        leader = "none" if c.leader == -1 else str(c.leader)
+        cells = [clean(c.name), f"{leader} -> {c.new_leader}" if elects else leader, _replicas(c)]
+        table.add_row(*cells, *((Text(c.note, style="red"),) if step.kind == UNCLEAN else ()))
+    if len(step.changes) > LISTED:
+        table.add_row(f"and {len(step.changes) - LISTED} more", "", "")
+    return table
+
+
+def _replicas(c: Change) -> str:
+    before, after = (",".join(map(str, ids)) for ids in (c.before, c.after))
+    return before if before == after else f"{before} -> {after}"
+
+
+def _file(w: Written, out: str | None) -> Iterator[RenderableType]:
+    for name, lines in w.commands.items():
+        for line in lines[:LISTED]:
+            yield _line(Text(f"  {name}: ".ljust(13), style="dim").append(clean(line), style="cyan"))
+        if len(lines) > LISTED:
+            yield _line(Text(f"  {name}: ".ljust(13) + f"and {len(lines) - LISTED} more, in {OVERVIEW}", style="dim"))
+    if out is not None:
+        return
+    if len(w.file.changes) > LISTED:
+        yield _indented(Text(f"{w.name}: {len(w.file.changes)} partitions; --out DIR writes it", style="dim"))
+        return
+    files = [(w.name, w.file.content), *([(w.rollback, w.file.rollback or "")] if w.rollback is not None else [])]
+    for name, content in files:
+        yield _line(Text(f"  {name}", style="dim"))
+        yield _line(Text("".join(f"\n    {line}" for line in clean(content.rstrip()).splitlines())[1:]))
+
+
+def _line(text: Text) -> Text:
+    text.no_wrap = True
+    return text
+
+
+def _some(names: Sequence[str]) -> str:
+    return "(" + ", ".join(names[:SOME]) + (f" and {len(names) - SOME} more" if len(names) > SOME else "") + ")"

@@ -1,0 +1,261 @@
+"""The summary a terminal shows: the verdict first, then what was found, why, and what cannot be known.
+
+Here: the words and the order. Not here: the findings themselves. Log text is hostile: control characters never reach the
+terminal, and markup in it is printed, not obeyed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from forensics.cluster.folding import places
+from forensics.model import LEVELS, Evidence, Finding, counted, some
+from forensics.views.document import Report
+from forensics.views.headline import EXCLUDED, FOUND, loss_of, summary
+from forensics.views.impact import Lost, broken, lost, untouchable
+from spark.cluster.facts import Cluster
+
+COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
+MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
+ALWAYS_LISTED = ("critical", "high")
+LISTED = 12
+"""Lines of one severity before the rest is only counted."""
+TOLD = 3
+"""Findings whose explanation is printed."""
+QUOTED = 2
+STEPS = 8
+
+
+def clean(text: str) -> str:
+    """Text without anything a terminal would obey: control characters become their pictures or '?'."""
+    return "".join(_visible(c) for c in text)
+
+
+def _visible(char: str) -> str:
+    if char in ("\n", "\t"):
+        return char
+    if ord(char) < 32:
+        return chr(0x2400 + ord(char))
+    return "?" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char
+
+
+def show(report: Report, console: Console) -> None:
+    console.print(Group(*_parts(report)))
+
+
+def _parts(report: Report) -> Iterator[RenderableType]:
+    yield _head(report)
+    yield Text()
+    yield headline(report)
+    yield Text()
+    yield from _impact(report)
+    yield from _incidents(report)
+    if report.findings:
+        yield _table(report.findings)
+        yield Text()
+    told = _worth_telling(report.findings)
+    if told:
+        yield Text("Why", style="bold")
+        for finding in told:
+            yield from _story(finding)
+    yield from _unknowns(report)
+    yield from _next(report)
+
+
+def _head(report: Report) -> Text:
+    cluster = report.cluster
+    brokers = [n for n in cluster.nodes.values() if n.broker]
+    versions = sorted({n.version for n in cluster.nodes.values() if n.version})
+    firsts = [s.first for s in cluster.sources if s.first]
+    lasts = [s.last for s in cluster.sources if s.last]
+    size = sum(s.bytes or 0 for s in cluster.sources)
+    controllers = len(cluster.nodes) - len(brokers)
+    parts = [
+        f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
+        + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
+        f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
+        MODES[cluster.mode],
+        counted(len(report.partitions)),
+        f"{len(cluster.sources)} sources, {sized(size)}",
+    ]
+    text = Text(" · ".join(clean(p) for p in parts))
+    if firsts and lasts:
+        text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
+    if cluster.ended:
+        others = len(cluster.ended)
+        named = f"cluster {cluster.id}" if cluster.id is not None else "the last cluster"
+        text.append(
+            f"\n{clean(named)} is what stands at the end; {others} other{'s' if others > 1 else ''} lived on these brokers before, "
+            f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
+            style="bold",
+        )
+    return text
+
+
+def _protocol(cluster: Cluster) -> str:
+    """What is known of the version where no line of a start-up names it: brokers are at least as new as what they speak."""
+    told = {cluster.settings.value("inter.broker.protocol.version", broker=n.id) for n in cluster.nodes.values() if n.broker}
+    spoken = sorted({value.split("-")[0] for value in told if value})
+    return f"Kafka {', '.join(spoken)} or later (inter.broker.protocol.version)" if spoken else "Kafka version unknown"
+
+
+def _moment(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def sized(size: int) -> str:
+    value = float(size)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} TB"
+
+
+def headline(report: Report) -> Text:
+    loss = loss_of(*report.judged)
+    return Text(clean(summary(*report.judged)), style={FOUND: "bold red", EXCLUDED: "bold green"}.get(loss, "bold yellow"))
+
+
+def _impact(report: Report) -> Iterator[RenderableType]:
+    """What is lost, what is broken now, and what must not be touched."""
+    rows = lost(report.findings)
+    if rows:
+        told = [f"- {_lost(row)}" for row in rows[:LISTED]]
+        if len(rows) > LISTED:
+            told.append(f"- and {len(rows) - LISTED} topics more; --json has all")
+        yield Text("Lost, by topic", style="bold")
+        yield Padding(Text(clean("\n".join(told))), (0, 0, 1, 2))
+    now = list(broken(report.findings, report.partitions))
+    if now:
+        yield Text("Broken now", style="bold")
+        yield Padding(Text(clean("\n".join(f"- {line}" for line in now[:STEPS]))), (0, 0, 1, 2))
+    for line in untouchable(report.findings):
+        yield Text(clean(line), style="bold red")
+        yield Text()
+
+
+def _lost(row: Lost) -> str:
+    kind = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}[row.committed]
+    many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
+    when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
+    if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
+        when += f" to {_moment(row.last)}"
+    perhaps = "perhaps " if row.confidence == "possible" else ""
+    return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
+
+
+def _whose(row: Lost) -> str:
+    if len(row.topics) > 1:
+        return f"{counted(len(row.partitions))} of {len(row.topics)} topics ({some(row.topics)})"
+    which = some([str(partition) for _, partition in row.partitions], STEPS)
+    return f"{row.topics[0]}, partition{'s' if len(row.partitions) > 1 else ''} {which}"
+
+
+def _incidents(report: Report) -> Iterator[RenderableType]:
+    told = [i for i in report.incidents if i.severity != "info"][:TOLD]
+    if told:
+        yield Text("What happened", style="bold")
+    for incident in told:
+        at = f"{_moment(incident.start)}  " if incident.start is not None else ""
+        text = Text(f"{at}{incident.kind}  ", style=COLOURS[incident.severity] if incident.severity != "critical" else "bold red")
+        text.append(clean(incident.explanation), style="none")
+        yield Padding(text, (0, 0, 0, 2))
+    if len(report.incidents) > len(told):
+        yield Padding(Text(f"and {len(report.incidents) - len(told)} smaller ones; --json has all"), (0, 0, 0, 2))
+    if told:
+        yield Text()
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), show_header=True, header_style="bold", expand=False)
+    table.add_column("severity", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("what", overflow="fold")
+    several_days = len({at.date() for f in findings if (at := f.happened) is not None}) > 1
+    for level in reversed(LEVELS[1:]):
+        rows = [f for f in findings if f.severity == level]
+        for finding in rows[:LISTED]:
+            certainty = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
+            if finding.cluster:
+                certainty += f" [{finding.cluster}]"
+            at = finding.happened
+            when = at.strftime("%m-%d %H:%M:%S" if several_days else "%H:%M:%S") if at is not None else ""
+            table.add_row(Text(level, style=COLOURS[level]), finding.kind, when, Text(clean(finding.summary + certainty)))
+        if len(rows) > LISTED:
+            table.add_row(Text(level, style=COLOURS[level]), "", "", f"and {len(rows) - LISTED} more; --json has all")
+    harmless = Counter(f.kind for f in findings if f.severity == LEVELS[0])
+    if harmless:
+        told = ", ".join(f"{kind} ({count})" if count > 1 else kind for kind, count in harmless.items())
+        table.add_row(Text(LEVELS[0], style=COLOURS[LEVELS[0]]), "", "", f"{told}; --json has them")
+    return table
+
+
+def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
+    """The worst findings, one of a kind and cause before a second."""
+    serious = [f for f in findings if f.severity in ALWAYS_LISTED]
+    chosen: list[Finding] = []
+    seen: set[tuple[str, str | None]] = set()
+    for finding in serious:
+        if (finding.kind, finding.cause) not in seen:
+            seen.add((finding.kind, finding.cause))
+            chosen.append(finding)
+    return chosen[:TOLD]
+
+
+def _story(finding: Finding) -> Iterator[RenderableType]:
+    yield Text(
+        clean(f"  {finding.kind}  {finding.summary}"), style=COLOURS[finding.severity] if finding.severity != "critical" else "bold red"
+    )
+    yield Padding(Text(clean(finding.explanation)), (0, 0, 0, 4))
+    for evidence in finding.evidence[:QUOTED]:
+        yield Padding(_quote(evidence), (0, 0, 0, 4))
+    yield Text()
+
+
+def _quote(evidence: Evidence) -> Text:
+    place = evidence.source + (
+        f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
+    )
+    text = Text(clean(place), style="cyan")
+    text.append("\n  " + clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim")
+    return text
+
+
+def _unknowns(report: Report) -> Iterator[RenderableType]:
+    gaps = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    missing = report.not_collected()
+    zones = report.unsure_zones()
+    if not gaps and not missing and not zones:
+        return
+    yield Text("What limits this report", style="bold")
+    for gap in gaps[:LISTED]:
+        yield Padding(Text(clean(f"- {gap}")), (0, 0, 0, 2))
+    if missing:
+        yield Padding(Text(f"- not collected: {'; '.join(missing)}"), (0, 0, 0, 2))
+    for zone in zones:
+        yield Padding(Text(f"- {zone}; state it with --timezone"), (0, 0, 0, 2))
+    yield Text()
+
+
+def _next(report: Report) -> Iterator[RenderableType]:
+    """Steps of the worst findings first; what is to be done in many partitions is said once."""
+    told: dict[str, list[str]] = {}
+    for finding in report.findings:
+        if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
+            names = [f"{p.topic}-{p.partition}" for p in places(finding)]
+            for step in finding.next_steps:
+                told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
+    if told:
+        yield Text("What to do next", style="bold")
+    for general, names in list(told.items())[:STEPS]:
+        yield Padding(Text(clean(f"- {general.replace('{}', some(names))}")), (0, 0, 0, 2))

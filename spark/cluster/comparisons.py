@@ -1,0 +1,484 @@
+"""Events of one cause that two machines saw, as comparisons of their clocks.
+
+Here: which lines and records belong together (KRaft's metadata log, ZooKeeper's notices, leader epochs), and what each pair
+says of the difference of two clocks. Not here: the estimate that follows from all comparisons (clocks).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from spark.cluster.clocks import Relation, Subject, combined
+from spark.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
+from spark.events import Event
+
+NOTICED_MS = 5_000
+"""A controller or broker is told of a change in ZooKeeper within so much, unless it is busy."""
+BUSY_MS = 30_000
+"""As long as a busy controller may take to look at the change."""
+COMING_UP = timedelta(milliseconds=BUSY_MS)
+"""After its start a broker is told all that was decided while it was down."""
+MOMENTS_APART = timedelta(seconds=10)
+"""What happened so far apart does not come of one restart."""
+TRIED = 16
+"""Events of one kind of a pair of machines that are tried against each other; of more, the latest."""
+
+RELATING = frozenset(
+    {
+        "broker-starting",
+        "broker-started",
+        "broker-stopping",
+        "broker-registered",
+        "broker-unfenced",
+        "broker-state",
+        "brokers-changed",
+        "controlled-shutdown",
+        "shutdown-seen",
+        "controller-elected",
+        "metadata-broker",
+        "metadata-broker-change",
+        "metadata-leader",
+    }
+)
+"""Kinds of events that are looked at here."""
+
+
+LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start", "fetcher-added"})
+"""Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
+_DECIDED = frozenset({"decided", "sent"})
+
+
+def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
+    """Comparisons of clocks, one for each pair that has any. `events` carry the times their clocks told, uncorrected; each file's
+    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers. `hosts`: nodes that
+    have a clock in common, each with the one that stands for it: there is nothing to compare between them."""
+    hosts = hosts or {}
+    clusters: dict[int | None, list[Event]] = defaultdict(list)
+    for e in events:
+        clusters[e.cluster].append(e)
+    pairs: dict[tuple[Subject, Subject], list[Relation]] = defaultdict(list)
+    for r in (_of_hosts(r, hosts) for own in clusters.values() for r in _told(own, anchors, hosts)):
+        if r.earlier == r.later:
+            continue
+        turned = (r.later, r.earlier) in pairs
+        pairs[(r.later, r.earlier) if turned else (r.earlier, r.later)].append(r.turned() if turned else r)
+    return [combined(pairs[key]) for key in sorted(pairs)]
+
+
+def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
+    one, two = (s._replace(node=hosts.get(s.node, s.node)) for s in (r.earlier, r.later))
+    return replace(r, earlier=one, later=two)
+
+
+def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
+    """What the events of one cluster tell."""
+    own: dict[int, list[Event]] = defaultdict(list)
+    records: dict[tuple[str, int | None], Event] = {}
+    for e in events:
+        if e.writer is None or e.at is None or e.event not in RELATING | LEADERSHIPS:
+            continue
+        if e.event.startswith("metadata-"):
+            records.setdefault((e.event, e.metadata_offset), e)
+        elif e.line is not None:
+            own[e.writer].append(e)
+    pairs = [(one, two) for one in sorted(own) for two in sorted(own) if hosts.get(one, one) != hosts.get(two, two)]
+    told = [*_by_records(own, list(records.values())), *_by_registrations(own), *_by_zookeeper(own, anchors, pairs)]
+    compared = {frozenset((r.earlier.node, r.later.node)) for r in told}
+    return [*told, *_by_leaders(own, [pair for pair in pairs if frozenset(pair) not in compared])]
+
+
+def _apart(one: Event, other: Event) -> int:
+    assert one.at is not None and other.at is not None
+    return round((other.at - one.at).total_seconds() * 1000)
+
+
+def _between(earlier: Subject, later: Subject, here: Event, before: Event, after: Event) -> Relation | None:
+    """`here` on the earlier clock happened between two events on the later one."""
+    low, high = _apart(here, before), _apart(here, after)
+    return Relation(earlier, later, (low + high) // 2, low, high, (here, after)) if low <= high else None
+
+
+def _by_records(own: Mapping[int, Sequence[Event]], records: Sequence[Event]) -> list[Relation]:
+    """KRaft: what the active controller wrote into the metadata log, against the lines of itself and of the brokers."""
+    active = {e.controller_epoch: e.controller for e in records if e.event == "metadata-leader" and e.controller is not None}
+    by_epoch: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
+    for record in sorted((r for r in records if r.event != "metadata-leader"), key=lambda r: r.metadata_offset or 0):
+        same = by_epoch[(record.broker, record.broker_epoch)]
+        if not any((r.event, r.reason) == (record.event, record.reason) for r in same):
+            same.append(record)  # a broker fenced and unfenced in its life prints nothing of it
+    found: list[Relation | None] = []
+    for node, events in own.items():
+        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
+            for record in by_epoch.get((node, broker_epoch), ()):
+                controller = active.get(record.controller_epoch)
+                span = _span(record, life)
+                if controller is not None and span is not None:
+                    found.append(_between(Subject(controller, "utc"), Subject(node), record, *span))
+        found.extend(_of_the_active(node, events, records, active, by_epoch))
+    return [r for r in found if r is not None]
+
+
+def _files(events: Sequence[Event]) -> list[list[Event]]:
+    """A broker's events by the file that holds them; several files may hold the same lines."""
+    found: dict[str, list[Event]] = defaultdict(list)
+    for e in events:
+        found[e.source].append(e)
+    return list(found.values())
+
+
+def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
+    """A broker's events by the broker epoch it registered with; what it printed while it registered is in front."""
+    found: list[tuple[int, list[Event]]] = []
+    pending: list[Event] = []
+    for e in events:
+        if e.event in ("broker-starting", "broker-state") and e.reason in (None, "STARTING"):
+            if e.event == "broker-starting" or e.broker is None:
+                pending = []
+            pending.append(e)
+        elif e.event == "broker-registered" and e.broker_epoch is not None and e.reason is None:
+            found.append((e.broker_epoch, [*pending, e]))
+            pending = []
+        elif found and not pending:
+            found[-1][1].append(e)
+    return found
+
+
+def _span(record: Event, life: Sequence[Event]) -> tuple[Event, Event] | None:
+    """The broker's own lines right before and right after a record about it."""
+    if record.event == "metadata-broker":
+        after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
+    elif record.reason == "unfenced":
+        after = next((i for i, e in enumerate(life) if e.event == "broker-state" and e.reason == "RUNNING"), 0)
+    elif record.reason == "shutdown":
+        after = next((i for i, e in enumerate(life) if e.event == "controlled-shutdown" and e.reason == "done"), 0)
+        begin = next((e for e in life[:after] if e.event == "controlled-shutdown" and e.reason == "start"), None)
+        return (begin, life[after]) if begin is not None else None
+    else:
+        return None
+    return (life[after - 1], life[after]) if after > 0 else None
+
+
+def _of_the_active(
+    node: int,
+    events: Sequence[Event],
+    records: Sequence[Event],
+    active: Mapping[int | None, int],
+    by_epoch: Mapping[tuple[int | None, int | None], Sequence[Event]],
+) -> list[Relation]:
+    """One machine, two faces: its stamps on records are in UTC, its lines in its zone."""
+    led = {e.controller_epoch: e for e in records if e.event == "metadata-leader" and e.controller == node}
+    found = []
+    for e in events:
+        record = led.get(e.controller_epoch) if e.event == "controller-elected" and e.controller == node else None
+        if e.event == "broker-registered" and e.reason in ("decided", "replayed"):
+            registered = (r for r in by_epoch.get((e.broker, e.broker_epoch), ()) if r.event == "metadata-broker")
+            record = next((r for r in registered if active.get(r.controller_epoch) == node), None)
+        zone = plain(_apart(record, e), NEAR_ZONE_MS) if record is not None else None
+        if record is not None and zone is not None:
+            evidence = (record, e)
+            found.append(Relation(Subject(node, "utc"), Subject(node), zone, zone - NOISE_MS, zone + NOISE_MS, evidence))
+    return found
+
+
+def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
+    """KRaft: lines of the controllers about brokers' registrations, against those of the brokers. Only the active controller decides;
+    another replays the record any time later, as the active one does where it prints nothing else."""
+    found: list[Relation | None] = []
+    told: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
+    for node, events in own.items():
+        for e in events:
+            if e.event == "broker-registered" and e.reason in ("decided", "replayed") and e.broker_epoch is not None and e.broker != node:
+                told[(e.broker, e.broker_epoch)].append(e)
+    for node, events in own.items():
+        for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
+            after = next((i for i, e in enumerate(life) if e.event == "broker-registered"), 0)
+            for e in told.get((node, broker_epoch), ()) if after > 0 else ():
+                one, two = Subject(e.writer if e.writer is not None else -1), Subject(node)
+                r = _between(one, two, e, life[after - 1], life[after])
+                found.append(r if r is None or e.reason == "decided" else replace(r, high=r.high + NOTICED_MS))
+    return [r for r in found if r is not None]
+
+
+def _leaderships(
+    controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event], begun: Sequence[datetime]
+) -> Relation | None:
+    """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
+    difference from above. How long it took nobody tells; of several decisions one is taken up soon."""
+    pairs = [*_taken_up(decided, own, begun), *_received(decided, own, broker)]
+    if not pairs:
+        return None
+    told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
+    # one that stands alone far before all others is of a topic by the same name, whose epochs began anew
+    least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
+    seconds = {cause.at.replace(microsecond=0) for cause, _ in pairs if cause.at is not None}
+    low = least - (NOTICED_MS if len(seconds) > 1 else BUSY_MS)
+    return Relation(Subject(controller), Subject(broker), least, low, least, pairs[n])
+
+
+def _taken_up(seen: Sequence[Event], own: Sequence[Event], begun: Sequence[datetime]) -> list[tuple[Event, Event]]:
+    """Decisions that made a leader epoch, each with the broker's first line at it. What a broker is told as it comes up may have been
+    decided any time before."""
+    made: dict[_Epoch, list[Event]] = defaultdict(list)
+    for e in seen:
+        if e.reason == "decided" and (key := _epoch(e)) is not None:
+            made[key].append(e)
+    first = {k: e for k, e in _firsts(own).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
+    causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
+    return [(causes[k][0], first[k]) for k in sorted(first.keys() & causes.keys()) if _apart(*causes[k]) <= NOTICED_MS]
+
+
+def _received(seen: Sequence[Event], own: Sequence[Event], broker: int) -> list[tuple[Event, Event]]:
+    """Requests of a controller that both know of, sent and received once: it repeats an epoch to a broker that was restarted."""
+    sent: dict[tuple[_Epoch, int], list[Event]] = defaultdict(list)
+    received: dict[tuple[_Epoch, int], list[Event]] = defaultdict(list)
+    for events, found, reason in ((seen, sent, "sent"), (own, received, "received")):
+        for e in events:
+            key = _epoch(e)
+            if e.reason == reason and key is not None and e.controller_epoch is not None and (reason != "sent" or e.broker == broker):
+                found[(key, e.controller_epoch)].append(e)
+    both = sorted(sent.keys() & received.keys())
+    return [(sent[k][0], received[k][0]) for k in both if len(sent[k]) == len(received[k]) == 1]
+
+
+_Epoch = tuple[str, int, int]
+"""Topic, partition and leader epoch."""
+
+
+def _epoch(e: Event) -> _Epoch | None:
+    return (
+        (e.topic, e.partition, e.leader_epoch) if e.topic is not None and e.partition is not None and e.leader_epoch is not None else None
+    )
+
+
+def _moment(e: Event) -> datetime:
+    return e.at or datetime.max
+
+
+def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
+    """ZooKeeper: what a controller sees of the brokers' lives, against their own lines."""
+    found: list[Relation] = []
+    decided = _without_repeats(
+        {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
+    )
+    started = {n: [e for e in events if _starts(e)] for n, events in own.items()}
+    controllers = {n for n in own if decided[n] or any(e.event in _SEEN for e in own[n])}
+    pairs = [pair for pair in pairs if pair[0] in controllers]
+    close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], own[pair[0]], pair[1], own[pair[1]]))}
+    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
+    begun = {n: [e.at for e in events if e.event == "broker-starting" and e.at is not None] for n, events in own.items()}
+    for one, two in pairs:
+        deaths = [] if (one, two) in close else _deaths(one, own[one], two, own[two])
+        led = _leaderships(one, decided[one], two, started[two], begun[two])
+        likely = [
+            c for c in close.get((one, two), deaths) if led is None or (c.low <= led.high + AGREE_MS and led.low - AGREE_MS <= c.high)
+        ]
+        found.extend(_chosen(likely, anchors, pools, begun[two] if (one, two) in close else ()))
+        found.extend([led] if led is not None else [])
+    return found
+
+
+def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
+    """Brokers that nothing else compares: leader and followers learn of a leader epoch at once, so that a leader's start and the start
+    of a follower's fetcher lie close together, whichever comes first."""
+    leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
+    follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
+    found = (
+        _together(one, two, [(leads[one][k], follows[two][k]) for k in sorted(leads[one].keys() & follows[two].keys())])
+        for one, two in pairs
+    )
+    return [r for r in found if r is not None]
+
+
+_FOLLOWS = frozenset({"follower-start", "fetcher-added"})
+
+
+def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
+    """The first of a broker's events at each leader epoch: it tells an epoch again when it is restarted."""
+    found: dict[_Epoch, Event] = {}
+    for e in events:
+        if (key := _epoch(e)) is not None:
+            found[key] = min(found.get(key, e), e, key=_moment)
+    return found
+
+
+def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) -> Relation | None:
+    """The difference that most pairs agree on; None where one moment is all there is, which may be that of a restart."""
+    told = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
+    ends = [bisect_right(told, (least + NOTICED_MS, len(told))) for least, _ in told]
+    begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
+    best = told[begin:end]
+    moments = [_moment(pairs[n][0]) for _, n in best]
+    if 2 * len(best) <= len(told) or max(moments) - min(moments) < MOMENTS_APART:
+        return None
+    _, n = best[(len(best) - 1) // 2]
+    return _noticed(Subject(leader), Subject(follower), *pairs[n])
+
+
+def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:
+    """Without leader epochs that an earlier controller made on another machine: of a replica that is in no ISR a new one says that it
+    removes it, with the state as it stands (ZkReplicaStateMachine#doRemoveReplicasFromIsr)."""
+    made: dict[_Epoch, tuple[int, int]] = {}
+    for node, e in ((n, e) for n, events in decided.items() for e in events if e.reason == "decided"):
+        if (key := _epoch(e)) is not None and e.controller_epoch is not None:
+            made[key] = min(made.get(key, (e.controller_epoch, node)), (e.controller_epoch, node))
+
+    def repeats(node: int, e: Event) -> bool:
+        key = _epoch(e) if e.reason == "decided" and e.controller_epoch is not None else None
+        return key is not None and made[key][1] != node and (e.controller_epoch or 0) > made[key][0]
+
+    return {n: [e for e in events if not repeats(n, e)] for n, events in decided.items()}
+
+
+def _starts(e: Event) -> bool:
+    return e.event in ("leader-start", "follower-start") or (e.event == "partition-state" and e.reason == "received")
+
+
+_SEEN = frozenset({"shutdown-seen", "brokers-changed", "controller-elected"})
+
+
+class _Pools:
+    """What all pairings tell of one machine's clock, whatever the other machine is: the right ones agree, if the others' clocks
+    are as they say themselves."""
+
+    def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, Anchor]) -> None:
+        self._anchors = anchors
+        self._told: dict[Subject, list[int]] = defaultdict(list)
+        for r in candidates:
+            for subject, offset in self._implied(r):
+                self._told[subject].append(offset)
+        for told in self._told.values():
+            told.sort()
+
+    def _implied(self, r: Relation) -> list[tuple[Subject, int]]:
+        one, two = (self._anchors.get(s.node, Anchor(0, 0, "")).offset_ms for s in (r.earlier, r.later))
+        return [(r.later, one + r.best), (r.earlier, two - r.best)]
+
+    def votes(self, r: Relation) -> int:
+        """Pairings that agree with one, about either of its machines."""
+        found = 0
+        for subject, offset in self._implied(r):
+            told = self._told[subject]
+            found += bisect_right(told, offset + NOTICED_MS) - bisect_left(told, offset - NOTICED_MS)
+        return found
+
+
+def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
+    """Every pairing of a broker's line with a controller's about it; which belong together, no epoch tells."""
+    one, two = Subject(controller), Subject(broker)
+    found: list[Relation | None] = []
+    shutdowns = [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
+    for begin, done in [pair for file in _files(own) for pair in _shutdowns(file)][-TRIED:]:
+        found.extend(_between(one, two, e, begin, done) for e in shutdowns)
+    added = [e for e in seen if e.event == "brokers-changed" and e.reason in ("added", "bounced") and broker in (e.brokers or ())][-TRIED:]
+    for starting, registered in [pair for file in _files(own) for pair in _registrations(file)][-TRIED:]:
+        for e in added:
+            best = _apart(e, registered)
+            low = max(min(_apart(e, starting), best), best - NOTICED_MS)
+            found.append(Relation(one, two, best, low, best + BUSY_MS, (e, registered)))
+    elected = [e for e in seen if e.event == "controller-elected" and e.reason == "elected" and e.controller == controller][-TRIED:]
+    told = [e for e in own if e.event == "controller-elected" and e.reason == "seen" and e.controller == controller][-TRIED:]
+    for e in elected:
+        found.extend(
+            _noticed(one, two, e, t)
+            for t in told
+            if None in (e.controller_epoch, t.controller_epoch) or e.controller_epoch == t.controller_epoch
+        )
+    return [r for r in found if r is not None]
+
+
+def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Relation:
+    best = _apart(here, there)
+    return Relation(earlier, later, best, best - NOTICED_MS, best + NOTICED_MS, (here, there))
+
+
+def _deaths(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
+    """A controller sees a broker gone after its last line, and before it is back: wide bounds, better than none."""
+    gone = [e for e in seen if e.event == "brokers-changed" and e.reason == "deleted" and broker in (e.brokers or ())][-TRIED:]
+    found = []
+    for file in _files(own):
+        for last, back in pairwise(file):
+            if back.event == "broker-starting" and last.event != "broker-starting":
+                returned = next((e for e in file[file.index(back) :] if e.event == "broker-registered"), back)
+                for e in gone:
+                    low, high = _apart(e, last), _apart(e, returned) + BUSY_MS
+                    found.append(Relation(Subject(controller), Subject(broker), (low + high) // 2, low, high, (e, returned)))
+    return found[-TRIED:]
+
+
+def _shutdowns(own: Sequence[Event]) -> list[tuple[Event, Event]]:
+    found = []
+    begin: Event | None = None
+    for e in own:
+        if e.event == "controlled-shutdown" and e.reason == "start":
+            begin = e
+        elif e.event == "controlled-shutdown" and e.reason == "done" and begin is not None:
+            found.append((begin, e))
+            begin = None
+        elif e.event == "broker-starting":
+            begin = None
+    return found
+
+
+def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
+    """Starts with the registration in ZooKeeper each led to; a registration with itself where the start is not in evidence."""
+    found = []
+    starting: Event | None = None
+    for e in own:
+        if e.event == "broker-starting":
+            starting = e
+        elif e.event == "broker-registered" and e.reason is None and e.broker == e.writer:
+            found.append((starting or e, e))
+            starting = None
+    return found
+
+
+def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools, begun: Sequence[datetime]) -> list[Relation]:
+    """The pairings that agree on one difference of the clocks: the one most of them tell, then what the machines say of
+    themselves, then the latest, as logs are cut off at their beginning. One that stands alone is none if the broker's next life
+    would lie between its two lines: they are of two occurrences."""
+    if not candidates:
+        return []
+    meant = _meant(candidates[0], anchors)
+
+    def rank(r: Relation) -> tuple[int, bool, list[datetime]]:
+        fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
+        return pools.votes(r), fits, [e.at for e in r.evidence if e.at is not None]
+
+    best = max(candidates, key=rank)
+    near = [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
+    if len(near) == 1 and pools.votes(best) <= _OWN_VOTES and _another_life(best, meant, begun):
+        return []
+    if len(near) > 1:
+        near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
+    return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
+
+
+_OWN_VOTES = 2
+"""Every pairing agrees with itself, about both of its machines."""
+
+
+def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime]) -> bool:
+    """Whether a process of the broker began between the two lines, if the clocks are as their machines say."""
+    there = r.evidence[1].at
+    apart = r.best - (meant if meant is not None else nearest_zone(r.best) * MINUTE_MS)
+    if abs(apart) <= BUSY_MS or there is None:
+        return False
+    return any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun)
+
+
+def _unsure(r: Relation, meant: int) -> Relation:
+    """A difference that the bounds allow to be what both machines say of themselves, or else one of zones, is that."""
+    if not r.low <= meant <= r.high:
+        return r
+    high = min(r.high, r.best + NOTICED_MS) if abs(r.best - meant) <= NOTICED_MS else r.high
+    return replace(r, best=meant, high=high)
+
+
+def _meant(r: Relation, anchors: Mapping[int, Anchor]) -> int | None:
+    one, two = anchors.get(r.earlier.node), anchors.get(r.later.node)
+    return two.offset_ms - one.offset_ms if one is not None and two is not None else None

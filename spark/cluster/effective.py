@@ -1,0 +1,165 @@
+"""Settings in force: what a topic or a broker was set to at a time, by whatever source comes first, else by its version's default.
+
+Here: Kafka's defaults by version, whose settings count, and what min.insync.replicas then asks of a leader. Not here: the history of
+each setting (settings), or whether a value was wise (forensics).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from spark.cluster.facts import Cluster
+from spark.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, Change
+from spark.cluster.versions import Version, version_line, versions
+from spark.events import Event
+
+T = TypeVar("T")
+
+NEVER = str(2**63 - 1)
+"""Long.MaxValue: Kafka leaves flushing to the operating system."""
+
+MIN_ISR, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
+
+DEFAULTS: Mapping[str, tuple[tuple[Version, str], ...]] = {
+    "auto.create.topics.enable": (((0,), "true"),),
+    "auto.leader.rebalance.enable": (((0,), "false"), ((0, 8, 2), "true")),
+    "default.replication.factor": (((0,), "1"),),
+    "leader.imbalance.check.interval.seconds": (((0,), "300"),),
+    "leader.imbalance.per.broker.percentage": (((0,), "10"),),
+    "log.flush.interval.messages": (((0,), "10000"), ((0, 8, 1), NEVER)),
+    "log.flush.interval.ms": (((0,), "3000"), ((0, 8, 1), NEVER)),
+    MIN_ISR: (((0,), "1"),),
+    "offsets.topic.replication.factor": (((0, 8, 2), "3"),),
+    "replica.lag.time.max.ms": (((0,), "10000"), ((2, 5), "30000")),
+    "transaction.state.log.min.isr": (((0, 11), "2"),),
+    "transaction.state.log.replication.factor": (((0, 11), "3"),),
+    UNCLEAN: (((0,), "true"), ((0, 11), "false")),
+    "zookeeper.session.timeout.ms": (((0,), "6000"), ((2, 5), "18000")),
+}
+"""Defaults, and since which version (KafkaConfig; KIP-106 turned unclean elections off, KIP-537 made lag and session times longer)."""
+
+TRANSACTIONS = "__transaction_state"
+CREATED_WITH: Mapping[tuple[str, str], str] = {(TRANSACTIONS, MIN_ISR): "transaction.state.log.min.isr"}
+"""The broker's setting that a topic of Kafka's own is created with, as one of its own (TransactionStateManager#transactionTopicConfigs).
+__consumer_offsets and __share_group_state are created without min.insync.replicas: the broker's holds."""
+
+OF_CONTROLLERS = frozenset({UNCLEAN, "auto.leader.rebalance.enable"} | {key for key in DEFAULTS if key.startswith("leader.imbalance.")})
+"""What the controller goes by, not the partition's leader."""
+
+STRICT: Version = (3, 7)
+"""From here on no more than all replicas are asked for, and the HW waits for min.insync.replicas, in ZooKeeper mode and KRaft alike
+(Partition#effectiveMinIsr, #maybeIncrementLeaderHW; KAFKA-15583)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A value in force; None where neither evidence nor the version's default tells it. `source`: Kafka's ConfigSource, or EFFECTIVE."""
+
+    key: str
+    value: str | None
+    source: str
+    at: datetime | None
+    """Since when; None: since before the evidence begins, or nobody set it."""
+    event: Event | None
+    """Where it stands; of a default, the line that tells the version."""
+    assumed: bool = False
+    """Evidence that is missing may tell otherwise: the first word of it is of later, or other brokers', or what the broker was started
+    with or the topic's own settings are not in evidence."""
+
+    @classmethod
+    def of(cls, key: str, change: Change) -> Effective:
+        return cls(key, change.value, change.source, change.at if change.at != datetime.min else None, change.event)
+
+    @property
+    def place(self) -> str:
+        """'file:line', or why there is none."""
+        if self.event is None:
+            return "Kafka's default"
+        where = self.event.source + (f":{self.event.line}" if self.event.line is not None else "")
+        return f"Kafka's default, version in {where}" if self.source == DEFAULT and self.event.event == "kafka-version" else where
+
+
+def default(key: str, version: Version | None) -> str | None:
+    """What holds where nobody set it; without a version, only where all versions agree. None if there was no such setting."""
+    known = DEFAULTS.get(key, ())
+    if version is None:
+        return known[0][1] if len(known) == 1 else None
+    return next((value for since, value in reversed(known) if version >= since), None)
+
+
+def newest(key: str) -> str:
+    """The default of the newest versions, for where nothing tells the version."""
+    return DEFAULTS[key][-1][1]
+
+
+def effective(
+    cluster: Cluster,
+    key: str,
+    *,
+    topic: str | None = None,
+    broker: int | None = None,
+    at: datetime | None = None,
+    below: str | None = None,
+) -> Effective:
+    """The value of a setting for a topic, as `broker` has it; of the broker itself without a topic. Of no broker in particular: what all
+    have whose settings count, unknown where they differ. `below`: what holds where that source (settings.TOPIC, …) says nothing."""
+    if topic is not None and below is None and (created := CREATED_WITH.get((topic, key))) is not None:
+        own = cluster.settings.change(key, topic=topic, at=at)
+        if own is None or own.source not in (TOPIC, EFFECTIVE):
+            return replace(effective(cluster, created, at=at), assumed=True)
+    known: Sequence[int | None] = [broker] if cluster.settings.knows(broker) else deciding(cluster, key)
+    found = [_of(cluster, key, topic, b, at, below) for b in known or [broker]]
+    first = found[0]
+    if first.source == TOPIC:
+        return first
+    if any(e.value != first.value for e in found):
+        return replace(first, value=None, assumed=True)
+    return replace(first, assumed=any(e.assumed for e in found) or (broker is not None and broker not in known))
+
+
+def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
+    found = cluster.settings.change(key, topic=topic, broker=broker, at=at, below=below)
+    if found is not None and found.source in (TOPIC, EFFECTIVE):
+        return replace(Effective.of(key, found), assumed=_later(found, at))
+    untold = topic is not None and topic not in cluster.described
+    if found is not None:
+        return replace(Effective.of(key, found), assumed=untold or _later(found, at))
+    name = BROKER_NAMES.get(key, (key,))[0] if topic is not None else key
+    values = {default(name, v) for v in versions(cluster, broker, at)} or {default(name, None)}
+    value = values.pop() if len(values) == 1 else None
+    line = version_line(cluster, broker, at)
+    return Effective(key, value, DEFAULT, None, line, untold or value is None or not cluster.settings.starts(broker))
+
+
+def _later(found: Change, at: datetime | None) -> bool:
+    return at is not None and found.at > at
+
+
+def deciding(cluster: Cluster, key: str) -> Sequence[int]:
+    """The nodes whose own setting counts, of those whose settings are known: KRaft controllers for what controllers go by, else brokers,
+    each of which may be controller under ZooKeeper."""
+    controllers, brokers = cluster.configured
+    return controllers if controllers and key in OF_CONTROLLERS else brokers
+
+
+def number(value: str | None, otherwise: T) -> int | T:
+    """A setting's whole number; `otherwise` where it is none."""
+    return int(value) if value is not None and re.fullmatch(r"-?\d{1,19}", value, re.ASCII) else otherwise
+
+
+def enabled(value: str | None) -> bool:
+    return (value or "").strip().lower() == "true"
+
+
+# in-sync replicas
+
+
+def strict(cluster: Cluster, leader: int | None, at: datetime | None = None) -> bool | None:
+    """Whether this leader's HW waits for min.insync.replicas in-sync replicas (STRICT); before that, records become committed below it.
+    None where its version is not known."""
+    told = {v >= STRICT for v in versions(cluster, leader, at)}
+    return told.pop() if len(told) == 1 else None

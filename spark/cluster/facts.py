@@ -1,0 +1,318 @@
+"""What is known of the cluster as a whole: nodes, settings, topics, and what was collected.
+
+Here: the facts every partition's timeline needs from outside it, gathered from the events that belong to no partition. They
+are few (restarts, elections of controllers, settings) and fit the driver. Not here: the lives of brokers (presence), partitions, or any
+verdict.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from spark.cluster.clocks import Clock
+from spark.cluster.identity import Conflict
+from spark.cluster.presence import Incarnation, Presence, presences
+from spark.cluster.settings import LOG_DIRECTORIES, Settings
+from spark.events import Event
+
+CLUSTER_EVENTS = frozenset(
+    {
+        "broker-starting",
+        "controller-starting",
+        "broker-started",
+        "broker-signal",
+        "broker-stopping",
+        "broker-stopped",
+        "controlled-shutdown",
+        "kafka-version",
+        "start-time",
+        "clean-start",
+        "unclean-start",
+        "broker-registered",
+        "broker-fenced",
+        "broker-unfenced",
+        "broker-state",
+        "session-expired",
+        "fetch-broken-off",
+        "brokers-changed",
+        "log-dir-offline",
+        "log-file-refused",
+        "fatal-error",
+        "controller-elected",
+        "controller-resigned",
+        "controller-thread",
+        "controller-refused",
+        "balance-checked",
+        "truncation-refused",
+        "shutdown-seen",
+        "topic-created",
+        "topic-deletion",
+        "topic-deleted",
+        "metadata-topic",
+        "metadata-topic-removed",
+        "metadata-config",
+        "metadata-broker",
+        "metadata-broker-change",
+        "metadata-feature",
+        "metadata-leader",
+        "log-directory-identity",
+        "cluster-id-mismatch",
+        "broker-id-mismatch",
+        "clean-shutdown-file",
+        "quorum-state",
+        "config",
+        "describe-topic",
+        "jvm-pause",
+        "problem",
+    }
+)
+"""Kinds that are gathered; the others belong to partitions."""
+
+
+OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
+"""Kinds of sources of which the metadata log is made."""
+
+
+@dataclass
+class Node:
+    id: int
+    clock: Clock = field(default_factory=Clock)
+    version: str | None = None
+    lives: list[Incarnation] = field(default_factory=list)
+    collections: list[str] = field(default_factory=list)
+    """Oldest first; more than one when the same broker was collected again."""
+    broker: bool = True
+    """False for a KRaft node that is only a controller."""
+
+
+@dataclass
+class Source:
+    """A row of the report's list of sources."""
+
+    path: str
+    kind: str
+    node: int | None
+    """None where nobody knows, and of a log that several brokers write to."""
+    collection: str
+    bytes: int | None
+    sha256: str | None
+    modified: datetime | None
+    lines: int | None
+    unrecognised: int | None
+    samples: Sequence[str]
+    first: datetime | None
+    last: datetime | None
+    problem: str | None
+    shared: tuple[int, ...] = ()
+    """Those who write to it together."""
+
+    layout: str | None = None
+    """Conversion patterns learned from its lines, one a line."""
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Who wrote it."""
+        return self.shared or (() if self.node is None else (self.node,))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a file of load metrics says of one metric of one broker: the mean of its values."""
+
+    broker: int
+    metric: str
+    mean: float
+    count: int
+    source: str
+    line: int | None
+    byte: int | None
+    text: str | None
+    """`source`, `line`, `byte` and `text`: the first of the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A node's stay in a cluster begins."""
+
+    node: int
+    at: datetime
+    how: str
+    """As spark.cluster.incarnations.Span has it."""
+    before: int | None
+    """Number of the cluster it was in before."""
+    again: bool
+    """It had been in this cluster before that."""
+    evidence: tuple[Event, ...]
+
+
+@dataclass
+class Cluster:
+    number: int = 0
+    """0: the cluster that stands at the end; -1 the one that ended before it on the same brokers, and so on."""
+    id: str | None = None
+    """Cluster id, where it is known."""
+    sources: list[Source] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    mode: str = "unknown"
+    """'kraft', 'zookeeper' or 'unknown'."""
+    nodes: dict[int, Node] = field(default_factory=dict)
+    begun: tuple[Beginning, ...] = ()
+    """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
+    whole: tuple[Cluster, ...] = field(default=(), repr=False, compare=False)
+    """All clusters of the collection, oldest first; empty where this one was made alone."""
+    events: list[Event] = field(default_factory=list)
+    """Events of no single partition, in time order."""
+    settings: Settings = field(default_factory=Settings)
+    """What was set, and since when."""
+    recreated: dict[str, list[datetime | None]] = field(default_factory=dict)
+    """Topics whose deletion is in evidence, with the times of it."""
+    copies: frozenset[str] = frozenset()
+    """Sources that may hold lines of another one: logs of one kind, one broker and the same hours."""
+    topic_ids: dict[str, str] = field(default_factory=dict)
+
+    measures: Sequence[Measure] = ()
+    """Load of brokers as the user measured it."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """How much a metric of load counts, where the user said so; 1 otherwise."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was worked out from the rest: every task makes what it needs of that."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
+        """Events of these kinds in order of time; of one topic, where it is named."""
+        known = self._by_kind if topic is None else self._by_topic.get(topic, {})
+        found = [numbered for kind in dict.fromkeys(kinds) for numbered in known.get(kind, ())]
+        return [self.events[n] for n in (found if len(kinds) == 1 else sorted(found))]
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for n, e in enumerate(self.events):
+            found[e.event].append(n)
+        return dict(found)
+
+    @cached_property
+    def _by_topic(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
+        found: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for n, e in enumerate(self.events):
+            if e.topic is not None:
+                found[e.topic][e.event].append(n)
+        return dict(found)
+
+    @property
+    def ended(self) -> tuple[Cluster, ...]:
+        """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
+        return tuple(c for c in self.whole if c.number < self.number)
+
+    @property
+    def later(self) -> tuple[Cluster, ...]:
+        """Those that lived on these brokers after it, oldest first."""
+        return tuple(c for c in self.whole if c.number > self.number)
+
+    @property
+    def lives(self) -> tuple[Cluster, ...]:
+        """All clusters of the collection, the one that stands last."""
+        return (*self.ended, self)
+
+    def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
+        """The node's first event of these kinds after `at`, in whatever cluster it is then."""
+        if at is None:
+            return None
+        told = (e for c in (self, *self.later) for e in c.of(*kinds))
+        return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
+
+    @property
+    def collected(self) -> set[int]:
+        """The nodes of which anything was collected."""
+        return set(self._sources)
+
+    def sources_of(self, node: int) -> Sequence[Source]:
+        """What was collected of the node."""
+        return self._sources.get(node, ())
+
+    @cached_property
+    def _sources(self) -> Mapping[int, Sequence[Source]]:
+        found: dict[int, list[Source]] = defaultdict(list)
+        for s in self.sources:
+            for node in dict.fromkeys(s.nodes):
+                found[node].append(s)
+        return dict(found)
+
+    @cached_property
+    def holds_metadata(self) -> bool:
+        """The metadata log was collected, or a part of it."""
+        return any(s.kind in OF_METADATA for s in self.sources)
+
+    def last_line(self, node: int) -> datetime | None:
+        """The time of the last line in any log of the node's."""
+        return max((s.last for s in self.sources_of(node) if s.last is not None), default=None)
+
+    @cached_property
+    def _presences(self) -> Mapping[int, Presence]:
+        lives = {node.id: node.lives for node in self.nodes.values()}
+        return presences(self.events, lives, {n: at for n in lives if (at := self.last_line(n)) is not None})
+
+    def presence(self, broker: int) -> Presence:
+        """What is known of a broker's being there."""
+        return self._presences.get(broker) or Presence(broker, (), {}, None)
+
+    @cached_property
+    def until(self) -> datetime | None:
+        """Where the evidence ends: the last line of any log, else (and of a cluster that ended) the last event of no partition."""
+        lines = (s.last for s in self.sources if s.last is not None and not self.number)
+        return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
+
+    @cached_property
+    def configured(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The nodes whose settings are known: those that are only controllers, and the others."""
+        known = self.settings.brokers()
+        controllers = {n for n in known if n in self.nodes and not self.nodes[n].broker}
+        return sorted(controllers), [n for n in known if n not in controllers]
+
+    @cached_property
+    def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
+        """The lines of each node that tell its Kafka version, in order of time."""
+        found: dict[int | None, list[Event]] = defaultdict(list)
+        for e in self.of("kafka-version"):
+            if e.value:
+                found[e.writer].append(e)
+        return dict(found)
+
+    @cached_property
+    def version_texts(self) -> frozenset[str]:
+        """The versions that any node ran, as it printed them."""
+        told = (e.value for own in self.version_lines.values() for e in own if e.value)
+        return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
+
+    @cached_property
+    def described(self) -> frozenset[str]:
+        """Topics whose own settings are in evidence, even if there are none."""
+        kinds = ("describe-topic", "topic-created", "metadata-topic", "config", "metadata-config")
+        return frozenset(e.topic for e in self.of(*kinds) if e.topic is not None)
+
+    def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
+        """The node's log directories; empty where no evidence tells them."""
+        for key in LOG_DIRECTORIES if node in self.settings.brokers() else ():
+            value = self.settings.value(key, broker=node, at=at)
+            if value and value != "null":
+                return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
+        return ()
+
+
+OF_DELETION = ("topic-deletion", "topic-deleted", "metadata-topic-removed")
+"""Kinds of events that tell of a topic's deletion."""
+
+
+def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
+    """Topics that were deleted, by the controller's lines or the metadata log."""
+    found: dict[str, list[datetime | None]] = defaultdict(list)
+    for event in events:
+        if event.topic and event.event in OF_DELETION:
+            found[event.topic].append(event.at)
+    return dict(found)

@@ -1,0 +1,608 @@
+"""From the events of no partition to the Cluster, and from there to identified events.
+
+Here: whose each source is, each broker's clock and lives, settings and topics, put together once on the driver; and the
+vectorised step that writes broker, collection and corrected time into every event. Not here: Spark (pipeline), partitions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark.cluster.clocks import Clock, estimate
+from spark.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from spark.cluster.facts import Beginning, Cluster, Node, Source, recreated_topics
+from spark.cluster.identity import Clues, identify
+from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
+from spark.cluster.modified import meaningless
+from spark.cluster.presence import Incarnation, lives
+from spark.cluster.settings import DELETIONS, LOG_DIRECTORIES, Settings
+from spark.cluster.shared_logs import SharedLogs, hosts, shared_logs
+from spark.cluster.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
+from spark.events import IDENTIFIED, Event, rows
+
+AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
+SHARED = frozenset({"znode"})
+"""Kinds whose paths hold numbers that are no broker's: partitions/0/state."""
+LOG_SUFFIX = "-log"
+DISK_KINDS = frozenset(
+    {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
+    | {"partition-metadata", "meta-properties"}
+)
+COPIED = timedelta(seconds=2)
+"""Some archives and file systems keep whole seconds only."""
+CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
+"""Times outside are none, and are left as they are."""
+_CALENDAR_MS = range(10**14)
+"""Milliseconds since 1970 that are a time at which Kafka was started."""
+BROKER_EVENTS = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user tells about clocks; it overrides every estimate."""
+
+    zone_offset_ms: int | None = None
+    """--timezone as an offset: wall clock of all brokers minus UTC."""
+    zone_name: str | None = None
+    """--timezone as a name of the time zone database, whose offset changes with the seasons."""
+    clock_offsets_ms: Mapping[int, int] = field(default_factory=dict)
+    """--clock-offset BROKER=±S: error of one broker's clock, on top of its zone."""
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """What identification needs of every source; small, and sent to every task."""
+
+    nodes: Mapping[str, int | None]
+    collections: Mapping[str, str]
+    offsets_ms: Mapping[str, int]
+    topics: Mapping[str, str]
+    """Topic names by topic id, for facts that know only the id."""
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
+    """Sources in which the zone's offset changes; `offsets_ms` is that of their last lines."""
+    files_ms: Mapping[str, int] = field(default_factory=dict)
+    """Error of the modification times of sources whose machine's clock was wrong."""
+    skews_ms: Mapping[str, int] = field(default_factory=dict)
+    """Error of the clock behind sources whose lines tell UTC."""
+    stamps_ms: Mapping[int, int] = field(default_factory=dict)
+    """Error of the times in the metadata log, by the epoch of the controller that wrote them."""
+    root: str = ""
+    """Directory that all sources share; evidence names its sources without it."""
+    saved: Mapping[str, datetime] = field(default_factory=dict)
+    """When files of an earlier collection were saved at the latest (UTC), where their modification times do not tell."""
+    unstamped: frozenset[str] = frozenset()
+    """Files whose modification times tell nothing."""
+    shared: SharedLogs = field(default_factory=SharedLogs)
+    clusters: Incarnations = field(default_factory=Incarnations)
+    on_disk: Mapping[str, int] = field(default_factory=dict)
+    """Of files that are no logs, the cluster they are of (index into `clusters.ids`), where that is not the last."""
+
+    def shown(self, path: str | None) -> str:
+        """A source's path as the report names it."""
+        return (path or "").removeprefix(self.root)
+
+    def utc(self, path: str, wall: datetime, line: int) -> datetime:
+        """What UTC it was when a source's clock showed this at this line."""
+        if not CALENDAR[0] <= wall < CALENDAR[1]:
+            return wall
+        earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
+        return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of EVENTS as a batch of IDENTIFIED."""
+        sources = batch.column("source")
+        distinct = pc.unique(sources)
+        index = pc.index_in(sources, value_set=distinct)
+        names = distinct.to_pylist()
+        owner = pc.take(pa.array([self.nodes.get(s) for s in names], pa.int32()), index)
+        writer = pc.coalesce(owner, batch.column("node"))
+        for name in self.shared.starts.keys() & set(names):
+            writer = pc.if_else(pc.equal(sources, name), self.shared.writers(batch, name), writer)
+        collection = pc.take(pa.array([self.collections.get(s, "") for s in names], pa.string()), index)
+        shift = pc.take(pa.array([-1000 * self.offsets_ms.get(s, 0) for s in names], pa.duration("us")), index)
+        time = batch.column("time")
+        local = pc.equal(batch.column("clock"), "line")
+        for name in names:
+            for step in reversed(self.steps.get(name, ())):
+                before = pc.and_(pc.equal(sources, name), _before(batch, step))
+                shift = pc.if_else(before, pa.scalar(timedelta(milliseconds=-step.before_ms), pa.duration("us")), shift)
+        shift = pc.if_else(pc.fill_null(local, False), shift, self._of_machines(batch, index, names))
+        at = pc.add(pc.if_else(_correctable(time), time, None), shift).cast(pa.timestamp("us"))
+        if self.unstamped:
+            told = pc.take(pa.array([s not in self.unstamped for s in names], pa.bool_()), index)
+            at = pc.if_else(pc.or_(told, pc.fill_null(pc.not_equal(batch.column("clock"), "mtime"), True)), at, None)
+        if self.saved:
+            saved = pc.take(pa.array([self.saved.get(s) for s in names], pa.timestamp("us")), index)
+            of_file = pc.fill_null(pc.is_in(batch.column("clock"), value_set=pa.array(["mtime"])), False)
+            at = pc.if_else(pc.and_(pc.or_(of_file, pc.is_null(batch.column("clock"))), pc.is_valid(saved)), saved, at)
+        topic = batch.column("topic")
+        if topic.null_count and self.topics:
+            ids = batch.column("topic_id")
+            known = pc.unique(ids)
+            named = pa.array([self.topics.get(i) if i else None for i in known.to_pylist()], pa.string())
+            topic = pc.coalesce(topic, pc.take(named, pc.index_in(ids, value_set=known)))
+        shown = pc.take(pa.array([self.shown(s) for s in names], pa.string()), index)
+        replaced = {"topic": topic, "source": shown}
+        columns = [replaced.get(name, batch.column(name)) for name in batch.schema.names]
+        cluster = self._clusters(batch, writer, index, names)
+        return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
+
+    def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """Which cluster each row is of: a file that of its disk, a line that of its broker then."""
+        last = self.clusters.last
+        if not last:
+            return pa.array([0] * batch.num_rows, pa.int32())
+        found = pc.take(pa.array([self.on_disk.get(s, last) - last for s in names], pa.int32()), index)
+        time, clock = batch.column("time"), batch.column("clock")
+        printed = pc.and_(
+            pc.is_in(clock, value_set=pa.array(["line", "utc"])), pc.and_(pc.is_valid(time), pc.is_valid(batch.column("line")))
+        )
+        for node in pc.unique(writer).to_pylist():
+            own = pc.fill_null(pc.equal(writer, node), False) if node is not None else pc.is_null(writer)
+            own = pc.and_(pc.fill_null(printed, False), own)
+            for number, span in enumerate(self.clusters.of_node(node)):
+                since = pc.fill_null(pc.greater_equal(time, pa.scalar(span.since, pa.timestamp("us"))), False)
+                reached = pc.and_(own, since) if number else own
+                found = pc.if_else(reached, pa.scalar(span.cluster - last, pa.int32()), found)
+        return found
+
+    def _of_machines(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
+        """What to add to times in UTC: nothing, unless the machine's clock was wrong that stamped a file or a record."""
+        none = pa.scalar(timedelta(0), pa.duration("us"))
+        shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
+        clock = batch.column("clock")
+        for told, errors_ms in (("mtime", self.files_ms), ("utc", self.skews_ms)):
+            if any(errors_ms.get(s) for s in names):
+                error = pc.take(pa.array([-1000 * errors_ms.get(s, 0) for s in names], pa.duration("us")), index)
+                shift = pc.if_else(pc.fill_null(pc.equal(clock, told), False), error, shift)
+        if self.stamps_ms:
+            epochs = pa.array(sorted(self.stamps_ms), pa.int32())
+            errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
+            stamped = pc.and_(pc.equal(clock, "batch"), pc.starts_with(batch.column("event"), "metadata-"))
+            of_records = pc.fill_null(pc.take(errors, pc.index_in(batch.column("controller_epoch"), value_set=epochs)), none)
+            shift = pc.if_else(pc.fill_null(stamped, False), of_records, shift)
+        return shift
+
+
+def _correctable(time: pa.Array) -> pa.Array:
+    """Times that a correction leaves within the calendar."""
+    first, last = (pa.scalar(at, pa.timestamp("us")) for at in CALENDAR)
+    return pc.fill_null(pc.and_(pc.greater_equal(time, first), pc.less(time, last)), False)
+
+
+def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
+    """Which rows stand before the change."""
+    if step.line is not None:
+        return pc.fill_null(pc.less(batch.column("line"), step.line), False)
+    return pc.fill_null(pc.less(batch.column("time"), pa.scalar(step.wall, pa.timestamp("us"))), False)
+
+
+def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
+    found = []
+    for row in table:
+        c = row["collected"] or {}
+        found.append(
+            Source(
+                path=row["source"],
+                kind=c.get("kind") or "unknown",
+                node=None,
+                collection="",
+                bytes=c.get("bytes"),
+                sha256=c.get("sha256"),
+                modified=c.get("modified"),
+                lines=c.get("lines"),
+                unrecognised=c.get("unrecognised"),
+                samples=c.get("samples") or (),
+                first=c.get("first"),
+                last=c.get("last"),
+                problem=c.get("problem"),
+                layout=c.get("layout"),
+            )
+        )
+    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice
+
+
+def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
+    named: dict[str, list[int]] = defaultdict(list)
+    for row in batch.filter(pc.equal(batch["event"], "source")).select(["source", "collected"]).to_pylist():
+        named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
+    identities = batch.filter(pc.is_in(batch["event"], pa.array(["log-directory-identity", "config"])))
+    for row in identities.select(["source", "node", "event"]).to_pylist():
+        if row["node"] is not None and row["node"] not in named[row["source"]]:
+            named[row["source"]].append(row["node"])
+    return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
+
+
+def _witnesses(
+    table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], unstamped: Collection[str]
+) -> dict[int | None, list[Witness]]:
+    """What each node's log files tell of its clock, from the rows about sources; logs in UTC only where it has no others."""
+    found: dict[int | None, list[Witness]] = defaultdict(list)
+    absolute: dict[int | None, list[Witness]] = defaultdict(list)
+    for row in table:
+        c = row["collected"] or {}
+        if (c.get("kind") or "").endswith(LOG_SUFFIX) and c.get("last") is not None:
+            jumps = tuple(Jump(j["line"], j["before"], j["after"]) for j in c.get("jumps") or () if None not in j.values())
+            utc = c.get("clock") == "utc"
+            told = 0 if utc else c.get("wall_minus_utc_ms")
+            modified = c.get("modified") if row["source"] not in unstamped else None
+            witness = Witness(c["last"], modified, told, row["source"], jumps, c.get("first"))
+            for node in nodes[row["source"]] or (None,):
+                (absolute if utc else found)[node].append(witness)
+    return {**absolute, **found}
+
+
+def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Logs whose lines are UTC by their own word."""
+    return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
+
+
+def _clocks(
+    witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int]
+) -> dict[int | None, Clock]:
+    """The clock of each node. `hosts`: those who share a host, and thereby a clock, each with the one that stands for it."""
+    nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
+    of_host = _of_hosts(witnesses, hosts)
+    anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
+    wrong = {hosts.get(n, n): error for n, error in options.clock_offsets_ms.items()}
+    own = {n: replace(a, offset_ms=a.offset_ms + wrong.get(n, 0)) for n, a in anchors.items() if n is not None}
+    standing = {n: hosts.get(n, n) for n in nodes | wrong.keys()}
+    floors = {n: low for n in set(standing.values()) if (low := floor(of_host.get(n, ()))) is not None}
+    told = relations(events, {n: own[host] for n, host in standing.items() if host in own}, hosts)
+    clocks: dict[int | None, Clock] = dict(estimate(own, told, sorted(set(standing.values())), floors).items())
+    if (nobody := anchors.get(None)) is not None:
+        clocks[None] = Clock.at_offset(nobody.offset_ms, nobody.uncertainty_ms, nobody.basis)
+    for node, error in wrong.items():
+        known = clocks.get(node, Clock())
+        zone = nearest_zone(anchors[node].offset_ms) if node in anchors else known.zone_minutes
+        clocks[node] = Clock(zone, error, 0, "given", compared=known.compared)
+    changing = {n: _changing(c, of_host.get(n, ()), options) for n, c in clocks.items()}
+    return {**changing, **{n: changing[host] for n, host in standing.items()}}
+
+
+def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
+    """What all files of a host tell of its clock; one that several write to tells it once."""
+    found: dict[int | None, dict[str, Witness]] = defaultdict(dict)
+    for node, own in witnesses.items():
+        host = hosts.get(node, node) if node is not None else None
+        found[host].update({f"{w.source} {n}": w for n, w in enumerate(own) if w.source not in found[host]})
+    return {host: list(own.values()) for host, own in found.items()}
+
+
+def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
+    last = max((w.last for w in found if w.last is not None), default=None)
+    if options.zone_name is not None and last is not None:
+        return Anchor(in_zone(options.zone_name, last), 0, "given")
+    if options.zone_offset_ms is not None:
+        return Anchor(options.zone_offset_ms, 0, "given")
+    return anchor(found)
+
+
+def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock:
+    """The clock with the changes of its zone's offset; a zone the user gives as an offset has none."""
+    if options.zone_name is not None:
+        return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
+    if options.zone_offset_ms is not None:
+        return clock
+    return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
+
+
+def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> list[Event]:
+    """Events that tell of clocks, with the times the clocks themselves told, each file's in its own order. A snapshot's records
+    have the time of the snapshot; lines in UTC are of use where a node has no others."""
+    snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
+    relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
+    told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
+    local = pc.fill_null(pc.equal(told["clock"], "line"), False)
+    nodes = {identifier.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
+    mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
+    utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
+    found = [e for batch in told.filter(pc.invert(utc)).to_batches() for e in rows(identifier.apply(batch))]
+    return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
+
+
+def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
+    """What each file's lines tell of the UTC they were printed at; `events` as the clocks themselves told them, in file order."""
+    found: dict[str, list[Start]] = defaultdict(list)
+    first: Event | None = None
+    for e in events:
+        if e.at is None or e.line is None:
+            continue
+        if e.event == "broker-starting":
+            first = e
+        elif e.event == "start-time" and e.count is not None and e.count in _CALENDAR_MS:
+            own = first if first is not None and first.source == e.source else e
+            utc = datetime(1970, 1, 1) + timedelta(milliseconds=e.count)
+            found[e.source].append(Start(utc, e.at, own.line, own.at or e.at))
+            first = None
+    return found
+
+
+def _stamps(events: Iterable[Event], clocks: Mapping[int | None, Clock]) -> dict[int, int]:
+    """By controller epoch, the error of the clock of the controller that led then."""
+    led = {e.controller_epoch: e.controller for e in events if e.event == "metadata-leader"}
+    wrong = {epoch: clocks.get(node, Clock()).stamps_ms for epoch, node in led.items() if epoch is not None and node is not None}
+    return {epoch: error for epoch, error in wrong.items() if error}
+
+
+def _root(sources: Sequence[Source]) -> str:
+    """The directory, if any, under which the whole bundle lies."""
+    tops = {s.path.split("/", 1)[0] for s in sources if "/" in s.path}
+    return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
+
+
+def _order_collections(sources: Sequence[Source], offsets_ms: Mapping[str, int]) -> dict[int, list[str]]:
+    """Collections of each node, oldest first: by the last line of the logs in each, else by its newest file. One without disks
+    is never the latest, for the latest is where the disks as they are now lie."""
+    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        if s.node is not None:
+            members[(s.node, s.collection)].append(s)
+
+    def age(key: tuple[int, str]) -> tuple[bool, datetime, datetime, str]:
+        own = members[key]
+        newest = max((s.modified for s in own if s.modified is not None), default=datetime.min)
+        return any(s.kind in DISK_KINDS for s in own), _last_line(own, offsets_ms) or newest, newest, key[1]
+
+    found: dict[int, list[str]] = defaultdict(list)
+    for node, collection in sorted(members, key=age):
+        found[node].append(collection)
+    return found
+
+
+def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
+    """UTC of the last log line in a collection's own directory."""
+    own = (s for s in sources if s.last is not None and s.path.startswith(f"{s.collection}/" if s.collection else ""))
+    return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
+
+
+def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
+    """Files of earlier collections whose modification times are those of a copy, or lost: all are later than the last line of
+    the logs beside them, which the log itself cannot be. They were saved with that line at the latest."""
+    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
+    for s in sources:
+        if s.node is not None and s.collection in ordered[s.node][:-1]:
+            members[(s.node, s.collection)].append(s)
+    found: dict[str, datetime] = {}
+    for own in members.values():
+        end = _last_line(own, offsets_ms)
+        kept = min((s.modified for s in own if s.modified is not None), default=None)
+        if end is not None and (kept is None or kept > end + COPIED):
+            found.update((s.path, end + timedelta(microseconds=1)) for s in own if not s.kind.endswith(LOG_SUFFIX))
+    return found
+
+
+def _copies(sources: Iterable[Source]) -> frozenset[str]:
+    """Sources that may hold lines of another: logs of one node and kind whose hours overlap. Standard output holds those of any."""
+    groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
+    kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
+    for s in sources:
+        if s.node is None or s.kind not in kinds:
+            continue
+        timed = s.first is not None and s.last is not None and s.first <= s.last
+        first, last = (s.first, s.last) if timed else (datetime.min, datetime.max)
+        for kind in kinds if s.kind in ("stdout-log", "other-log") else (s.kind,):
+            groups[(s.node, kind)].append((first or datetime.min, last or datetime.max, s.path))
+    found: set[str] = set()
+    for spans in groups.values():
+        begin, end, longest = datetime.min, datetime.min, ""
+        for first, last, path in sorted(spans):
+            alone = first == end and end in (begin, last)  # one moment; else a log that goes on where the one before was rolled
+            if longest and (first < end or alone):
+                found |= {path, longest}
+            if last > end or first == end or not longest:
+                begin, end, longest = first, last, path
+    return frozenset(found)
+
+
+def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping[str, int | None]) -> SharedLogs:
+    several = pa.array([path for path, nodes in named.items() if len(nodes) > 1], pa.string())
+    if not len(several):
+        return SharedLogs()
+    settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
+    unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
+    of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
+    told = table.filter(pc.and_(pc.not_equal(table["event"], "source"), of_use))
+    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, with all of it in each
+    rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
+    return shared_logs(rows.to_pylist(), named, owners)
+
+
+def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]) -> Identifier:
+    """With the clusters whose lives the collection holds, and which of them each file is of: that of the disk it lies on."""
+    names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
+    told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
+    telling = [e for batch in told.to_batches() for e in rows(known.apply(batch))]
+    for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
+        e.at = wall
+    disks = table.filter(pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"])))
+    identities = disks.select(["source", "value", "time"]).to_pylist()
+    clusters = incarnations(telling, [(r["value"], r["time"]) for r in identities])
+    if not clusters.last:
+        return replace(known, clusters=clusters)
+    ids = {r["source"].rpartition("/")[0]: r["value"] for r in identities}
+    on_disk = {}
+    for s in sources:
+        if not s.kind.endswith(LOG_SUFFIX):
+            directory = next((d for d in _above(s.path) if d in ids), None)
+            on_disk[s.path] = clusters.of_id(ids[directory] if directory is not None else None)
+    return replace(known, clusters=clusters, on_disk=on_disk)
+
+
+def _above(path: str) -> Iterable[str]:
+    """The directories a file lies in, nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
+    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (CLUSTER_EVENTS and 'source'), and those of
+    LEADERSHIPS of the partitions numbered 0."""
+    options = options or Options()
+    told = table.filter(pc.equal(table["event"], "source"))
+    sources = _sources(told.select(["source", "collected"]).to_pylist())
+    clues = _clues(table, sources)
+    identity = identify(clues)
+    named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
+    shared = _shared(table, named, {path: identity.owners[path].node for path in named})
+    for s, clue in zip(sources, clues, strict=True):
+        owner = identity.owners[s.path]
+        s.node, s.collection = None if s.kind in SHARED or s.path in shared.starts else owner.node, owner.collection
+        s.shared = clue.nodes if s.path in shared.starts else ()
+    unstamped = meaningless(sources, LOG_SUFFIX)
+    for s in sources:
+        s.modified = None if s.path in unstamped else s.modified
+    owners = {s.path: s.node for s in sources}
+    known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
+    known = _with_clusters(known, table, sources)
+    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), {s.path: s.nodes for s in sources}, unstamped)
+    raw = _raw(table, known, sources)
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
+    begun = _starts(raw)
+    witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
+    clocks = _clocks(witnesses, raw, options, hosts(named))
+    jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
+    absolute = _absolute(told.select(["source", "collected"]).to_pylist())
+    topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
+    clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # those who share a log share a host
+    identifier = replace(
+        known,
+        offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
+        topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
+        steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
+        skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
+        files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
+        stamps_ms=_stamps(raw, clocks),
+    )
+    for s in sources:
+        s.modified = s.modified - timedelta(milliseconds=identifier.files_ms.get(s.path, 0)) if s.modified is not None else None
+    ordered = _order_collections(sources, identifier.offsets_ms)
+    identifier = replace(identifier, saved=_saved(sources, ordered, identifier.offsets_ms))
+    copies = frozenset(map(identifier.shown, _copies(sources)))
+    events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0))
+    for s in sources:
+        s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
+        s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
+        s.path = identifier.shown(s.path)
+    lived = _lived(events)
+    at_any_time = {identifier.shown(s.path) for s in sources if s.kind == "server-properties"} if identifier.clusters.last else set()
+    lives: list[Cluster] = []
+    for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
+        cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
+        _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
+        cluster.begun = _begun(cluster, clocks, identifier)
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | {e.mode for e in raw if e.cluster == number})
+        lives.append(cluster)
+    for cluster in lives:
+        cluster.whole = tuple(lives)
+    return lives[-1], identifier
+
+
+def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
+    """Where the offset changes in a source."""
+    if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
+        return found
+    return steps(clock.changes, source.first, jumps, source.path)
+
+
+def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Identifier) -> tuple[Beginning, ...]:
+    """When each node's stays in the cluster began, UTC."""
+    clusters = identifier.clusters
+    found = []
+    for node, spans in clusters.spans.items():
+        for number, span in enumerate(spans if node is not None else ()):
+            if node is not None and span.cluster == cluster.number + clusters.last:
+                shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
+                wall = shown.at if shown is not None and shown.at is not None and span.how == "under-way" else span.since
+                at = wall - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+                if shown is not None:  # its zone may have changed since
+                    at = identifier.utc(identifier.root + shown.source, wall, shown.line or 1)
+                before = spans[number - 1].cluster - clusters.last if number else None
+                again = any(s.cluster == span.cluster for s in spans[:number])
+                found.append(Beginning(node, at, span.how, before, again, span.evidence))
+    return tuple(sorted(found, key=lambda b: (b.at, b.node)))
+
+
+def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
+    """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
+    found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
+        if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
+            for life in (life for broker in e.brokers or () for life in found.get(broker, ()) if life.lasted(e.at)):
+                life.seen.setdefault(e.cluster, e)
+    return found
+
+
+def _streams(events: Iterable[Event]) -> dict[int, list[Event]]:
+    """Events by their writer."""
+    found: dict[int, list[Event]] = defaultdict(list)
+    for e in events:
+        if e.writer is not None:
+            found[e.writer].append(e)
+    return found
+
+
+def _fill(
+    cluster: Cluster,
+    events: list[Event],
+    clocks: Mapping[int | None, Clock],
+    ordered: Mapping[int, list[str]],
+    lived: Mapping[int, Sequence[Incarnation]],
+) -> None:
+    streams = _streams(events)
+    cluster.events = _without_twins(events)
+    registered = {e.broker for e in events if e.event == "metadata-broker"}
+    for node in sorted((cluster.collected if not cluster.number else set()) | set(streams)):
+        own = _without_twins(streams.get(node, []))
+        known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
+        known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
+        known.lives = [part for life in lived.get(node, ()) if (part := life.within(cluster.number)) is not None]
+        known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
+        cluster.nodes[node] = known
+    cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
+    cluster.recreated = recreated_topics(cluster.events)
+
+
+def _without_twins(events: Iterable[Event]) -> list[Event]:
+    """Another copy of a broker's log, or an earlier collection of it, holds the same lines; each counts once."""
+    seen: dict[tuple[str | None, datetime | None, int | None], str] = {}
+    kept = []
+    for e in events:
+        known = e.line is not None and e.text and e.writer is not None and e.at is not None
+        if not known or seen.setdefault((e.text, e.at, e.writer), e.source) == e.source:
+            kept.append(e)
+    return kept
+
+
+def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:
+    """By its own settings; where they were not collected, it is a node that never registered as a broker."""
+    roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
+    return roles == {"controller"} if roles else bool(registered) and node not in registered
+
+
+def _roles(value: str | None) -> str:
+    """process.roles as server.properties has it; the dump of a broker's settings prints a list, '[]' in ZooKeeper mode."""
+    return (value or "").strip("[] ")
+
+
+_KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
+
+
+def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
+    """By the settings it was started with, else by what was stated. Brokers that are being migrated (KIP-866) state things of both modes; their
+    cluster has a quorum."""
+    started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
+    if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
+        return "kraft"
+    if any("zookeeper.connect" in s for s in started):
+        return "zookeeper"
+    return next((mode for mode in ("kraft", "zookeeper") if mode in told), "unknown")

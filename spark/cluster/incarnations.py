@@ -1,0 +1,318 @@
+"""Which cluster each line and file is of, where a collection holds the lives of several.
+
+Here: the witnesses (cluster ids that starts print and meta.properties hold, controller epochs that begin anew) and the spans of each
+broker's time they make. Not here: which broker wrote a line (identity, shared_logs), or the lives of a topic within a cluster (generations).
+
+A broker id, a host and a log directory outlive a cluster: ZooKeeper's data is wiped, storage is formatted anew, another
+zookeeper.connect is set, and the next cluster begins with the same ids and topic names, with leader epoch 0 and controller epoch 1.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from spark.events import Event
+
+CLUSTER_ID = "cluster.id"
+STARTS = frozenset({"broker-starting", "controller-starting", "controller-thread"})
+TELLING = STARTS | {"broker-state", "config", "controller-elected", "cluster-id-mismatch"}
+"""Kinds of events that are looked at here; partition states, too, for the controller epochs they are of."""
+STARTING = timedelta(minutes=5)
+"""A start with many logs to recover goes on for long, but the lines that tell of it stand at its beginning."""
+SAME_ELECTION = timedelta(seconds=10)
+"""One election is told by several lines, in several files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From a moment of a node's wall clock on, its lines are of one cluster (index into Incarnations.ids)."""
+
+    since: datetime
+    cluster: int
+    how: str
+    """'first'; 'restarted': the process that began then was of another cluster; 'under-way': the cluster's state was gone under the
+    living process."""
+    evidence: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True)
+class Incarnations:
+    """The clusters of a collection, oldest first; the last is the one that stands at the end."""
+
+    ids: tuple[str | None, ...] = (None,)
+    """Cluster ids; None where none is printed (before 0.10.1)."""
+    spans: Mapping[int | None, tuple[Span, ...]] = field(default_factory=dict)
+    """By node, in order of time; None stands for nodes of which no start is in evidence. Empty where there is but one cluster."""
+
+    @property
+    def last(self) -> int:
+        return len(self.ids) - 1
+
+    def at(self, node: int | None, wall: datetime) -> int:
+        """The cluster of what a node's clock dates so; what is before its first span is of the first."""
+        spans = self.of_node(node)
+        return spans[max(bisect_right([s.since for s in spans], wall) - 1, 0)].cluster if spans else self.last
+
+    def of_node(self, node: int | None) -> tuple[Span, ...]:
+        return self.spans.get(node) or self.spans.get(None, ())
+
+    def of_id(self, cluster_id: str | None) -> int:
+        """The cluster of a file that names its id; the last where it names none."""
+        return self.ids.index(cluster_id) if cluster_id in self.ids else self.last
+
+
+@dataclass
+class _Process:
+    """What one process of a node tells, from its start to the next."""
+
+    begin: datetime
+    cluster_id: str | None = None
+    named_by: Event | None = None
+    terms: list[Event] = field(default_factory=list)
+    """First words of controllers of one epoch each: that one was elected, or orders of it."""
+    marks: set[tuple[str, str | None]] = field(default_factory=set)
+    """Statements of its start: a KRaft broker prints several, each once."""
+
+    def still_starts(self, e: Event) -> bool:
+        """The line is one more of the same start."""
+        named = self.cluster_id is not None and e.event != "controller-thread"  # which begins after the id was printed
+        fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
+        return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
+
+
+@dataclass(eq=False)
+class _Stay:
+    """A node's time in one cluster, as far as its own lines tell."""
+
+    node: int
+    span: Span
+    cluster_id: str | None
+    processes: list[_Process] = field(default_factory=list)
+    epochs: dict[int, datetime] = field(default_factory=dict)
+    """Controller epochs, with when each was first heard of."""
+
+    @property
+    def last(self) -> datetime:
+        return max([self.span.since, *(p.begin for p in self.processes), *self.epochs.values()])
+
+    @property
+    def reached(self) -> int:
+        return max(self.epochs, default=0)
+
+
+def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> Incarnations:
+    """The clusters of a collection. `telling` are events of TELLING and partition states, with the times their clocks told; `on_disk`
+    the cluster ids of meta.properties, with when these were written."""
+    stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
+    groups = _carried_over(_together(stays))
+    named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
+    written: dict[str, datetime] = {}
+    for cluster_id, at in on_disk:
+        if cluster_id not in {i for i, _ in named}:
+            written[cluster_id] = max(written.get(cluster_id, datetime.min), at or datetime.min)
+    if len(written) == len(named) == 1 and named[0][0] is None:
+        return Incarnations((next(iter(written)),))  # no line names the only cluster there is, but its disks do
+    named.extend((cluster_id, []) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
+    if len(named) < 2:
+        return Incarnations((named[0][0],) if named else (None,))
+    spans: dict[int | None, list[Span]] = defaultdict(list)
+    for number, (_, group) in enumerate(named):
+        for stay in group:
+            spans[stay.node].append(replace(stay.span, cluster=number))
+        if group:
+            spans[None].append(Span(min(s.span.since for s in group), number, "first"))
+    ordered = {node: tuple(sorted(own, key=lambda s: s.since)) for node, own in spans.items()}
+    return Incarnations(tuple(cluster_id for cluster_id, _ in named), ordered)
+
+
+def _id(group: Iterable[_Stay]) -> str | None:
+    return next((s.cluster_id for s in group if s.cluster_id is not None), None)
+
+
+def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
+    """Each node's processes in order. One that was refused, by whichever side is wrong, joined nothing: it is of the cluster before."""
+    streams: dict[int, list[Event]] = defaultdict(list)
+    for e in telling:
+        if e.writer is not None and e.at is not None and e.line is not None:
+            streams[e.writer].append(e)
+    found: dict[int, list[_Process]] = {}
+    for node, own in sorted(streams.items()):
+        processes: list[_Process] = []
+        for e in sorted(own, key=lambda e: (e.at, e.source, e.line)):
+            assert e.at is not None
+            starts = e.event in STARTS or (e.event == "broker-state" and e.reason == "STARTING")
+            names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
+            now = processes[-1] if processes else None
+            again = starts and now is not None and now.still_starts(e)
+            if (starts and not again) or now is None or (names and now.cluster_id not in (None, e.value)):
+                now = _Process(e.at)
+                processes.append(now)
+            if starts:
+                now.marks.add((e.event, e.pattern))
+            if names and now.cluster_id is None:
+                now.cluster_id, now.named_by = e.value, e
+            elif e.event == "cluster-id-mismatch" and e.key is None:
+                now.cluster_id, now.named_by = None, None
+            elif e.controller_epoch is not None and e.reason not in _HEARSAY and _new_term(e, now):
+                now.terms.append(e)
+        found[node] = processes
+    return found
+
+
+_HEARSAY = frozenset({"seen", "cached", "replayed", "stored", "written"})
+
+
+def _new_term(e: Event, process: _Process) -> bool:
+    same = [t for t in process.terms if t.controller_epoch == e.controller_epoch]
+    return not same or (_elected(e) and all(t.at is not None and e.at is not None and e.at - t.at > SAME_ELECTION for t in same))
+
+
+def _elected(e: Event) -> bool:
+    return e.event == "controller-elected"
+
+
+def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
+    """A node's stays in order: another begins with a process that names another cluster, and where a controller epoch is taken again.
+    A process that names none goes on in the one before."""
+    found: list[_Stay] = []
+    terms = [t for p in processes for t in p.terms]
+    for number, p in enumerate(processes):
+        now = found[-1] if found else None
+        if (
+            now is None
+            or (p.cluster_id is not None and (now.cluster_id or p.cluster_id) != p.cluster_id)
+            or _begins_anew(now, processes[number:])
+        ):
+            how = "restarted" if found else "first"
+            now = _Stay(node, Span(p.begin, 0, how, (p.named_by,) if p.named_by is not None else ()), p.cluster_id)
+            found.append(now)
+        now.cluster_id = now.cluster_id if now.cluster_id is not None else p.cluster_id
+        now.processes.append(p)
+        for heard, t in enumerate(p.terms):
+            assert t.at is not None and t.controller_epoch is not None
+            if _taken_again(t, now, terms[terms.index(t) + 1 :]):
+                now = _after_a_loss(node, p, heard, t, now)
+                found.append(now)
+            now.epochs.setdefault(t.controller_epoch, t.at)
+    return found
+
+
+def _begins_anew(stay: _Stay, processes: Sequence[_Process]) -> bool:
+    """The first id that is printed after a stay whose own is not known is another's, if that one's controllers do not follow."""
+    named = processes[0].cluster_id
+    if stay.cluster_id is not None or named is None:
+        return False
+    first = next((t for p in processes if p.cluster_id in (None, named) for t in p.terms), None)
+    return first is not None and (first.controller_epoch or 0) < stay.reached + _elected(first)
+
+
+def _taken_again(t: Event, stay: _Stay, later: Iterable[Event]) -> bool:
+    """A controller epoch is taken once in a cluster's life. Orders of an old controller may come late, but not of two, one after the
+    other."""
+    assert t.at is not None and t.controller_epoch is not None
+    if _elected(t):
+        heard = stay.epochs.get(t.controller_epoch)
+        return t.controller_epoch < stay.reached or (heard is not None and t.at - heard > SAME_ELECTION)
+    rising = next((e.controller_epoch or 0 for e in later if e.controller_epoch != t.controller_epoch), 0)
+    return t.controller_epoch < rising < stay.reached
+
+
+def _after_a_loss(node: int, process: _Process, number: int, term: Event, before: _Stay) -> _Stay:
+    """The stay that begins where the state of ZooKeeper or of the quorum turned out to be lost: under the living process, if it had heard of
+    controllers before or had found the old id; else with its start. What keeps its id when its storage is formatted is stopped for it."""
+    assert term.at is not None
+    if number or (process.cluster_id is not None and term.mode != "kraft"):
+        since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
+        return _Stay(node, Span(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])])
+    before.processes.remove(process)
+    return _Stay(node, Span(process.begin, 0, "restarted", (term,)), process.cluster_id, [process])
+
+
+def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
+    """Stays in one cluster: those that name it and follow each other's epochs, and those that heard of one controller epoch at the same
+    moment. What began under a living broker is named by that broker's next start."""
+    groups: list[list[_Stay]] = []
+    loose: list[_Stay] = []
+    for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
+        home = next(
+            (g for g in groups if stay.cluster_id is not None and _id(g) == stay.cluster_id and _apart_by_loss(g, stay) is None), None
+        )
+        home = home or next((g for g in groups if _agree(g, stay) and any(_same_moment(s, stay) for s in g)), None)
+        home = home or next((g for g in groups if stay.cluster_id is None and _named_by_next(g, stay)), None)
+        if home is not None:
+            home.append(stay)
+        elif stay.cluster_id is None and stay.span.how == "first":
+            loose.append(stay)
+        else:
+            groups.append([stay])
+    for stay in loose:
+        home = next((g for g in groups if any(_same_moment(s, stay) for s in g)), None) or _nearest(groups, stay)
+        if home is not None:
+            home.append(stay)
+        else:
+            groups.append([stay])
+    return groups
+
+
+def _nearest(groups: Iterable[list[_Stay]], stay: _Stay) -> list[_Stay] | None:
+    """Of a node whose lines name no cluster: the one that others were in at the time."""
+    others = [g for g in groups if all(s.node != stay.node for s in g)]
+
+    def apart(group: Iterable[_Stay]) -> tuple[timedelta, timedelta]:
+        first, last = min(s.span.since for s in group), max(s.last for s in group)
+        return max(first - stay.last, stay.span.since - last, timedelta(0)), abs(first - stay.span.since)
+
+    return min(others, key=apart, default=None)
+
+
+def _agree(group: Iterable[_Stay], stay: _Stay) -> bool:
+    return None in (_id(group), stay.cluster_id) or _id(group) == stay.cluster_id
+
+
+def _same_moment(one: _Stay, other: _Stay) -> bool:
+    """Or of one and its successor: a node that is told of the next epoch right after."""
+    near = ((at, other.epochs[n]) for e, at in one.epochs.items() for n in (e - 1, e, e + 1) if n in other.epochs)
+    return one.node != other.node and any(abs(here - there) <= SAME_ELECTION for here, there in near)
+
+
+def _apart_by_loss(group: Iterable[_Stay], stay: _Stay) -> _Stay | None:
+    """The stay of the same node before, in a life of the same id that ended with a loss."""
+    fell = [s for s in group if s.node == stay.node and min(stay.epochs, default=1 << 31) <= s.reached and s.span.since < stay.span.since]
+    return fell[0] if fell else None
+
+
+def _named_by_next(group: Iterable[_Stay], stay: _Stay) -> bool:
+    """The node's next stay, whose controllers follow this one's."""
+    after = [s for s in group if s.node == stay.node and s.span.since > stay.span.since and s.span.how == "restarted"]
+    return bool(after) and stay.span.how == "under-way" and min(after[0].epochs, default=1 << 31) > stay.reached
+
+
+def _carried_over(groups: list[list[_Stay]]) -> list[list[_Stay]]:
+    """A loss shows on the node that was elected after it, and on those that heard of it; the others of the cluster went through it all
+    the same: with their starts nearest to it, or under way."""
+    for group in groups:
+        for stay in [s for s in group if s.span.how != "first" and s.span.evidence and s.span.evidence[0].controller_epoch is not None]:
+            old = next(
+                (g for g in groups if g is not group and any(s.node == stay.node and s.span.since < stay.span.since for s in g)), None
+            )
+            known = {s.node for s in group}
+            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.last]:
+                group.append(_moved(other, stay))
+    return groups
+
+
+def _moved(other: _Stay, stay: _Stay) -> _Stay:
+    begins = [p.begin for p in other.processes if p.begin > other.span.since]
+    if stay.span.how == "under-way" or not begins:
+        since, how = stay.span.since, "under-way"
+    else:
+        since, how = min(begins, key=lambda b: abs(b - stay.span.since)), "restarted"
+    gone = [p for p in other.processes if p.begin >= since]
+    other.processes = [p for p in other.processes if p.begin < since]
+    moved = {e: at for e, at in other.epochs.items() if at >= since}
+    other.epochs = {e: at for e, at in other.epochs.items() if at < since}
+    return _Stay(other.node, Span(since, 0, how, stay.span.evidence), stay.cluster_id, gone, moved)

@@ -1,0 +1,386 @@
+"""Whether a broker was there: the lives of its process, what others said of it, and the spans in which it was stopping or gone.
+
+Here: the one model of it for each broker, made once for a cluster, that all read who ask whether a broker was up, stopping, dead or not
+counted as alive at a time. Not here: why a replica left an ISR (forensics.partition.absences), or which cluster a broker was in (incarnations).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from spark.events import Event
+
+SLACK = timedelta(seconds=2)
+"""A controller notices a stop a little before the broker's last line, or after."""
+APART = timedelta(milliseconds=200)
+"""As far as estimated clocks of two machines may be apart."""
+DETECTION = timedelta(seconds=60)
+"""No session or heartbeat time-out in use is longer; a crash is noticed within it."""
+
+CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
+"""How a life ended: by a stop in order; without one, as the next start or its own halt shows; not at all by its own log, which ends in the
+midst while others tell that it was gone and not that it came back."""
+
+
+@dataclass
+class Incarnation:
+    """One life of a broker process, from its first line to its last."""
+
+    node: int
+    begin: Event | None
+    """First event of this life; None when the log begins in the middle of it."""
+    end: Event | None = None
+    """The event that closed it: the end of an orderly stop, or the start that follows a crash."""
+    outcome: str = "running"
+    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop, or it halted), 'failed' (it gave up while it started)."""
+    halted: Event | None = None
+    """Its own last word before it halted over its disks, with no shutdown; `end` is the start that follows, if there is one."""
+    stopping: Event | None = None
+    controlled: Event | None = None
+    last_seen: Event | None = None
+    evidence: list[Event] = field(default_factory=list)
+
+    seen: dict[int | None, Event] = field(default_factory=dict)
+    """The last line about the process in each cluster it was in: it may outlive one."""
+
+    @property
+    def stop(self) -> Event | None:
+        """The first word of its stop in order."""
+        if self.outcome in ("crashed", "failed"):
+            return None
+        return self.stopping or (self.end if self.outcome == "stopped" else None)
+
+    def lasted(self, at: datetime) -> bool:
+        """It had begun and not ended at a time, as far as that is known."""
+        return (self.begin_at or datetime.min) <= at <= (self.end_at or datetime.max)
+
+    def within(self, cluster: int) -> Incarnation | None:
+        """As much of it as is of a cluster."""
+        born = self.begin.cluster if self.begin is not None else None
+        known = {c for c in (born, *self.seen) if c is not None}
+        if known and cluster not in known:
+            return None
+        life = self if born in (cluster, None) else replace(self, begin=None)
+        if cluster == max(known, default=cluster):
+            return life
+        before = [e for e in life.evidence if e.cluster == cluster]
+        last = self.seen.get(cluster)
+        return replace(life, end=None, outcome="running", halted=None, stopping=None, controlled=None, last_seen=last, evidence=before)
+
+    @property
+    def begin_at(self) -> datetime | None:
+        return self.begin.at if self.begin else None
+
+    @property
+    def end_at(self) -> datetime | None:
+        return self.end.at if self.end else None
+
+
+def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
+    """A broker's incarnations from its own lines, in file order.
+
+    A start with no completed stop before it is a crash (Kafka prints nothing when it is killed), unless the start itself
+    found the marker of a clean shutdown: then the stop happened and only its lines are missing. One that finds the directories
+    locked is no start, and its end no stop.
+    """
+    found: list[Incarnation] = []
+    current: Incarnation | None = None
+    phase = "up"
+    ending: datetime | None = None
+    for event in events:
+        kind = event.event
+        if kind == "fatal-error" and event.reason == "locked":
+            current = _without_the_last(found) if found and phase != "up" else current
+            phase, ending = "up", event.at + GIVING_UP if event.at is not None else None
+        if kind in _ENDING and ending is not None and event.at is not None and event.at < ending:
+            ending = event.at + EXITING if kind == "broker-stopped" else ending
+            continue
+        # KRaft brokers (3.1+) print "Transition from SHUTDOWN to STARTING" before, and their life cycle's STARTING after "Starting broker"
+        starting = kind == "broker-state" and event.reason == "STARTING"
+        if starting and phase not in ("up", "given up"):
+            continue
+        if kind == "broker-starting" and phase == "announced" and current is not None:
+            phase = "starting"
+            current.evidence.append(event)
+        elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
+            # a process of both roles starts its controller before its broker: what stands between is the new life's
+            phase = "starting" if kind == "broker-starting" else "announced"
+            if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
+                current.outcome, current.end = "crashed", event
+                current.evidence.append(event)
+            current = Incarnation(node, begin=event, evidence=[event])
+            found.append(current)
+        elif kind in ("broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"):
+            if current is None:
+                current = Incarnation(node, begin=None)
+                found.append(current)
+            phase = phase if kind == "broker-state" or phase == "given up" else "up"
+            if kind == "broker-stopping":
+                current.stopping = current.stopping or event
+                current.evidence.append(event)
+            elif kind == "broker-stopped":
+                current.outcome, current.end = "failed" if phase == "given up" else "stopped", event
+                current.evidence.append(event)
+            elif kind == "controlled-shutdown":
+                current.controlled = event if event.reason != "retry" else current.controlled or event
+                current.evidence.append(event)
+        elif kind == "fatal-error" and event.reason in _HALTING:
+            if current is None:
+                current = Incarnation(node, begin=None)
+                found.append(current)
+            current.outcome, current.end, current.halted, current.last_seen = "crashed", event, event, event
+            current.evidence.append(event)
+        elif kind == "clean-shutdown-file" and current is not None and current.outcome == "running":
+            current.outcome, current.end = (
+                "stopped",
+                event,
+            )  # LogManager writes it when it has closed its logs, and removes it at the next start
+            current.evidence.append(event)
+        elif kind in ("clean-start", "unclean-start") and current is not None:
+            _settle_by_marker(found, current, event)
+        elif kind == "fatal-error" and phase in ("starting", "announced"):
+            phase = "given up"
+        if current is not None and current.outcome == "running" and _spoken(event):
+            current.last_seen = event
+            current.seen[event.cluster] = event
+    return found
+
+
+_HALTING = frozenset({"log-dir", "disk"})
+"""Kafka calls Runtime.halt over them: no shutdown hook runs, nothing more is printed."""
+
+
+GIVING_UP = timedelta(minutes=1)
+"""A process that could not start has ended after so much."""
+EXITING = timedelta(seconds=1)
+"""Once it has stopped, its shutdown hook says again that it shuts down."""
+_ENDING = frozenset({"broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"})
+
+
+def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
+    """A process that finds the log directories locked is none but a second one: the one before it goes on."""
+    second = found.pop()
+    first = found[-1] if found else None
+    if first is not None and first.end is not None and first.end is second.begin:
+        first.outcome, first.end = "running", None
+        first.evidence.remove(second.begin)
+    return first
+
+
+_OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
+
+
+def _spoken(event: Event) -> bool:
+    """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
+    return event.line is not None and event.event not in _OF_FILES and not event.event.startswith("metadata-")
+
+
+def _alive(life: Incarnation) -> bool:
+    return life.begin is not None or life.last_seen is not None
+
+
+def _settle_by_marker(found: list[Incarnation], current: Incarnation, marker: Event) -> None:
+    current.evidence.append(marker)
+    before = found[-2] if len(found) > 1 else None
+    if marker.event == "clean-start" and before is not None and before.outcome == "crashed":
+        before.outcome, before.end = "stopped", marker
+    elif before is not None and before.outcome == "crashed" and marker.event == "unclean-start":
+        before.evidence.append(marker)
+
+
+def _place(event: Event) -> int:
+    """Where in its source it stands."""
+    return event.metadata_offset if event.metadata_offset is not None else event.line or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Away:
+    """A span in which a broker was stopping or gone."""
+
+    how: str
+    life: Incarnation | None
+    """The life that ended; None where only a controller tells."""
+    since: datetime | None
+    """The first word of its stop; of a death, which prints nothing, the last line about its process: it lived at least until then."""
+    until: datetime | None
+    """When it began again; None where no later start is known."""
+    known: datetime | None
+    """When others knew of it at the latest."""
+    event: Event
+    """What tells it: the first word of the stop, the start that shows the death, or what others said."""
+
+    def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
+        early = min(slack, APART) if self.how == CONTROLLED else slack  # nothing is moved before the stop begins
+        return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
+
+    def overlaps(self, start: datetime, end: datetime | None) -> bool:
+        return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
+
+
+class Presence:
+    """What is known of one broker's being there."""
+
+    def __init__(self, broker: int, lives: Sequence[Incarnation], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
+        self.broker, self.lives = broker, lives
+        self._said = said
+        own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
+        missed = self._missed(last_line)
+        asked = [a for e in self.said("stop") if e.at is not None and not any(o.covers(e.at) for o in own) for a in [self._asked(e, e.at)]]
+        self.aways = sorted([*own, *missed, *asked], key=lambda a: a.since or datetime.min)
+
+    @property
+    def running(self) -> Incarnation | None:
+        """The life that goes on where the evidence ends."""
+        last = self.lives[-1] if self.lives else None
+        return last if last is not None and last.outcome == "running" and self.missed is None else None
+
+    @property
+    def missed(self) -> Away | None:
+        return next((a for a in self.aways if a.how == MISSED), None)
+
+    def said(self, word: str) -> Sequence[Event]:
+        """Words about it in order of time: 'lost' (fenced, or its session gone), 'back', 'registered', 'unregistered', 'stop' (its
+        controlled shutdown, as the controller saw it), 'uncounted' (not among those a new controller finds), 'log-dir' or 'pause'."""
+        return self._said.get(word, ())
+
+    def between(self, word: str, start: datetime, end: datetime) -> Sequence[Event]:
+        own = self.said(word)
+        return own[bisect_left(own, start, key=_when) : bisect_right(own, end, key=_when)]
+
+    def returned(self, after: datetime) -> Event | None:
+        """The first word that it was there again."""
+        first = (e for word in ("back", "registered") for e in self.between(word, after, datetime.max)[:1])
+        return min(first, key=_when, default=None)
+
+    def fenced(self, start: datetime, end: datetime) -> list[Event]:
+        """The words that it was lost, of those times at which it was neither stopping nor dead."""
+        return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.away(e.at)) is None or a.how == MISSED)]
+
+    def went_on(self, lost: Event) -> bool:
+        """The process that lost its session lived on: it says so itself, or comes back with the broker epoch it had, where one that starts
+        registers anew and gets another (KIP-631). Of one witness: a controller that starts tells anew, at its time, what was long before."""
+        if lost.at is None:
+            return False
+        back = next(iter(self.between("back", lost.at, datetime.max)), None)
+        until = back.at + SLACK if back is not None and back.at is not None else datetime.max
+        gone = self.between("lost", lost.at - AT_ONCE, until)
+        if any(e.event == "session-expired" for e in gone):
+            return True
+        returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
+        return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
+
+    def begun(self, after: datetime, until: datetime) -> list[datetime]:
+        """The starts of its process in a span of time."""
+        return [life.begin_at for life in self.lives if life.begin_at is not None and after <= life.begin_at <= until]
+
+    def moved(self, after: datetime, until: datetime) -> bool:
+        """It went or came in a span of time."""
+        told = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
+        return told or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.aways)
+
+    def away(self, at: datetime, slack: timedelta = SLACK) -> Away | None:
+        """The last span it was away in at a time."""
+        return next((a for a in reversed(self.aways) if a.covers(at, slack)), None)
+
+    def _of_life(self, index: int, life: Incarnation) -> Away | None:
+        again = next((x for x in self.lives[index + 1 :] if x.outcome != "failed"), None)
+        until = again.begin_at if again is not None else None
+        last = life.last_seen.at if life.last_seen is not None else life.begin_at
+        if (stop := life.stop) is not None:
+            begun = stop if stop.event not in _UNDATED else life.controlled
+            since = begun.at if begun is not None else last
+            return Away(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
+        if life.outcome != "crashed" or life.end is None:
+            return None
+        return Away(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
+
+    def _noticed(self, restarted: datetime) -> datetime:
+        """When a controller knew at the latest of a death: a new process that is quicker than the old one's session may register only
+        when that is over, and what the old one leaves behind is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
+        registered = self.between("registered", restarted, restarted + DETECTION)
+        return next((e.at for e in registered if e.at is not None), restarted)
+
+    def _missed(self, last_line: datetime | None) -> Iterator[Away]:
+        """Its log ends in the midst of a life, and others told then or later that it was not there, and not that it came back. One that
+        lives when its files are collected has such a log, too; nobody misses it."""
+        life = self.lives[-1] if self.lives else None
+        if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
+            return
+        gone = [*self.between("lost", last_line - AT_ONCE, datetime.max), *self.between("uncounted", last_line + SLACK, datetime.max)]
+        stopped = self.between("stop", last_line - SLACK, datetime.max)[:1]
+        for event in sorted((*gone, *stopped), key=_when):
+            if event.writer != self.broker and event.at is not None and self.returned(event.at) is None:
+                if event not in stopped:
+                    yield Away(MISSED, life, last_line, None, None, event)
+                return
+
+    def _asked(self, word: Event, at: datetime) -> Away:
+        """A shutdown that only the controller saw: when it was over, nothing tells for sure."""
+        back = self.returned(at)
+        until = min((t for t in (back.at if back is not None else None, *self.begun(at, datetime.max)) if t is not None), default=None)
+        return Away(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
+
+
+_UNDATED = frozenset({"clean-start", "clean-shutdown-file", "broker-stopped"})
+"""They tell that a stop was in order, and not when it began."""
+AT_ONCE = timedelta(seconds=1)
+
+
+def presences(
+    events: Iterable[Event], lives: Mapping[int, Sequence[Incarnation]], last_lines: Mapping[int, datetime]
+) -> dict[int, Presence]:
+    """Of each broker that events name or that has lives; the events are those of no partition."""
+    said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
+    for event in events:
+        if event.at is not None:
+            for word, broker in _words(event, lives.keys()):
+                said[broker][word].append(event)
+    for own in said.values():
+        for told in own.values():
+            told.sort(key=_when)
+    return {b: Presence(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
+
+
+def _words(event: Event, known: Iterable[int]) -> Iterator[tuple[str, int]]:
+    """What an event says of which brokers."""
+    named: Sequence[int | None]
+    if event.event == "brokers-changed":
+        if event.reason == "live":
+            yield from (("uncounted", b) for b in set(known) - set(event.brokers or ()))
+            return
+        named, word = event.brokers or (), _CHANGES.get(event.reason or "")
+    elif event.event in ("metadata-broker", "metadata-broker-change"):
+        named = (event.broker,)
+        word = "registered" if event.event == "metadata-broker" else _CHANGES.get(event.reason or "")
+    else:
+        own = event.event in ("session-expired", "jvm-pause") or event.broker is None
+        named, word = (event.writer if own else event.broker,), _WORDS.get(event.event)
+    yield from ((word, b) for b in named if word is not None and b is not None)
+
+
+_WORDS = {
+    "log-dir-offline": "log-dir",
+    "broker-fenced": "lost",
+    "session-expired": "lost",
+    "broker-unfenced": "back",
+    "broker-registered": "registered",
+    "shutdown-seen": "stop",
+    "jvm-pause": "pause",
+}
+_CHANGES = {
+    "deleted": "lost",
+    "added": "back",
+    "bounced": "back",
+    "fenced": "lost",
+    "unfenced": "back",
+    "shutdown": "stop",
+    "unregistered": "unregistered",
+}
+
+
+def _when(event: Event) -> datetime:
+    return event.at or datetime.min

@@ -1,0 +1,1 @@
+"""The engine: the session, the data source over evidence, the jobs. All that imports pyspark."""

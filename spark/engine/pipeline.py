@@ -1,0 +1,128 @@
+"""The run on Spark: evidence to events, events to timelines, timelines to whatever a judge makes of them.
+
+Here: the DataFrames and how few jobs they take: one that reads everything once and gathers what belongs to no partition, one
+that shuffles the rest by partition and judges it. Not here: what is read, and what is judged; the judge is an argument.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from spark.cluster.comparisons import LEADERSHIPS
+from spark.cluster.facts import CLUSTER_EVENTS, Cluster
+from spark.cluster.gather import Identifier, Options, gather
+from spark.events import IDENTIFIED, Event, rows
+from spark.partition.timeline import PartitionTimeline, build
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from parsers.containers.units import Unit
+
+Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
+
+SPLIT_BYTES = 64 << 20
+"""Evidence a task reads or judges, about; small bundles make as many tasks as there are cores."""
+
+
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = ()) -> DataFrame:
+    """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow."""
+    from spark.engine.source import NAME, EvidenceSource, balance, encode
+
+    session.dataSource.register(EvidenceSource)
+    ways = max(session.sparkContext.defaultParallelism, sum(u.size for u in units) // SPLIT_BYTES)
+    reader = session.read.format(NAME).option("units", encode(balance(units, ways)))
+    return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
+
+
+ALL_EPOCHS = 64
+ONE_OF = 32
+"""Leader epochs of which all lines go to the driver, and of how many later ones one: few are enough to compare clocks, and a partition
+may have a million."""
+
+
+def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster, Identifier]:
+    """Job one: the cluster as a whole. Collects restarts, settings, topics and one row a source; of partitions only what compares clocks."""
+    from pyspark.sql import functions as F
+
+    few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod(F.hash("topic", "leader_epoch"), F.lit(ONE_OF)) == 0)
+    told = F.col("reason").isNull() | (F.col("reason") != "cached")
+    leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0) & told & few
+    wanted = events.where(F.col("event").isin("source", *sorted(CLUSTER_EVENTS)) | leaderships)
+    return gather(wanted.toArrow(), options)
+
+
+def identified(events: DataFrame, identifier: Identifier) -> DataFrame:
+    """Events with writer, collection and corrected time (schema spark.events.IDENTIFIED)."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield identifier.apply(_plain(batch))
+
+    return events.mapInArrow(apply, from_arrow_schema(IDENTIFIED, prefer_timestamp_ntz=True))
+
+
+def verdicts(events: DataFrame, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> DataFrame:
+    """Job two: rows of `schema`, as `judge` makes them of each partition's timeline. `events` are identified."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from judged(batches, cluster, judge, schema)
+
+    key = ["topic", "partition"]
+    of_partitions = events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
+    ways = ways or events.sparkSession.sparkContext.defaultParallelism
+    return (
+        of_partitions.repartition(ways, *key)
+        .sortWithinPartitions(*key)
+        .mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    )
+
+
+def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Judges batches sorted by topic and partition, holding one partition at a time."""
+    made: list[Mapping[str, Any]] = []
+    for topic, partition, events in by_partition(batches):
+        for timeline, own in timelines(topic, partition, events, cluster):
+            made.extend(judge(timeline, own))
+        if len(made) >= 1024:
+            yield pa.RecordBatch.from_pylist(made, schema=schema)
+            made = []
+    if made:
+        yield pa.RecordBatch.from_pylist(made, schema=schema)
+
+
+def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> Iterator[tuple[PartitionTimeline, Cluster]]:
+    """The timelines of a topic-partition in each of the clusters it lived in, with the cluster, oldest first."""
+    for own in cluster.lives:
+        told = [e for e in events if (e.cluster or 0) == own.number] if cluster.ended else events
+        if told:
+            yield from ((timeline, own) for timeline in build(topic, partition, told, own))
+
+
+def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, list[Event]]]:
+    """Groups of consecutive rows of one topic-partition."""
+    key: tuple[str, int] | None = None
+    group: list[Event] = []
+    for batch in batches:
+        for event in rows(_plain(batch)):
+            now = (event.topic, event.partition)
+            if now != key:
+                if key is not None:
+                    yield (*key, group)
+                key, group = now, []  # type: ignore[assignment]
+            group.append(event)
+    if key is not None:
+        yield (*key, group)
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Spark hands timestamps back with its own unit and zone; the columns' own types are restored."""
+    target = IDENTIFIED if "writer" in batch.schema.names else pa.schema([IDENTIFIED.field(n) for n in batch.schema.names])
+    return batch if batch.schema.equals(target) else batch.cast(target)

@@ -1,0 +1,1 @@
+"""One partition: its events in order, its states, replicas and disks, and the timeline they make."""

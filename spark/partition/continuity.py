@@ -1,0 +1,54 @@
+"""Whether anything can have happened between two states that nobody told of.
+
+Here: what lies between two states of a partition, as one of two types. What is claimed across a Gap is never certain, so whoever claims
+something has to hold the one or the other (forensics.partition.elections.Election). Not here: how the states come about (states, chain).
+
+A controller raises the leader epoch by one with each leader or ISR it writes, and every write, the leader's too, raises the partition epoch
+by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is told, as before 2.4, a leader's
+own changes of the ISR raise nothing that is seen: only its log tells them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spark.partition.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Contiguous:
+    """Nothing happened in between: the epochs follow each other, and who could have changed the ISR would have told."""
+
+    before: State
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What is missing between two states."""
+
+    before: State
+    after: State
+    epochs: range
+    """Leader epochs of which nothing is known."""
+    changes: int | None
+    """Changes of the partition's state within known leader epochs that nobody tells; 0 where epochs are missing, None: nobody counted them."""
+
+    def __str__(self) -> str:
+        if self.epochs:
+            first, last = self.epochs[0], self.epochs[-1]
+            return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
+        if self.changes is None:
+            return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
+        several = self.changes > 1
+        return f"{self.changes} change{'s' if several else ''} of the partition's state {'are' if several else 'is'} not in evidence"
+
+
+def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
+    """`isr_told`: the leader of the state before would have told of its changes of the ISR."""
+    if before.known_epoch is not None and after.leader_epoch > before.leader_epoch + 1:
+        return Gap(before, after, range(before.leader_epoch + 1, after.leader_epoch), 0)
+    if before.partition_epoch is not None and after.partition_epoch is not None:
+        lacking = after.partition_epoch - before.partition_epoch - 1
+        return Gap(before, after, range(0), lacking) if lacking > 0 else Contiguous(before, after)
+    return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)

@@ -1,0 +1,153 @@
+"""The lives of a topic: a name may be deleted and made again, and nothing of one life is of the other.
+
+Here: which life an event is of, by topic id, else by marks of creation and deletion. Not here: what happened in one (timeline).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from spark.cluster.facts import OF_DELETION, Cluster
+from spark.events import Event
+from spark.partition.order import file_order
+
+
+def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[int, list[Event]]:
+    """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
+    a replica's directory is also deleted when a reassignment takes the replica away."""
+    order = _topic_ids(events)
+    age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)} if len(order) > 1 else {}
+    result: dict[int, list[Event]] = defaultdict(list)
+    streams: dict[tuple[int | None, str | None], list[Event]] = defaultdict(list)
+    for event in events:
+        if event.topic_id in age:
+            result[age[event.topic_id]].append(event)
+        else:
+            streams[(event.writer, None if event.line is not None else event.source)].append(event)
+    renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own))}
+    if len(order) < 2 and topic not in cluster.recreated and not renewed:
+        return {0: list(events)}
+    ends = _ends(topic, streams, renewed, cluster)
+    for key, stream in streams.items():
+        for event, generation in _by_marks(stream, ends, renewed.get(key, ())):
+            result[generation].append(event)
+    return dict(result)
+
+
+_Stream = tuple[int | None, str | None]
+LATE = timedelta(seconds=5)
+"""Brokers hear of what the controller did within moments."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """A witness tells that the topic was made, or deleted."""
+
+    at: datetime
+    creates: bool
+    by: object
+    done: bool = True
+
+
+def _ends(
+    topic: str, streams: Mapping[_Stream, Sequence[Event]], renewed: Mapping[_Stream, Sequence[Event]], cluster: Cluster
+) -> list[datetime]:
+    """When each life but the last ended. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
+    ends or begins where a witness that has told of this one tells it again, or long after the others."""
+    marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
+    marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
+    marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
+    again = {_Mark(e.at, True, key) for key, own in renewed.items() for e in own if e.at is not None}
+    found: list[datetime] = []
+    told: dict[tuple[bool, object], datetime] = {}
+    last: _Mark | None = None
+    for mark in sorted({*marks, *again}, key=lambda m: (m.at, m.creates, str(m.by))):
+        known = told.get((mark.creates, mark.by))
+        anew = known is not None and mark.at - known > LATE
+        if mark.creates and (anew or (mark in again and not found)):
+            found.append(mark.at - timedelta.resolution)
+            told = {}
+        elif not mark.creates and (
+            last is None or not found or (last.creates and known is not None) or (last.done and mark.at - last.at > LATE)
+        ):
+            found.append(mark.at)
+            told = {}
+        elif not mark.creates and last is not None and not last.creates:
+            found[-1] = mark.at
+        told[(mark.creates, mark.by)] = mark.at
+        last = mark
+    return found
+
+
+def _renewals(stream: Sequence[Event]) -> list[Event]:
+    """Where a broker takes the partition up at leader epoch 0 though it knew a later one, or a controller makes anew what it knew: no
+    deletion is in evidence, but only a new topic begins so. What an old controller sends late is no start, and no log is created for it."""
+    found: list[Event] = []
+    reached, created, known = 0, None, datetime.max
+    for e in file_order(stream):
+        if _makes(e):
+            if e.at is not None and e.at > known:
+                found.append(e)
+                reached, created = 0, None
+            known = datetime.max
+        elif e.event == "partition-state" and e.leader_epoch is not None and e.at is not None:
+            known = min(known, e.at)
+        if e.event == "log-created":
+            created = e
+        starts = e.event in ("leader-start", "follower-start")
+        if e.leader_epoch is None or not (starts or (e.event == "partition-state" and e.reason == "received")):
+            continue  # what its controller decides it has not taken up
+        if e.leader_epoch == 0 and reached and not e.log_end_offset and (starts or created is not None):
+            found.append(created or e)
+            reached = 0
+        elif e.leader_epoch:
+            reached, created = max(reached, e.leader_epoch), None
+    return found
+
+
+def _makes(event: Event) -> bool:
+    """A controller makes a partition: one that takes over prints nothing of those there are (PartitionStateMachine)."""
+    return event.event == "partition-transition" and event.value == "made"
+
+
+def _topic_ids(events: Iterable[Event]) -> list[str]:
+    """Topic ids in the order they came to be."""
+    first: dict[str, tuple[int, datetime]] = {}
+    for e in events:
+        if e.topic_id and e.event != "describe-partition":
+            known = first.get(e.topic_id)
+            now = (e.metadata_offset if e.metadata_offset is not None else 1 << 60, e.at or datetime.max)
+            first[e.topic_id] = min(known, now) if known else now
+    return sorted(first, key=lambda i: (first[i], i))
+
+
+def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
+    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller creates the partition
+    again. A witness that has as many of these marks as there were ends needs no clock; one with fewer, or with a replica that was moved
+    away and came back, is split by the times of the ends."""
+    lives: list[list[Event]] = [[]]
+    deleted = False
+    for event in file_order(stream):
+        again = any(event is e for e in renewals) or _makes(event)
+        if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
+            lives.append([])
+            deleted = False
+        lives[-1].append(event)
+        deleted = deleted or event.event == "log-deleted"
+    if not ends or len(lives) == len(ends) + 1:
+        return [(e, n - len(lives) + 1) for n, own in enumerate(lives) for e in own]
+    if len(lives) == 1:
+        return [(e, -sum(1 for end in ends if e.at is not None and e.at <= end)) for e in lives[0]]
+    return [(e, -sum(1 for end in ends if middle is not None and middle <= end)) for own in lives for middle in [_middle(own)] for e in own]
+
+
+_OF_A_DELETION = frozenset({"log-deleted", "segment-delete", "fetcher-removed", "fetch-error"})
+
+
+def _middle(life: Sequence[Event]) -> datetime | None:
+    """As far from both ends as can be: clocks differ."""
+    times = [e.at for e in life if e.at is not None]
+    return min(times) + (max(times) - min(times)) / 2 if times else None

@@ -1,0 +1,276 @@
+"""What witnesses say of a partition's state: its leader, ISR and replicas at one leader epoch and partition epoch.
+
+Here: a State, and how each kind of witness tells one: metadata records, controllers, leaders, brokers that were told. Not here: how the
+tellings of all become one sequence (chain).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+from typing import Any
+
+from spark.events import Event
+from spark.partition.replicas import IsrUpdate, Replica
+
+LEADER_RECOVERY_LEVEL = 3
+"""metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
+
+UNKNOWN_EPOCH = -1
+"""Stands before every known one: logs often begin long after the last election."""
+
+OF_THE_ISR = frozenset({"changed", "leader", "written"})
+"""Sources that tell of a leader's change of its ISR, and not of the assignment."""
+
+AUTHORITY = {
+    source: rank
+    for rank, source in enumerate(
+        ("metadata", "changed", "decided", "replayed", "sent", "leader", "written", "received", "cached", "stored"),
+    )
+}
+"""Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Leader, ISR and assignment of a partition between two changes."""
+
+    leader_epoch: int
+    """UNKNOWN_EPOCH: of an epoch that began before the evidence does."""
+    partition_epoch: int | None
+    leader: int
+    """-1: none."""
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...] | None
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    recovering: bool | None
+    eligible: tuple[int, ...]
+    """Eligible leader replicas (KIP-966)."""
+    at: datetime | None
+    source: str
+    """Who says so, of AUTHORITY: what a znode holds ('stored') is right, but its time is often that of a file."""
+    event: Event
+    also: tuple[Event, ...] = ()
+    """Other events that say the same."""
+
+    @property
+    def known_epoch(self) -> int | None:
+        return self.leader_epoch if self.leader_epoch != UNKNOWN_EPOCH else None
+
+
+def _source_of(event: Event) -> str:
+    if event.event.startswith("metadata-"):
+        return "metadata"
+    if event.event == "partition-state":
+        return event.reason if event.reason in AUTHORITY else "replayed"
+    return "leader"
+
+
+def replay(events: Iterable[Event]) -> list[State]:
+    """States from the metadata log: PartitionRecords as they are, PartitionChangeRecords applied to what was before.
+
+    A change raises the partition epoch by one, and the leader epoch by one exactly when it names a leader
+    (org.apache.kafka.metadata.PartitionRegistration#merge).
+    """
+    by_offset: dict[tuple[int, str], Event] = {}
+    for e in sorted(events, key=lambda e: (e.source, e.byte or 0)):
+        by_offset.setdefault((e.metadata_offset if e.metadata_offset is not None else -1, e.event), e)
+    states: list[State] = []
+    for (_, kind), e in sorted(by_offset.items(), key=lambda item: (item[0][0], item[0][1] != "metadata-partition")):
+        now = states[-1] if states else None
+        if kind == "metadata-partition":
+            new = _state(e, recovering=bool(e.recovering))
+            if new is not None and (now is None or (new.leader_epoch, new.partition_epoch) != (now.leader_epoch, now.partition_epoch)):
+                states.append(new)
+        elif now is not None:
+            states.append(_changed(now, e))
+    return states
+
+
+def _changed(now: State, e: Event) -> State:
+    return State(
+        leader_epoch=now.leader_epoch + (e.leader is not None),
+        partition_epoch=None if now.partition_epoch is None else now.partition_epoch + 1,
+        leader=now.leader if e.leader is None else e.leader,
+        isr=now.isr if e.isr is None else tuple(e.isr),
+        replicas=now.replicas if e.replicas is None else tuple(e.replicas),
+        adding=now.adding if e.adding_replicas is None else tuple(e.adding_replicas),
+        removing=now.removing if e.removing_replicas is None else tuple(e.removing_replicas),
+        recovering=now.recovering if e.recovering is None else e.recovering,
+        eligible=now.eligible if e.eligible is None else tuple(e.eligible),
+        at=e.at,
+        source="metadata",
+        event=e,
+    )
+
+
+def _state(e: Event, *, recovering: bool | None) -> State | None:
+    if e.leader_epoch is None or e.leader is None or e.isr is None or e.leader_epoch < 0:
+        return None
+    return State(
+        leader_epoch=e.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.leader,
+        isr=tuple(e.isr),
+        replicas=tuple(e.replicas) if e.replicas else None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=recovering,
+        eligible=tuple(e.eligible or ()),
+        at=e.at,
+        source=_source_of(e),
+        event=e,
+    )
+
+
+def _leader_state(e: Event) -> State | None:
+    """A leader's own start line, whose leader is the broker that prints it."""
+    if e.writer is None or e.leader_epoch is None or e.isr is None:
+        return None
+    return State(
+        leader_epoch=e.leader_epoch,
+        partition_epoch=e.partition_epoch,
+        leader=e.writer,
+        isr=tuple(e.isr),
+        replicas=None,
+        adding=tuple(e.adding_replicas or ()),
+        removing=tuple(e.removing_replicas or ()),
+        recovering=None,
+        eligible=(),
+        at=e.at,
+        source="leader",
+        event=e,
+    )
+
+
+def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> list[State]:
+    found = replay(e for e in events if e.event in ("metadata-partition", "metadata-partition-change"))
+    for e in events:
+        state = None
+        if e.event == "partition-state":
+            state = _state(e, recovering=e.recovering)
+        elif e.event == "leader-start":
+            state = _leader_state(e)
+        if state is not None:
+            found.append(state)
+    found.extend(_differences(events, found))
+    standing = _Standing(found)
+    for replica in replicas.values():
+        for update in replica.isr_updates:
+            epoch = update.epoch if update.epoch is not None else _epoch_of(update, standing)
+            if epoch is not None:
+                found.append(_updated(update, epoch))
+    found.extend(s for e in events if e.event == "isr-written" if (s := _written(e, standing)) is not None)
+    return found
+
+
+def _written(e: Event, standing: _Standing) -> State | None:
+    """An ISR change as the controller says that wrote it: the leader is that of the state which stood then."""
+    before = standing.before(e.partition_epoch, e.at)
+    if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
+        return None
+    return _changed_isr(before.leader_epoch, before.leader, tuple(e.isr), e, "written")
+
+
+def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
+    """States of which a KRaft controller's line tells only what is new: the rest is as it was one partition epoch before."""
+    known = {s.partition_epoch: s for s in found}
+    lines = [e for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None]
+    filled: list[State] = []
+    for e in sorted(lines, key=lambda e: e.partition_epoch or 0):
+        before = known.get((e.partition_epoch or 0) - 1)
+        if before is None or None not in (e.leader_epoch, e.leader, e.isr):
+            continue
+        state = State(
+            leader_epoch=e.leader_epoch if e.leader_epoch is not None else before.leader_epoch,
+            partition_epoch=e.partition_epoch,
+            leader=e.leader if e.leader is not None else before.leader,
+            isr=tuple(e.isr) if e.isr is not None else before.isr,
+            replicas=tuple(e.replicas) if e.replicas else None,
+            adding=tuple(e.adding_replicas or ()),
+            removing=tuple(e.removing_replicas or ()),
+            recovering=e.recovering,
+            eligible=(),
+            at=e.at,
+            source=_source_of(e),
+            event=e,
+        )
+        known.setdefault(state.partition_epoch, state)
+        filled.append(state)
+    return filled
+
+
+def _updated(update: IsrUpdate, epoch: int) -> State:
+    took_effect = update.event.event == "isr-update" and update.event.partition_epoch is not None
+    return _changed_isr(epoch, update.broker, update.isr, update.event, "changed" if took_effect else "leader")
+
+
+def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, source: str) -> State:
+    return State(
+        leader_epoch=epoch,
+        partition_epoch=event.partition_epoch,
+        leader=leader,
+        isr=isr,
+        replicas=None,
+        adding=(),
+        removing=(),
+        recovering=None,
+        eligible=(),
+        at=event.at,
+        source=source,
+        event=event,
+    )
+
+
+def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
+    """Leader epoch of an ISR change whose leader's own log begins after it became leader: that of the state that stood then, by
+    partition epoch, else by clock. None if another broker led then."""
+    last = standing.before(update.event.partition_epoch, update.event.at)
+    if last is None:
+        return UNKNOWN_EPOCH
+    return last.leader_epoch if last.leader == update.broker else None
+
+
+class _Standing:
+    """The state that stood before a change: of those before it by partition epoch, else by clock, the one of the last epochs."""
+
+    def __init__(self, told: Sequence[State]) -> None:
+        dated = [s for s in told if s.at is not None]
+        self._by_version = _Highest((s.partition_epoch, s) for s in told if s.partition_epoch is not None)
+        self._by_clock = _Highest((s.at, s) for s in dated)
+        self._without_version = _Highest((s.at, s) for s in dated if s.partition_epoch is None)
+
+    def before(self, version: int | None, at: datetime | None) -> State | None:
+        if version is None:
+            return self._by_clock.up_to(at)
+        found = (self._by_version.up_to(version - 1), self._without_version.up_to(at))
+        return max((s for s in found if s is not None), key=_epochs, default=None)
+
+
+class _Highest:
+    """The state of the last epochs among those whose key is at most a given one, by bisection: a partition may have a million."""
+
+    def __init__(self, keyed: Iterable[tuple[Any, State]]) -> None:
+        ordered = sorted(keyed, key=lambda k: k[0])
+        self._keys = [key for key, _ in ordered]
+        self._states: list[State] = list(accumulate((s for _, s in ordered), _later))
+
+    def up_to(self, key: Any) -> State | None:
+        count = bisect_right(self._keys, key) if key is not None else 0
+        return self._states[count - 1] if count else None
+
+
+def _later(one: State, other: State) -> State:
+    return other if _epochs(other) > _epochs(one) else one
+
+
+def _epochs(s: State) -> tuple[int, int]:
+    return s.leader_epoch, s.partition_epoch or 0
+
+
+def not_after(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and other is not None and one <= other

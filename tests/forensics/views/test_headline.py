@@ -1,0 +1,76 @@
+"""The headline: what is lost stands first, and what nobody knows never reads like what is proven."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forensics.model import Evidence, Finding, Range
+from forensics.partition.verdict import VERDICTS
+from forensics.views.headline import counts, loss_of, summary
+
+
+def loss(**changes: Any) -> Finding:
+    told: dict[str, Any] = {
+        "kind": "data-loss",
+        "severity": "critical",
+        "confidence": "certain",
+        "summary": "t-0: offsets 1..4 committed, lost",
+        "explanation": "They are gone.",
+        "evidence": (Evidence("broker-1/logs/server.log", 3, 120, "a line"),),
+        "topic": "t",
+        "partition": 0,
+        "offsets": (Range(1, 5),),
+        "committed": True,
+    }
+    return Finding(**{**told, **changes})
+
+
+def state(verdict: str, partition: int = 0, why: str = "why") -> dict[str, Any]:
+    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why}
+
+
+CASES = [
+    ([], [], "unknown", "Nothing can be said of losses: what was collected tells of no partition."),
+    ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven whole."),
+    ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven whole."),
+    ([loss()], [state("lost")], "found", "DATA WAS LOST: 4 offsets that were committed, in 1 partition."),
+    (
+        [loss(committed=False)],
+        [state("tail-cut")],
+        "excluded",
+        "4 offsets that were never committed were cut in 1 partition: producers with acks=0 or acks=1 may miss them. "
+        "No committed record was lost: the partition is proven whole.",
+    ),
+    (
+        [],
+        [state("unknown", why="no log of broker 1 was collected"), state("intact", 1)],
+        "unknown",
+        "Whether data was lost is NOT KNOWN of 1 partition (t-0): no log of broker 1 was collected. "
+        "1 partition is proven to have lost nothing that was committed.",
+    ),
+    (
+        [loss(committed=None)],
+        [state("unknown", why="offsets 1..4 are gone")],
+        "unknown",
+        "4 offsets are gone in 1 partition; whether they were committed is not in evidence. "
+        "Whether data was lost is NOT KNOWN of 1 partition (t-0): offsets 1..4 are gone.",
+    ),
+    (
+        [loss(topic="gone", confidence="possible", committed=None)],
+        [state("intact")],
+        "unknown",
+        "A loss cannot be excluded in 1 partition of topics or clusters that are gone. No committed record was lost: the partition is proven whole.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("findings", "states", "word", "words"), CASES)
+def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: str, words: str) -> None:
+    assert (loss_of(findings, states), summary(findings, states)) == (word, words)
+
+
+def test_every_verdict_is_counted() -> None:
+    states = [state(v, n) for n, v in enumerate(VERDICTS)]
+    assert counts(states) == dict.fromkeys(VERDICTS, 1)

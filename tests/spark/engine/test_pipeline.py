@@ -1,0 +1,141 @@
+"""The run on Spark gives what one process gives, from units dealt evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.judge import conclude, judge_partition
+from forensics.model import VERDICTS
+from forensics.views.document import Report
+from parsers.containers.units import Unit, units
+from parsers.schemas import EVENTS
+from spark.cluster.facts import Cluster
+from spark.engine.pipeline import by_partition, gathered, identified, read, verdicts
+from spark.engine.source import balance, decode, encode
+from spark.events import IDENTIFIED
+from spark.partition.timeline import PartitionTimeline
+from tests import local
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
+
+SIZES = st.lists(st.integers(0, 10**9), max_size=40)
+
+
+def of_sizes(sizes: list[int]) -> list[Unit]:
+    return [Unit(f"f{i}", None, size) for i, size in enumerate(sizes)]
+
+
+@given(SIZES, st.integers(1, 12))
+@settings(max_examples=100)
+def test_splits_cover_every_unit_once_and_weigh_alike(sizes: list[int], ways: int) -> None:
+    dealt = of_sizes(sizes)
+    splits = balance(dealt, ways)
+    assert sorted((u for s in splits for u in s), key=lambda u: u.path) == sorted(dealt, key=lambda u: u.path)
+    assert 1 <= len(splits) <= ways
+    weights = [sum(u.size for u in s) for s in splits]
+    assert max(weights) - min(weights) <= max(sizes, default=0)
+
+
+def test_no_evidence_is_one_empty_split_and_no_ways_are_one() -> None:
+    assert balance([], 4) == [[]]
+    assert balance(of_sizes([1, 2]), 0) == [of_sizes([1, 2])[::-1]]
+
+
+def test_order_of_the_units_is_nothing() -> None:
+    dealt = of_sizes([5, 9, 5, 1, 7])
+    assert balance(dealt, 2) == balance(dealt[::-1], 2)
+
+
+def test_splits_come_back_from_the_option_as_they_went() -> None:
+    dealt = [[Unit("a 'ü'", ("0-5",), 7, "p/"), Unit("b", None, 0)], [Unit("c", (), 1)]]
+    assert [list(s.units) for s in decode(encode(dealt))] == dealt
+
+
+def events(*places: tuple[str, int]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{"topic": t, "partition": p, "event": "truncation"} for t, p in places], schema=IDENTIFIED)
+
+
+def test_partition_that_spans_batches_is_one_group() -> None:
+    batches = [events(("a", 0), ("a", 1)), events(("a", 1)), events(("a", 1), ("b", 1))]
+    assert [(t, p, len(group)) for t, p, group in by_partition(batches)] == [("a", 0, 1), ("a", 1, 3), ("b", 1, 1)]
+    assert list(by_partition([])) == []
+
+
+def on_spark(session: SparkSession, *paths: Path) -> Report:
+    found = read(session, units([str(p) for p in paths]))
+    try:
+        cluster, identifier = gathered(found)
+        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow().to_pylist()
+    finally:
+        found.unpersist()
+    told = conclude(rows, cluster)
+    return Report(cluster, told.findings, told.partitions, told.incidents)
+
+
+@pytest.mark.parametrize("name", ["last-replica-standing-2.8.2-zk", "unclean-election-3.9.1-kraft"])
+def test_report_is_that_of_one_process(name: str, session: SparkSession) -> None:
+    path = BUNDLES / f"{name}.tar.gz"
+    there = on_spark(session, path).document()
+    assert there["findings"]
+    assert there["partitions"]
+    assert there == local.report(local.events_of(path)).document()
+
+
+def test_columns_come_through_spark_as_they_are(session: SparkSession) -> None:
+    path = BUNDLES / "unclean-election-0.10.2.2-zk.tar.gz"
+    found = read(session, units([str(path)]))
+    try:
+        told = found.toArrow()
+    finally:
+        found.unpersist()
+    assert told.schema.names == EVENTS.names
+    here = local.events_of(path)
+    order = [("source", "ascending"), ("line", "ascending"), ("byte", "ascending"), ("event", "ascending"), ("topic", "ascending")]
+    order += [("partition", "ascending"), ("offset", "ascending"), ("leader_epoch", "ascending"), ("key", "ascending")]
+    assert told.cast(EVENTS).sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
+
+
+REFUSED = "INFO Partition [orders,0] on broker 3: Cached zkVersion [0] not equal to that in zookeeper, skip updating ISR (kafka.cluster.Partition)"
+"""real: unclean-election-0.10.2.2-zk"""
+TIMES = 50_000
+
+
+def refusals() -> Iterator[str]:
+    start = datetime(2026, 11, 21, 3, 1, 34)
+    for i in range(TIMES):
+        at = start + timedelta(milliseconds=10 * i)
+        yield f"[{at:%Y-%m-%d %H:%M:%S},{at.microsecond // 1000:03d}] {REFUSED}\n"
+
+
+def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: SparkSession, tmp_path: Path) -> None:
+    def runs(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+        for e in timeline.of("isr-rejected"):
+            yield {
+                "name": timeline.name,
+                "repeats": e.repeats,
+                "seconds": (e.last_at - e.at).total_seconds() if e.last_at and e.at else None,
+            }
+
+    log = tmp_path / "broker-3" / "logs" / "server.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(refusals()))
+    found = read(session, units([str(tmp_path)]))
+    try:
+        cluster, identifier = gathered(found)
+        schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
+        told = verdicts(identified(found, identifier), cluster, runs, schema).toArrow().to_pylist()
+    finally:
+        found.unpersist()
+    assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
+    assert [s.lines for s in cluster.sources] == [TIMES]

@@ -1,0 +1,388 @@
+"""One partition's timeline: states in the order of their cause whatever clocks say, generations, assignments, folded runs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark.cluster.facts import Cluster, Node
+from spark.events import Event
+from spark.partition.chain import chain
+from spark.partition.folding import fold
+from spark.partition.generations import generations
+from spark.partition.order import file_order
+from spark.partition.states import State, replay
+from spark.partition.timeline import PartitionTimeline, build
+from tests import local
+from tests.forensics.staged import Story, timeline
+
+BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
+NOON = datetime(2026, 11, 21, 12)
+
+
+def event(kind: str, seconds: float | None = 0, **fields: Any) -> Event:
+    at = None if seconds is None else NOON + timedelta(seconds=seconds)
+    return Event(event=kind, at=at, **{"source": "s", "topic": "t", "partition": 0, **fields})
+
+
+def shape(states: list[State]) -> list[tuple[int, int | None, int, tuple[int, ...]]]:
+    return [(s.leader_epoch, s.partition_epoch, s.leader, s.isr) for s in states]
+
+
+# metadata log
+
+
+def created(**fields: Any) -> Event:
+    told = {"leader_epoch": 0, "partition_epoch": 0, "leader": 1, "isr": [1, 2, 3], "replicas": [1, 2, 3], "metadata_offset": 10, **fields}
+    return event("metadata-partition", **told)
+
+
+def change(offset: int, **fields: Any) -> Event:
+    return event("metadata-partition-change", metadata_offset=offset, **fields)
+
+
+def test_change_raises_the_leader_epoch_only_when_it_names_a_leader() -> None:
+    told = [created(), change(11, isr=[1, 2]), change(12, leader=2, isr=[2]), change(13, leader=2), change(14, isr=[2, 3])]
+    assert shape(replay(told)) == [
+        (0, 0, 1, (1, 2, 3)),
+        (0, 1, 1, (1, 2)),
+        (1, 2, 2, (2,)),
+        (2, 3, 2, (2,)),
+        (2, 4, 2, (2, 3)),
+    ]
+
+
+def test_change_keeps_what_it_does_not_name() -> None:
+    told = [
+        created(recovering=True),
+        change(11, isr=[1]),
+        change(12, recovering=False, replicas=[1, 4], adding_replicas=[4], removing_replicas=[2]),
+    ]
+    first, second, third = replay(told)
+    assert (first.recovering, second.recovering, third.recovering) == (True, True, False)
+    assert (second.replicas, third.replicas, third.adding, third.removing, third.isr) == ((1, 2, 3), (1, 4), (4,), (2,), (1,))
+
+
+def test_eligible_leaders_of_a_change() -> None:
+    assert [s.eligible for s in replay([created(), change(11, isr=[1], eligible=[2, 3]), change(12, leader=-1)])] == [(), (2, 3), (2, 3)]
+
+
+def test_copies_of_the_metadata_log_tell_each_record_once() -> None:
+    told = [created(), change(11, isr=[1, 2]), change(12, leader=2)]
+    copy = [created(source="other"), change(11, isr=[1, 2], source="other"), change(12, leader=2, source="other")]
+    assert shape(replay([*copy, *reversed(told)])) == shape(replay(told))
+    assert len(replay([*told, *copy])) == 3
+
+
+def test_change_without_a_state_before_it_is_left_out() -> None:
+    assert replay([change(11, leader=2)]) == []
+
+
+# chain
+
+
+def state(epoch: int, leader: int, isr: list[int], version: int | None = None, seconds: float | None = 0, **more: Any) -> State:
+    reason = more.pop("reason", "decided")
+    told = event("partition-state", seconds, leader_epoch=epoch, leader=leader, isr=isr, partition_epoch=version, reason=reason, **more)
+    replicas = more.get("replicas")
+    return State(epoch, version, leader, tuple(isr), tuple(replicas) if replicas else None, (), (), None, (), told.at, reason, told)
+
+
+STATES = [(0, 0, 1, [1, 2, 3]), (0, 1, 1, [1, 2]), (1, 2, 2, [2]), (1, 3, 2, [2, 3]), (2, 4, 3, [3])]
+
+
+@given(st.permutations(STATES), st.lists(st.integers(-5000, 5000), min_size=5, max_size=5))
+@settings(max_examples=100)
+def test_order_is_that_of_epochs_whatever_the_clocks(told: list[tuple[int, int, int, list[int]]], clocks: list[int]) -> None:
+    found = [state(e, n, isr, v, at, writer=n) for (e, v, n, isr), at in zip(told, clocks, strict=True)]
+    assert shape(chain(found)) == [(e, v, n, tuple(isr)) for e, v, n, isr in STATES]
+
+
+def test_best_witness_tells_the_state_and_the_others_stand_beside_it() -> None:
+    cached, decided = state(1, 2, [2], 5, 1, reason="cached", writer=3), state(1, 2, [2], 5, 0, writer=1)
+    (told,) = chain([cached, decided])
+    assert (told.source, told.event, told.also) == ("decided", decided.event, (cached.event,))
+
+
+def test_witness_without_the_version_tells_the_same_state() -> None:
+    assert shape(chain([state(1, 2, [2, 3], None, 0, writer=1), state(1, 2, [3, 2], 5, 1, writer=2, reason="leader")])) == [
+        (1, 5, 2, (2, 3))
+    ]
+
+
+LEADING = {"source": "server.log", "writer": 1}
+
+
+def test_isr_changes_of_a_leader_elected_before_the_evidence_begins() -> None:
+    told = [event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)]
+    later = event("partition-state", 9, reason="decided", leader_epoch=4, partition_epoch=8, leader=2, isr=[2])
+    states = build("t", 0, [*told, later], Cluster())[0].states
+    assert shape(states) == [(-1, 7, 1, (1, 2)), (4, 8, 2, (2,))]
+    assert [s.known_epoch for s in states] == [None, 4]
+
+
+def test_isr_change_is_of_the_epoch_its_version_stands_in() -> None:
+    before = event("partition-state", 9, reason="decided", leader_epoch=3, partition_epoch=6, leader=1, isr=[1, 2, 3])
+    update = event("isr-update", 5, line=1, partition_epoch=7, isr=[1, 2], **LEADING)
+    of_another = event("isr-update", 20, line=2, partition_epoch=9, isr=[1, 3], **LEADING)
+    between = event("partition-state", 12, reason="decided", leader_epoch=4, partition_epoch=8, leader=2, isr=[2])
+    states = build("t", 0, [before, update, between, of_another], Cluster())[0].states
+    assert shape(states) == [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2)), (4, 8, 2, (2,))]
+
+
+@pytest.mark.parametrize(("leader_named", "states"), [
+    (None, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
+    (1, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
+    (2, [(3, 6, 1, (1, 2, 3))]),
+])  # fmt: skip
+def test_what_a_controller_wrote_for_a_leader_does_not_make_the_controller_leader(
+    leader_named: int | None, states: list[tuple[int, int, int, tuple[int, ...]]]
+) -> None:
+    before = event("partition-state", 0, reason="decided", leader_epoch=3, partition_epoch=6, leader=1, isr=[1, 2, 3], writer=2)
+    follows = event("follower-start", 1, line=1, leader_epoch=3, leader=1, offset=5, source="state-change.log", writer=2)
+    written = event("isr-written", 5, line=1, partition_epoch=7, isr=[1, 2], broker=leader_named, source="controller.log", writer=2)
+    assert shape(build("t", 0, [before, follows, written], Cluster())[0].states) == states
+
+
+def decided(seconds: float, epoch: int, version: int | None, leader: int, isr: list[int]) -> Event:
+    return event("partition-state", seconds, reason="decided", leader_epoch=epoch, partition_epoch=version, leader=leader, isr=isr)
+
+
+def isr_after_an_intent(version: int | None, next_version: int | None, next_isr: list[int]) -> list[tuple[int, ...]]:
+    """A leader of 1.1 to 2.3 intends to shrink the ISR to itself; then another epoch begins."""
+    starts = event("leader-start", 0, line=1, leader_epoch=0, log_end_offset=0, **LEADING)
+    intent = event("isr-shrink", 5, line=2, previous_isr=[1, 2, 3], isr=[1], **LEADING)
+    told = [starts, intent, decided(0, 0, version, 1, [1, 2, 3]), decided(9, 1, next_version, 2, next_isr)]
+    return [s.isr for s in build("t", 0, told, Cluster())[0].states]
+
+
+def test_intent_with_no_version_left_for_it_never_took_effect() -> None:
+    assert isr_after_an_intent(0, 1, [2]) == [(1, 2, 3), (2,)]
+    assert isr_after_an_intent(0, 2, [2]) == [(1, 2, 3), (1,), (2,)]
+
+
+def test_intent_that_the_next_election_contradicts_never_took_effect() -> None:
+    assert isr_after_an_intent(None, None, [2, 3]) == [(1, 2, 3), (2, 3)]
+    assert isr_after_an_intent(None, None, [2]) == [(1, 2, 3), (1,), (2,)]
+
+
+def test_assignment_is_carried_on_and_back_to_the_beginning() -> None:
+    told = chain([state(0, 1, [1], 0), state(1, 2, [2], 1, replicas=[1, 2]), state(2, 1, [1], 2)])
+    assert [s.replicas for s in told] == [(1, 2)] * 3
+
+
+def test_state_that_changes_nothing_is_no_state() -> None:
+    assert len(chain([state(0, 1, [1, 2], 3, 0, writer=1), state(0, 1, [2, 1], None, 9, writer=2)])) == 1
+
+
+# order and folding
+
+
+def test_clock_that_jumps_back_does_not_reorder_a_file() -> None:
+    lines = [event("segment-roll", s, line=i, source="a") for i, s in enumerate((10, 3, 12), 1)]
+    other = event("truncation", 11, line=1, source="b")
+    assert [(e.source, e.line) for e in file_order([other, *reversed(lines)])] == [("a", 1), ("a", 2), ("b", 1), ("a", 3)]
+
+
+def test_run_of_one_fact_is_folded() -> None:
+    told = fold([event("fetch-error", s, line=s + 1, broker=2, reason="NOT_LEADER") for s in range(5)])
+    assert [(e.repeats, e.last_at) for e in told] == [(5, NOON + timedelta(seconds=4))]
+
+
+def test_run_that_is_interrupted_or_of_another_kind_is_not_folded() -> None:
+    assert len(fold([event("fetch-error", i, line=i + 1, broker=b) for i, b in enumerate((2, 3, 2))])) == 3
+    assert len(fold([event("truncation", i, line=i + 1, offset=5) for i in range(3)])) == 3
+
+
+def test_line_of_an_earlier_copy_counts_once() -> None:
+    told = [event("truncation", 0, line=1, source=s, collection=s, text="Truncating", offset=5) for s in ("before", "after")]
+    later = event("truncation", 9, line=2, source="after", collection="after", text="Truncating", offset=5)
+    assert fold([*told, later], {"before", "after"}) == [told[0], later]
+    assert fold([*told, later], {"before"}) == [*told, later], "a log of other hours repeats nothing"
+
+
+# generations
+
+
+def gone(*seconds: int) -> Cluster:
+    deleted = [event("topic-deleted", s, source="9/controller.log", line=s) for s in seconds]
+    return Cluster(events=deleted, recreated={"t": [e.at for e in deleted]})
+
+
+def test_topic_never_deleted_has_one_generation_though_a_replica_went() -> None:
+    told = [event("log-created", 0, line=1), event("log-deleted", 1, line=2), event("log-created", 2, line=3)]
+    assert list(generations("t", told, Cluster())) == [0]
+
+
+def test_topic_ids_split_generations_oldest_first() -> None:
+    told = [
+        event("metadata-partition", 9, topic_id="B", metadata_offset=50),
+        event("metadata-partition", 1, topic_id="A", metadata_offset=7),
+    ]
+    assert generations("t", told, Cluster()) == {-1: [told[1]], 0: [told[0]]}
+
+
+def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
+    told = [
+        event(k, s, line=s, writer=1)
+        for s, k in enumerate(("log-created", "truncation", "log-deleted", "segment-delete", "log-created"), 1)
+    ]
+    assert generations("t", told, gone(3)) == {-1: told[:4], 0: told[4:]}
+
+
+def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
+    told = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
+    assert generations("t", told, gone(5)) == {-1: told[:1], 0: told[1:]}
+
+
+def split(told: list[Event], cluster: Cluster) -> list[list[float]]:
+    """Seconds of the events of each life, oldest first; of lives 0, -1, …"""
+    found = generations("t", told, cluster)
+    assert sorted(found) == list(range(-len(found) + 1, 1))
+    return [sorted((e.at - NOON).total_seconds() for e in found[g] if e.at is not None) for g in sorted(found)]
+
+
+def test_three_lives_of_one_topic() -> None:
+    """Deleted and made again twice. Of the brokers one saw all, one died in the second life, one moved away and back in the third, and
+    a file was saved in each."""
+    ends = [event("topic-deletion", s, source="9/controller.log", line=s) for s in (100, 200)]
+    ends += [event("topic-deleted", s, source="9/controller.log", line=s) for s in (101, 201)]
+    made = [event("topic-created", s, source="9/controller.log", line=s) for s in (1, 110, 210)]
+    made.append(event("topic-created", 110.4, source="1/server.log", line=5))  # two witnesses of one creation
+    late = event("topic-deletion", 110.2, source="3/state-change.log", line=5)
+    cluster = Cluster(events=[*ends, *made, late], recreated={"t": [e.at for e in [*ends, late]]})
+
+    def of(writer: int, *told: tuple[float, str]) -> list[Event]:
+        return [event(kind, s, source=f"{writer}/server.log", line=n, writer=writer) for n, (s, kind) in enumerate(told, 1)]
+
+    seen = of(
+        1,
+        (2, "log-created"),
+        (99, "isr-update"),
+        (100.5, "log-deleted"),
+        (110, "log-created"),
+        (200.5, "log-deleted"),
+        (210, "log-created"),
+    )
+    died = of(2, (2, "log-created"), (99, "isr-update"), (100.5, "log-deleted"), (110, "log-created"), (150, "isr-update"))
+    moved = of(3, (211, "log-created"), (220, "log-deleted"), (230, "log-created"), (231, "isr-update"))
+    silent = of(4, (50, "isr-update"), (150, "isr-update"), (250, "isr-update"))
+    files = [event("segment", s, source=f"5/{s}.log", writer=5) for s in (60, 160, 260)]
+    assert split(seen, cluster) == [[2, 99, 100.5], [110, 200.5], [210]]
+    assert split([*seen, *died, *moved, *silent, *files], cluster) == [
+        [2, 2, 50, 60, 99, 99, 100.5, 100.5],
+        [110, 110, 150, 150, 160, 200.5],
+        [210, 211, 220, 230, 231, 250, 260],
+    ]
+
+
+def test_real_topics_that_were_recreated() -> None:
+    for name in ("delete-recreate-retention-2.8.2-zk", "delete-recreate-retention-3.9.1-kraft"):
+        told = [t for t, _ in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz"))]
+        split = {t.name for t in told if t.generation < 0}
+        assert split, name
+        for t in told:
+            assert all(one.leader_epoch <= two.leader_epoch for one, two in zip(t.states, t.states[1:], strict=False))
+        ids = {g: {t.topic_id for t in told if t.name in split and t.generation == g} for g in (-1, 0)}
+        assert None not in ids[0]
+        assert ids[0].isdisjoint(ids[-1])
+
+
+# assembly
+
+
+def test_assignment_no_state_tells_is_that_of_describe() -> None:
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    described = (
+        "Topic: t\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: \n\tTopic: t\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2\n"
+    )
+    told, _ = timeline({**s.files, "describe.txt": described})
+    assert told.assigned == (1, 2, 3)
+    assert [x.replicas for x in told.states] == [(1, 2, 3)]
+    assert [(x.leader, x.isr) for x in told.snapshots] == [(1, (1, 2))]
+
+
+def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_them_in() -> None:
+    """Up to 0.10.2 LeaderAndIsrRequest holds a set of replicas, which every broker prints in an order of its own."""
+    states = [
+        event(
+            "partition-state",
+            s,
+            source=f"{broker}/state-change.log",
+            line=1,
+            writer=broker,
+            reason="received",
+            leader=3,
+            leader_epoch=0,
+            isr=[3, 2, 1],
+            replicas=replicas,
+            unordered=True,
+        )
+        for s, broker, replicas in ((1, 1, [1, 2, 3]), (2, 2, [2, 1, 3]))
+    ]
+    created = event("partition-transition", 0, source="9/controller.log", line=1, writer=3, replicas=[3, 1, 2])
+    (found,) = build("t", 0, [created, *states], Cluster())
+    assert [s.replicas for s in found.states] == [(3, 1, 2)]
+    assert (found.assigned, found.orders.first(found.assigned)) == ((3, 1, 2), 3)
+    (untold,) = build("t", 0, states, Cluster())
+    assert set(untold.assigned) == {1, 2, 3}
+    assert untold.orders.first(untold.assigned) is None
+
+
+def test_assignment_nobody_tells_is_who_was_in_sync() -> None:
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(2, 9, 1, 10, 10, [2, 4], previous=0)
+    told, _ = timeline(s.files)
+    assert told.assigned == (1, 2, 4)
+
+
+def test_terms_of_leaders_with_their_restarts() -> None:
+    s = Story()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.leads(1, 30, 0, 90, 80, [1, 2])
+    s.leads(2, 60, 1, 95, 95, [2], previous=0)
+    told, _ = timeline(s.files)
+    assert [(t.order, t.leader, t.start_offset, t.exact) for t in told.terms] == [
+        ((0, 0), 1, 0, True),
+        ((0, 1), 1, 90, True),
+        ((1, 0), 2, 95, True),
+    ]
+
+
+def test_files_of_the_latest_collection_are_the_disk_and_older_ones_history() -> None:
+    cluster = Cluster(nodes={1: Node(1, collections=["old", "new"])})
+    told = [
+        event("hw-checkpoint", s, source=f"{c}/hw", collection=c, writer=1, offset=o) for c, s, o in (("old", 0, 170), ("new", 50, 120))
+    ]
+    load = event("log-load", 20, source="new/server.log", collection="new", writer=1, line=1, log_end_offset=120)
+    (found,) = build("t", 0, [*told, load], cluster)
+    high = found.disks[1].high_watermark
+    assert high is not None and high.offset == 120
+    (removal,) = found.replicas[1].removals
+    assert (removal.start, removal.end, removal.settled) == (120, 170, True)
+
+
+def test_metadata_alone_makes_no_replica() -> None:
+    (found,) = build("t", 0, [created(writer=100), change(11, leader=2, writer=100)], Cluster())
+    assert found.replicas == {}
+    assert [(t.epoch, t.leader, t.start_offset) for t in found.terms] == [(0, 1, None), (1, 2, None)]
+
+
+def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> None:
+    """Its replicas on the way out count for the factor no more; who names the assignment again, without them, ends it."""
+    told = Event(event="partition-state", source="s", line=1)
+
+    def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = told) -> State:
+        return State(0, None, 1, isr, (1, 2, 3, 4), (), removing, None, (), None, source, event)
+
+    moving = [state("decided", (1, 2, 3), (3,)), state("changed", (1, 2, 3, 4))]
+    over = Event(event="leader-start", source="s", line=2, adding_replicas=[], removing_replicas=[])
+    stands = [PartitionTimeline("t", 0, 0, states=s).standing for s in (moving, [*moving, state("leader", (1, 2), event=over)])]
+    assert [(s.moving, s.removing) for s in stands] == [(True, (3,)), (False, ())]
