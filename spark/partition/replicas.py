@@ -517,7 +517,7 @@ WITHOUT_STEP: Mapping[str, frozenset[str]] = {
     "of its role or its requests, not of what the log holds": named(
         *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "fetch-error", "partition-failed")
     ),
-    "it moves neither the end of the log nor its high watermark": named("hw-missing", "segment-delete", "log-moved", "log-dir-partitions"),
+    "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),
     "of another topic's log": named("topic-id-mismatch"),
     "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
     "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
