@@ -1,6 +1,7 @@
 """Rules applied: to one partition's timeline on a Spark task, and to the whole on the driver.
 
-Here: which rules run where, how their findings travel (model.VERDICTS) and in which order they end. Not here: any rule.
+Here: which rules run where, how their findings and the facts they read travel (VERDICTS), and in which order they end. Not here: any rule,
+or fact.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from forensics.cluster import balance
+import pyarrow as pa
+
+from forensics.cluster import balance, under_replication
 from forensics.cluster.incidents import Incident, incidents
-from forensics.model import LEVELS, Evidence, Finding
+from forensics.model import FINDING, LEVELS, Fact, Finding
 from forensics.partition import durability
-from forensics.partition.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
-from forensics.partition.inheritance import inherited
 from forensics.partition.verdict import verdict
 from forensics.rules import RULES
 from spark.cluster.facts import Cluster
@@ -24,6 +25,34 @@ from spark.partition.timeline import PartitionTimeline
 INTERNAL = "__cluster_metadata"
 OF_METADATA = frozenset({"raft-truncation"})
 """Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
+
+
+FACTS: tuple[Fact, ...] = tuple(
+    dict.fromkeys((*(f for rule in RULES for f in rule.facts), *balance.FACTS, *durability.FACTS, *under_replication.FACTS))
+)
+"""What rules and sections of the report read of partitions, each once."""
+STANDING = pa.struct(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("topic_id", pa.string()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("log_end_offset", pa.int64()),
+        ("high_watermark", pa.int64()),
+        ("low_watermark", pa.int64()),
+        ("verdict", pa.string()),
+        ("since", pa.timestamp("us")),
+        ("until", pa.timestamp("us")),
+        ("why", pa.string()),
+    ]
+)
+"""Which partition it is, how it stands at the end, and the verdict on it."""
+PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
+VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
+"""What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -56,7 +85,6 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         else None
     )
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
-    short = shorts(timeline, cluster)
     return {
         "topic": timeline.topic,
         "partition": timeline.partition,
@@ -68,20 +96,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "log_end_offset": end,
         "high_watermark": hw,
         "low_watermark": timeline.low_watermark,
-        "told_from": timeline.states[0].at if timeline.states else None,
-        "absences": rows(intervals(timeline, cluster)),
-        "shorts": short_rows(short),
-        "shorts_untold": max(len(short) - MAX_INTERVALS, 0),
-        "factor": balance.factor(timeline),
-        "told": balance.told(timeline),
-        "exposure": asdict(durability.exposure(timeline, cluster)),
-        "steps": balance.steps(timeline),
-        "sizes": balance.sizes(timeline),
-        "traffic": balance.traffic(timeline),
-        "inherited": [
-            {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))}
-            for b, e in inherited(timeline, cluster).items()
-        ],
+        **{fact.name: fact.of(timeline, cluster) for fact in FACTS},
     }
 
 

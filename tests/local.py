@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.cluster.balance import measures, sums
-from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS, Finding, Place
+from forensics.judge import VERDICTS, conclude, judge_partition
+from forensics.model import Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units

@@ -1,6 +1,6 @@
 """Absences of many partitions put together: what happened to one broker at one time is one thing, however many it hit.
 
-Here: the absences from the partitions' rows (model.ABSENCE), with causes that only other partitions tell; episodes of one broker
+Here: the absences from the partitions' rows (absences.ABSENCES), with causes that only other partitions tell; episodes of one broker
 and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
 """
 

@@ -88,8 +88,7 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
 
 
 def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
-    from forensics.judge import conclude, judge_partition
-    from forensics.model import VERDICTS
+    from forensics.judge import VERDICTS, conclude, judge_partition
     from forensics.views.document import Report
     from spark.engine.pipeline import identified, verdicts
 

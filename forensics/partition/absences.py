@@ -1,6 +1,6 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the rows (model.PARTITION) in which they travel. A follower is caught
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) in which they travel. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
 many partitions put together (failed_replicas), whether a broker was there at all (spark.cluster.presence), or what is said of them (rules).
@@ -16,7 +16,9 @@ from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import brokers_named, moment, quote
+import pyarrow as pa
+
+from forensics.model import EVIDENCE, Fact, brokers_named, moment, quote
 from forensics.partition.remembered import last_kept
 from forensics.partition.windows import Window, within_life
 from forensics.partition.witnesses import tells_isr
@@ -173,6 +175,7 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
     return absences(timeline, cluster).all
 
 
+@last_kept
 def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
     """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
     out: dict[int, list[Interval]] = defaultdict(list)
@@ -858,7 +861,7 @@ def _utc(ms: int) -> datetime:
 
 
 def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
-    """The intervals as they travel (model.ABSENCE); of too many, those of one broker and cause are folded into one."""
+    """The intervals as they travel; of too many, those of one broker and cause are folded into one."""
     if len(found) <= MAX_INTERVALS:
         return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
     groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
@@ -890,6 +893,59 @@ def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
-    """The windows as they travel (model.SHORT); of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
+    """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
     return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]
+
+
+ABSENCES = Fact(
+    "absences",
+    pa.list_(
+        pa.struct(
+            [
+                ("broker", pa.int32()),
+                ("leader", pa.int32()),
+                ("start", pa.timestamp("us")),
+                ("end", pa.timestamp("us")),
+                ("cause", pa.string()),
+                ("confidence", pa.string()),
+                ("back", pa.timestamp("us")),
+                ("told", pa.bool_()),
+                ("times", pa.int32()),
+                ("words", pa.string()),
+                ("elected", pa.bool_()),
+                ("evidence", pa.list_(EVIDENCE)),
+            ]
+        )
+    ),
+    "assigned replicas outside the ISR (Interval); `times` of them folded into one",
+    lambda timeline, cluster: rows(intervals(timeline, cluster)),
+)
+SHORTS = Fact(
+    "shorts",
+    pa.list_(
+        pa.struct(
+            [
+                ("leader", pa.int32()),
+                ("start", pa.timestamp("us")),
+                ("end", pa.timestamp("us")),
+                ("planned", pa.bool_()),
+                ("missing", pa.list_(pa.int32())),
+            ]
+        )
+    ),
+    "when it was under-replicated, under which leader (Short)",
+    lambda timeline, cluster: short_rows(shorts(timeline, cluster)),
+)
+SHORTS_UNTOLD = Fact(
+    "shorts_untold",
+    pa.int32(),
+    "so many windows more than `shorts` holds",
+    lambda timeline, cluster: max(len(shorts(timeline, cluster)) - MAX_INTERVALS, 0),
+)
+TOLD_FROM = Fact(
+    "told_from",
+    pa.timestamp("us"),
+    "when the evidence first tells of it",
+    lambda timeline, _: timeline.states[0].at if timeline.states else None,
+)

@@ -72,6 +72,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="at-min-isr",
+    rank=220,
     level="low",
     meaning="Just as many replicas were in sync as min.insync.replicas asks for: one more failure blocks writes, or loses them where that is one.",
     benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),

@@ -8,6 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from forensics.model import Evidence, Finding, Many, Rule, moment, quote, some
+from forensics.partition.absences import ABSENCES
+from forensics.partition.placement import STEPS
 from spark.cluster.facts import Cluster, Node
 from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 
@@ -164,10 +166,12 @@ _BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 RULE = Rule(
     kind="broker-crash",
+    rank=290,
     level="medium",
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
+    facts=(ABSENCES, STEPS),
     hindsight=died_last,
     many=Many(),
     root="ended without a shutdown",

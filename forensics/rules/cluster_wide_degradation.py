@@ -8,7 +8,7 @@ from typing import Any
 from forensics.cluster.failed_replicas import Degradation, Episode, degradations
 from forensics.cluster.under_replication import series
 from forensics.model import Finding, Rule, brokers_named, counted, moment
-from forensics.partition.absences import SLOW, STUCK
+from forensics.partition.absences import ABSENCES, SHORTS, SLOW, STUCK
 from forensics.thresholds import WIDE
 from spark.cluster.facts import Cluster
 
@@ -66,6 +66,7 @@ def _manner(episode: Episode) -> str:
 
 RULE = Rule(
     kind="cluster-wide-degradation",
+    rank=250,
     level="high",
     meaning="Replicas of several living brokers fell out of sync with several leaders: the cluster as a whole was too slow.",
     benign=(
@@ -75,4 +76,5 @@ RULE = Rule(
     ),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES, SHORTS),
 )

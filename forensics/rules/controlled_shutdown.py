@@ -46,6 +46,7 @@ def _finding(broker: int, life: Incarnation) -> Finding:
 
 RULE = Rule(
     kind="controlled-shutdown",
+    rank=310,
     level="info",
     meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),

@@ -9,7 +9,7 @@ from typing import Any
 from forensics.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
 from forensics.cluster.under_replication import series
 from forensics.model import Finding, Many, Rule, counted, moment
-from forensics.partition.absences import CRASHED, GONE
+from forensics.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
 from forensics.partition.windows import ending
 from spark.cluster.facts import Cluster
 
@@ -116,6 +116,7 @@ def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapp
 
 RULE = Rule(
     kind="culprit-broker",
+    rank=240,
     level="high",
     meaning="All under-replication of a time has one broker in common: it is offline (then the counts add up to its partitions), the one missing from every ISR, or the one leader.",
     benign=(
@@ -125,6 +126,7 @@ RULE = Rule(
     ),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES, SHORTS, TOLD_FROM),
     many=Many(),
     root="was slow or cut off while it lived",
     root_causes=frozenset({"replica", "leader"}),

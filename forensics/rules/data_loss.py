@@ -396,6 +396,7 @@ def _open(finding: Finding) -> bool:
 
 RULE = Rule(
     kind="data-loss",
+    rank=10,
     level="critical",
     meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
     benign=(

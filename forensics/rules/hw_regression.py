@@ -112,6 +112,7 @@ def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
 
 RULE = Rule(
     kind="hw-regression",
+    rank=170,
     level="medium",
     meaning="A high watermark went back without a loss that explains it.",
     benign=(

@@ -133,6 +133,7 @@ def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred
 
 RULE = Rule(
     kind="hw-stuck",
+    rank=160,
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
     benign=(

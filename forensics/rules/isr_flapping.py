@@ -89,6 +89,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="isr-flapping",
+    rank=280,
     level="medium",
     meaning="One replica leaves the ISR and returns again and again: its broker stalls.",
     benign=("Restarts of the broker: each takes it out once.",),

@@ -8,6 +8,7 @@ from typing import Any
 
 from forensics.cluster.balance import Ratio, limit, ratios, since
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote
+from forensics.partition.placement import STEPS, TOLD
 from spark.cluster.effective import Effective, effective, enabled
 from spark.cluster.facts import Cluster
 
@@ -97,11 +98,13 @@ def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[
 
 RULE = Rule(
     kind="leader-imbalance",
+    rank=380,
     level="low",
     meaning="Where the evidence ends, a broker did not lead more of the partitions it is the first replica of than leader.imbalance.per.broker.percentage allows.",
     benign=("A broker that is in sync for none of them cannot lead: told as info, its absence is what matters.",),
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=judge,
+    facts=(STEPS, TOLD),
     many=Many(),
 )

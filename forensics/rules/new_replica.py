@@ -65,6 +65,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="new-replica",
+    rank=350,
     level="info",
     meaning="A replica was outside the ISR because it is new, not because it failed.",
     references=("KIP-455",),

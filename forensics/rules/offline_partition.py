@@ -117,6 +117,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="offline-partition",
+    rank=200,
     level="high",
     meaning="A partition had no leader: nobody could write to it or read from it.",
     benign=(

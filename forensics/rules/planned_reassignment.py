@@ -64,6 +64,7 @@ def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tupl
 
 RULE = Rule(
     kind="planned-reassignment",
+    rank=340,
     level="info",
     meaning="Replicas were moved, added or taken away by a reassignment.",
     references=("KIP-455",),

@@ -143,6 +143,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="preferred-election",
+    rank=370,
     level="info",
     meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
     references=("KIP-460",),

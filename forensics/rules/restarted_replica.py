@@ -8,7 +8,7 @@ from typing import Any
 
 from forensics.cluster.failed_replicas import SHOWN, Episode, Out, episodes, outs
 from forensics.model import Finding, Many, Rule, counted, moment, some
-from forensics.partition.absences import CRASHED, RESTARTED
+from forensics.partition.absences import ABSENCES, CRASHED, RESTARTED
 from spark.cluster.facts import Cluster
 
 
@@ -77,10 +77,12 @@ def _how(episode: Episode, elected: Sequence[str]) -> str:
 
 RULE = Rule(
     kind="restarted-replica",
+    rank=360,
     level="info",
     meaning="A replica was outside the ISR because its broker had been restarted and was catching up.",
     benign=("A restart in order is maintenance; after a crash only the catching up is told here, the crash by broker-crash.",),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES,),
     many=Many(),
 )

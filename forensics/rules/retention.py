@@ -56,6 +56,7 @@ def _low(timeline: PartitionTimeline) -> str:
 
 RULE = Rule(
     kind="retention",
+    rank=420,
     level="info",
     meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
     partition=judge,

@@ -13,6 +13,7 @@ from typing import Any
 
 from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
 from forensics.partition.durability import (
+    FACTS,
     Topic,
     overridden,
     own_history,
@@ -374,9 +375,11 @@ def _lost(finding: Finding, how: str = "by it") -> str:
 
 RULE = Rule(
     kind="risky-setting",
+    rank=440,
     level="medium",
     meaning="A durability setting has a value that lets records be lost or writes be refused; what it cost here is named, else what it may cost.",
     benign=("A cluster that is meant for records that may be lost.",),
     references=("KIP-106", "KIP-966", "KAFKA-15583"),
     hindsight=judge,
+    facts=FACTS,
 )

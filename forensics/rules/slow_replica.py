@@ -7,7 +7,7 @@ from typing import Any
 
 from forensics.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Many, Rule, moment
-from forensics.partition.absences import SLOW
+from forensics.partition.absences import ABSENCES, SLOW
 from spark.cluster.facts import Cluster
 
 
@@ -33,11 +33,13 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
 
 RULE = Rule(
     kind="slow-replica",
+    rank=270,
     level="medium",
     meaning="A replica was taken out of the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
     benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
+    facts=(ABSENCES,),
     root="could not keep up",
     many=Many(),
 )

@@ -101,6 +101,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="unclean-election",
+    rank=20,
     level="critical",
     meaning="The controller made a replica leader that was not in the ISR. Every record the ISR had and this replica had not is lost, and the old leader throws its copy away when it returns.",
     benign=(

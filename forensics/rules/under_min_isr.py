@@ -110,6 +110,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="under-min-isr",
+    rank=210,
     level="high",
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and what is written otherwise is poorly protected.",
     benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),

@@ -121,6 +121,7 @@ def _many(group: Sequence[Finding]) -> str:
 
 RULE = Rule(
     kind="under-replicated",
+    rank=230,
     level="medium",
     meaning="Fewer replicas than assigned were in sync for a while; one more failure is nearer to a loss.",
     benign=(

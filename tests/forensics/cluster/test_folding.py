@@ -15,12 +15,14 @@ from forensics.thresholds import OFTEN
 
 NOON = datetime(2026, 11, 21, 12)
 RULES = (
-    Rule(kind="offline-partition", level="high", meaning="", many=Many(key=lambda f: f.brokers)),
-    Rule(kind="data-loss", level="critical", meaning="", many=Many(lambda group: "gone", recurs=False)),
-    Rule(kind="under-replicated", level="medium", meaning=""),
-    Rule(kind="broker-crash", level="medium", meaning="", root="ended without a shutdown"),
-    Rule(kind="controlled-shutdown", level="info", meaning="", root="shut down in order", many=Many(lambda group: "were shut down")),
-    Rule(kind="restarted-replica", level="info", meaning=""),
+    Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Many(key=lambda f: f.brokers)),
+    Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Many(lambda group: "gone", recurs=False)),
+    Rule(kind="under-replicated", rank=3, level="medium", meaning=""),
+    Rule(kind="broker-crash", rank=4, level="medium", meaning="", root="ended without a shutdown"),
+    Rule(
+        kind="controlled-shutdown", rank=5, level="info", meaning="", root="shut down in order", many=Many(lambda group: "were shut down")
+    ),
+    Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
 )
 
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS
+from forensics.judge import VERDICTS, conclude, judge_partition
 from forensics.views.document import Report
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
