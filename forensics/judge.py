@@ -6,18 +6,20 @@ or fact.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from forensics.cluster import balance, under_replication
+from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
-from forensics.model import FINDING, LEVELS, Fact, Finding
+from forensics.model import FINDING, Fact, Finding, Rule
 from forensics.partition import durability
 from forensics.partition.verdict import verdict
+from forensics.rows import Rows
 from forensics.rules import RULES
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
@@ -31,6 +33,7 @@ FACTS: tuple[Fact, ...] = tuple(
     dict.fromkeys((*(f for rule in RULES for f in rule.facts), *balance.FACTS, *durability.FACTS, *under_replication.FACTS))
 )
 """What rules and sections of the report read of partitions, each once."""
+NAME = ("topic", "partition")
 STANDING = pa.struct(
     [
         ("topic", pa.string()),
@@ -102,8 +105,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """All findings in their final order, the incidents they belong to, and the states of the partitions of the cluster that stands at the
-    end by name."""
+    """All findings in their final order, the incidents they belong to, and the partitions of the cluster that stands at the end by name."""
 
     findings: Sequence[Finding]
     incidents: Sequence[Incident]
@@ -113,55 +115,47 @@ class Conclusion:
 Asked = Callable[[str | None, int | None], bool]
 
 
-def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster, asked: Asked | None = None) -> Conclusion:
+def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
-    found: dict[int, list[Finding]] = defaultdict(list)
-    states: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in verdicts:
-        if row["finding"] is not None:
-            found[row["cluster"]].append(Finding.of(row["finding"]))
-        if row["partition_state"] is not None:
-            states[row["cluster"]].append(row["partition_state"])
-    for own in states.values():
-        own.sort(key=lambda p: (p["topic"], p["partition"]))
-    told = [_of_cluster(life, found[life.number], states[life.number], asked) for life in cluster.lives]
+    of_lives = {
+        life.number: verdicts.filter(pc.equal(verdicts["cluster"], life.number)) if cluster.ended else verdicts for life in cluster.lives
+    }
+    partitions = {number: _partitions(own) for number, own in of_lives.items()}
+    told = [_of_cluster(life, Findings(of_lives[life.number]["finding"].chunks, asked), partitions[life.number]) for life in cluster.lives]
     findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
-    return Conclusion(findings, [i for _, own in reversed(told) for i in own], states[cluster.number])
+    return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
 
 
-def _of_cluster(
-    cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]], asked: Asked | None
-) -> tuple[list[Finding], list[Incident]]:
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    for finding in found:
-        by_kind[finding.kind].append(finding)
-    findings: list[Finding] = []
+def _partitions(verdicts: pa.Table) -> Rows:
+    """By name."""
+    states = verdicts["partition_state"]
+    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
+    there = pc.indices_nonzero(pc.is_valid(states))
+    order = pc.sort_indices(table.select(NAME).take(there), [(name, "ascending") for name in NAME])
+    return Rows(table.take(there.take(order)))
+
+
+def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
     for rule in RULES:
-        findings.extend(by_kind.get(rule.kind, ()))
         if rule.cluster is not None and not (rule.of_evidence and cluster.number):
-            findings.extend(rule.cluster(cluster, partitions))
+            found.add(rule.cluster(cluster, _read_by(rule, partitions)))
     for rule in RULES:
         if rule.hindsight is not None:
-            findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
-    if asked is not None:
-        findings = [f for f in findings if f.partition is None or asked(f.topic, f.partition)]
-    told, found_incidents = incidents(sorted(findings, key=_order), RULES)
+            found.add(list(rule.hindsight(cluster, _read_by(rule, partitions), found)))
+    told, found_incidents = incidents(found, RULES)
     if not cluster.number:
         return told, found_incidents
     return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
 
 
-_RANK = {rule.kind: i for i, rule in enumerate(RULES)}
+def _read_by(rule: Rule, partitions: Rows) -> Rows:
+    return partitions.of(*(own.name for own in STANDING), *(fact.name for fact in rule.facts))
 
 
-def _order(finding: Finding) -> tuple[Any, ...]:
+_RANK = {rule.kind: rule.rank for rule in RULES}
+
+
+def _order(f: Finding) -> tuple[Any, ...]:
     """Worst first, then by kind as the rules are listed, then by place and time."""
-    return (
-        -LEVELS.index(finding.severity),
-        _RANK[finding.kind],
-        finding.topic or "",
-        finding.partition if finding.partition is not None else -1,
-        str(finding.start or ""),
-        finding.brokers,
-        finding.id,
-    )
+    severity, *place = worst_first(f)
+    return severity, _RANK[f.kind], *place

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
@@ -99,14 +100,13 @@ class Place:
     """How often; where more than once, from the first start to the last end."""
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a finding says of what, without its words and its evidence: what findings are compared, ordered and folded by."""
+
     kind: str
     severity: str
     confidence: str
-    summary: str
-    explanation: str
-    evidence: tuple[Evidence, ...]
     topic: str | None = None
     partition: int | None = None
     brokers: tuple[int, ...] = ()
@@ -116,7 +116,6 @@ class Finding:
     offsets: tuple[Range, ...] = ()
     committed: bool | None = None
     cause: str | None = None
-    next_steps: tuple[str, ...] = ()
     cluster: int = 0
     """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.facts.Cluster."""
     places: tuple[Place, ...] = ()
@@ -125,6 +124,15 @@ class Finding:
     """Brokers on whose disks the lost records still lie."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def whole(self) -> Finding:
+        """With its words and its evidence."""
+        raise NotImplementedError
 
     @property
     def happened(self) -> datetime | None:
@@ -150,6 +158,18 @@ class Finding:
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Statement):
+    summary: str
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    next_steps: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Finding:
+        return self
 
     def row(self) -> dict[str, Any]:
         """The finding as a row of FINDING."""
@@ -249,11 +269,9 @@ class Exemplar:
 
 
 PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
-ClusterJudge = Callable[[Cluster, Sequence[Mapping[str, Any]]], Iterable[Finding]]
-Hindsight = Callable[[Cluster, Sequence[Mapping[str, Any]], Sequence[Finding]], Iterable[Finding]]
-
-
-Words = Callable[[Sequence[Finding]], str]
+ClusterJudge = Callable[[Cluster, Rows], Iterable[Finding]]
+Hindsight = Callable[[Cluster, Rows, Mapping[str, Sequence[Statement]]], Iterable[Finding]]
+Words = Callable[[Finding, Sequence[Statement]], str]
 
 
 @dataclass(frozen=True)
@@ -261,8 +279,8 @@ class Many:
     """How the findings of one event become one (forensics.cluster.folding): those of one incident, or of one time where they belong to none."""
 
     words: Words | None = None
-    """What happened, after the names of the partitions; None: what the first says of itself."""
-    key: Callable[[Finding], Hashable] = lambda f: None
+    """What happened, after the names of the partitions, from the first and all of them; None: what the first says of itself."""
+    key: Callable[[Statement], Hashable] = lambda f: None
     """What they have to have in common beside severity, confidence, cause and commitment."""
     whenever: bool = False
     """They are one however far apart in time, in whichever incident."""
@@ -289,7 +307,7 @@ class Rule:
     partition: PartitionJudge | None = None
     cluster: ClusterJudge | None = None
     hindsight: Hindsight | None = None
-    """Judges what only the findings of the other rules show the weight of; runs after them."""
+    """Judges what only the findings of the other rules, by kind, show the weight of; runs after them."""
     facts: tuple[Fact, ...] = ()
     many: Many | None = None
     """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 LOAD_METRICS = "load-metrics"
 """Kind of the sources that hold load as the user measured it."""
-CHUNK = 1024
-"""Rows of judged partitions that the driver has as objects at once; Arrow holds the others."""
 LEVELS = ("info", "low", "medium", "high", "critical")
 
 
@@ -95,8 +93,7 @@ def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     known = identified(opened.events, opened.identifier)
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
-    judged = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_batches(max_chunksize=CHUNK)
-    told = conclude((row for batch in judged for row in batch.to_pylist()), opened.cluster, asked)
+    told = conclude(verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow(), opened.cluster, asked)
     return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
 
 

@@ -57,8 +57,8 @@ IN_ORDER = frozenset({RESTARTED, STOPPED})
 
 MAX_INTERVALS = 64
 """Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
-QUOTED = 8
-"""Intervals of a partition that travel with their evidence."""
+QUOTED, QUOTED_EACH = 8, 3
+"""Intervals of a partition that travel with their evidence, and pieces of each."""
 MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process went on"
 """Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
@@ -875,7 +875,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
-    evidence = quote(i.evidence)[:3] if quoted else ()
+    evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
     return {
         "broker": i.broker,
         "leader": i.leader,

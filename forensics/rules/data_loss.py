@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.model import LEVELS, Finding, Many, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Many, Range, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
@@ -380,8 +380,7 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _many(group: Sequence[Finding]) -> str:
-    first = group[0]
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.topic}-{first.partition}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
@@ -390,7 +389,7 @@ def _many(group: Sequence[Finding]) -> str:
     return f"{count} offsets {kind} ({first.cause})"
 
 
-def _open(finding: Finding) -> bool:
+def _open(finding: Statement) -> bool:
     return any(r.end is None for r in finding.offsets)
 
 

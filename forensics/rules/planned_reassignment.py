@@ -69,5 +69,5 @@ RULE = Rule(
     meaning="Replicas were moved, added or taken away by a reassignment.",
     references=("KIP-455",),
     partition=judge,
-    many=Many(words=lambda group: "replicas moved by a reassignment"),
+    many=Many(words=lambda first, group: "replicas moved by a reassignment"),
 )

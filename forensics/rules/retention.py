@@ -60,5 +60,5 @@ RULE = Rule(
     level="info",
     meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
     partition=judge,
-    many=Many(words=lambda group: "the heads of their logs were deleted by retention or on request", whenever=True),
+    many=Many(words=lambda first, group: "the heads of their logs were deleted by retention or on request", whenever=True),
 )

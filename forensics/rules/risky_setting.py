@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, quote
 from forensics.partition.durability import (
     FACTS,
     Topic,
@@ -39,18 +39,19 @@ class _Incident:
 
     cluster: Cluster
     topics: Mapping[str, Topic]
-    findings: Sequence[Finding]
+    findings: Mapping[str, Sequence[Statement]]
+    """By kind."""
     own: Mapping[str, Mapping[str, None]]
     """Topics with values of their own, by setting."""
     alone: Mapping[tuple[str | None, int | None], Any]
     """Since when a partition had one replica in sync only, of those that lost something."""
 
-    def sure(self, *kinds: str) -> list[Finding]:
-        return [f for f in self.findings if f.kind in kinds and f.confidence != "possible"]
+    def sure(self, kind: str) -> list[Statement]:
+        return [f for f in self.findings.get(kind, ()) if f.confidence != "possible"]
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
-    lost = {(f.topic, f.partition) for f in findings if f.kind == "data-loss"}
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
+    lost = {(f.topic, f.partition) for f in findings.get("data-loss", ())}
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
     for risk in _RISKS:
@@ -162,7 +163,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
             threat="Before 3.7 every acks=all write is refused"
             if refusing
             else "Any broker that restarts or fails blocks all acks=all writes",
-            seen=[f"{f.summary}{_when(f)}" for f in short],
+            seen=[f"{f.whole.summary}{_when(f)}" for f in short],
             advice="Add a replica, or ask for one less than there are.",
             evidence=quote(*(v.event for v in values.values())),
             topics=names,
@@ -215,7 +216,7 @@ def _lag_time(incident: _Incident) -> Iterator[Finding]:
             "low",
             where=_where({}, own),
             threat="A short pause of a follower, or of the disk or network below it, takes it out of the ISR",
-            seen=[f.summary for f in flapping],
+            seen=[f.whole.summary for f in flapping],
             advice="Leave it at the default, 30000 since 2.5, and find what makes the replicas slow.",
             evidence=quote(*(e.event for e in own.values())),
             brokers=own,
@@ -279,7 +280,7 @@ def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], boo
     return {b: e for b, e in found.items() if e.value is not None and risky(e.value) and e.event is not None}
 
 
-def _held(incident: _Incident, key: str, finding: Finding) -> bool:
+def _held(incident: _Incident, key: str, finding: Statement) -> bool:
     """Whether the setting was on for the topic when it happened, of any node that may have elected."""
     at = _at(finding)
     moments = (at, at + SLACK) if at is not None else (None,)
@@ -287,7 +288,7 @@ def _held(incident: _Incident, key: str, finding: Finding) -> bool:
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
 
 
-def _alone(incident: _Incident, finding: Finding) -> bool:
+def _alone(incident: _Incident, finding: Statement) -> bool:
     """The partition was down to one in-sync replica before it lost records; what the leader of a single replica lost is its log's."""
     since, at = incident.alone.get((finding.topic, finding.partition)), _at(finding)
     return since is not None and (at is None or since <= at) and finding.cause in _BY_ONE_REPLICA
@@ -353,19 +354,19 @@ def _topics(names: Sequence[str]) -> str:
     return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {', '.join(names[:NAMED])}{more}"
 
 
-def _name(finding: Finding) -> str:
+def _name(finding: Statement) -> str:
     return f"{finding.topic}-{finding.partition}"
 
 
-def _at(finding: Finding) -> datetime | None:
+def _at(finding: Statement) -> datetime | None:
     return finding.end or finding.start if finding.kind == "data-loss" else finding.start
 
 
-def _when(finding: Finding) -> str:
+def _when(finding: Statement) -> str:
     return f" at {at:%H:%M:%S}" if (at := _at(finding)) is not None else ""
 
 
-def _lost(finding: Finding, how: str = "by it") -> str:
+def _lost(finding: Statement, how: str = "by it") -> str:
     """`end` of a loss is when the records were gone, `start` when their leader began."""
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from forensics.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Many, Rule, moment
 from forensics.partition.absences import ABSENCES, LOST_SESSION, STUCK
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from fell_out(partitions, "stuck-replica", STUCK, _told)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.elections import Election, elections
 from forensics.partition.loss import Loss, losses
 from forensics.partition.witnesses import untold
@@ -95,7 +95,7 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
     return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in ("truncation", "truncation-noop")), None)
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"{brokers_named(sorted({f.brokers[0] for f in group}))} elected from outside the ISR"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
 from forensics.partition.durability import below_min_isr, min_isr, required, settled
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
@@ -104,7 +104,7 @@ def _inside(window: Window, at: datetime | None) -> bool:
     return window.start <= at and (window.end is None or at <= window.end)
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"below min.insync.replicas {up_to(group)}"
 
 

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from forensics.cluster.folding import folded
 from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Range
-from forensics.rules import RULES
+from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.text import clean, show
 from spark.cluster.facts import Cluster
@@ -362,7 +362,7 @@ def test_many_findings_of_a_kind_are_folded() -> None:
         finding(kind="under-replicated", severity="medium", partition=i, offsets=(), cause="broker-crash", summary=f"t-{i}: x")
         for i in range(50)
     ]
-    shown = text(Report(Cluster(), folded(many, RULES), []))
+    shown = text(Report(Cluster(), folded(many, under_replicated.RULE), []))
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
 

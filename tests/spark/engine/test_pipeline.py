@@ -75,7 +75,7 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, identifier = gathered(found)
-        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow().to_pylist()
+        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow()
     finally:
         found.unpersist()
     told = conclude(rows, cluster)
