@@ -17,11 +17,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from forensics.cluster.folding import folded
+from forensics.cluster.incidents import Incident
 from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Range
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
-from forensics.views.text import clean, show
-from spark.cluster.facts import Cluster
+from forensics.views.text import MOST, clean, show
+from spark.cluster.clocks import Clock
+from spark.cluster.facts import Cluster, Node
 from tests import local
 from tests.forensics.staged import START, Story
 
@@ -365,6 +367,26 @@ def test_many_findings_of_a_kind_are_folded() -> None:
     shown = text(Report(Cluster(), folded(many, under_replicated.RULE), []))
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
+
+
+@pytest.mark.parametrize("width", [100, 160])
+def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(width: int) -> None:
+    words = "no end of it " * 60
+    kinds = [(r.kind, level) for r in RULES for level in LEVELS]
+    found = [finding(kind=k, severity=s, summary=words, explanation=words, next_steps=(f"{k} {s} {words}",)) for k, s in kinds]
+    lost = [finding(topic=f"{words}{n}", partition=n, still_on=(n,), next_steps=(f"{n} {words}",), summary=words) for n in range(30)]
+    happened = [Incident(f"{n}", "broker-crash", "critical", (n,), None, None, words, words) for n in range(9)]
+    nodes = {n: Node(n, clock=Clock(zone_minutes=n)) for n in range(50)}
+    states = [
+        {**dict.fromkeys(PARTITION), "topic": f"t{n}", "partition": 0, "verdict": "unknown", "why": words, "isr": [n], "replicas": [1, 2]}
+        for n in range(99)
+    ]
+    shown = text(Report(Cluster(nodes=nodes), [*lost, *found], states, happened), width)
+    assert len(shown.splitlines()) <= MOST
+    assert "lines more; --json has all" in shown
+    for heading in ("NOT KNOWN", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
+        assert heading in shown
+    assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
 
 
 def test_many_losses_are_cut_and_counted() -> None:
