@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from forensics.partition.absences import lag_time
+from forensics.partition.departure import lag_time
 from forensics.partition.durability import below_min_isr, min_isr, required
 from spark.cluster.effective import Effective, strict
 from spark.cluster.facts import Cluster

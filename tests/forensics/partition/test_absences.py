@@ -28,10 +28,10 @@ from forensics.partition.absences import (
     UNKNOWN,
     Interval,
     intervals,
-    lag_time,
     rows,
     shorts,
 )
+from forensics.partition.departure import lag_time
 from forensics.rows import Rows
 from forensics.rules import (
     cluster_wide_degradation,
