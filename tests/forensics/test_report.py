@@ -18,7 +18,7 @@ from rich.console import Console
 
 from forensics.cluster.folding import folded
 from forensics.cluster.incidents import Incident
-from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Range
+from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
 from forensics.views.text import MOST, clean, show
@@ -387,6 +387,18 @@ def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(w
     for heading in ("NOT KNOWN", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
         assert heading in shown
     assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
+
+
+def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_each_time_with_when() -> None:
+    times = (datetime(2026, 1, 1), datetime(2026, 1, 2))
+    places = tuple(Place("t", 7, None, at, at, (Range(n, n + 1),), None) for n, at in enumerate(times))
+    told = [
+        finding(severity=s, topic=None, partition=None, offsets=(), start=times[0], end=times[0], places=places) for s in ("low", "high")
+    ]
+    harmless, harmful = (f["places"] for f in Report(Cluster(), told, []).document()["findings"])
+    offsets = [{"start": 0, "end": 1}, {"start": 1, "end": 2}]
+    assert [(p["topic"], p["partition"], p["offsets"], p["times"]) for p in harmless] == [("t", 7, offsets, 2)]
+    assert [(p["offsets"], p.get("start")) for p in harmful] == [(offsets[:1], None), (offsets[1:], "2026-01-02T00:00:00.000Z")]
 
 
 def test_many_losses_are_cut_and_counted() -> None:
