@@ -99,6 +99,10 @@ class Place:
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
 
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
@@ -133,6 +137,11 @@ class Statement:
     def whole(self) -> Finding:
         """With its words and its evidence."""
         raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """Of its partition."""
+        return f"{self.topic}-{self.partition}"
 
     @property
     def happened(self) -> datetime | None:

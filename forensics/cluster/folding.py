@@ -86,7 +86,7 @@ def _at(f: Statement) -> datetime:
 def _one(group: Sequence[Statement], many: Many) -> Sequence[Finding]:
     """Findings of one event as one, where it befell several partitions."""
     first = group[0].whole
-    names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group))
+    names = list(dict.fromkeys(f.name for f in group))
     if len(names) == 1:
         return [f.whole for f in group]
     words = many.words(first, group) if many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
@@ -144,7 +144,7 @@ def _steps(group: Sequence[Statement]) -> tuple[str, ...]:
     told: dict[str, dict[str, None]] = defaultdict(dict)
     for f in group:
         for step in f.next_steps:
-            told[step.replace(name := f"{f.topic}-{f.partition}", "{}")][name] = None
+            told[step.replace(name := f.name, "{}")][name] = None
     steps = sorted(told.items(), key=lambda item: -len(item[1]))
     return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 

@@ -37,7 +37,7 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
         left = [f for f in headless if node.id in f.brokers and f.start is not None and f.start > last]
         if node.broker and left:
             first = min(left, key=lambda f: f.start or last)
-            words = f"{first.topic}-{first.partition}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
+            words = f"{first.name}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
             yield _finding(node, presence.running, cluster, partitions, "possible", words, first.whole.evidence[:2])
 
 

@@ -381,7 +381,7 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
-    tail = first.summary.removeprefix(f"{first.topic}-{first.partition}: ")
+    tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
     count = sum(r.length or 0 for f in group for r in f.offsets)

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, quote
-from forensics.partition.durability import (
-    FACTS,
-    Topic,
-    overridden,
-    own_history,
-    topics,
-)
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, quote, some
+from forensics.partition.durability import FACTS, Topic, overridden, own_history, topics
 from spark.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster
 from spark.cluster.settings import INTERNAL_TOPICS
@@ -69,7 +63,7 @@ def _replication_factor(incident: _Incident) -> Iterator[Finding]:
     names = {t.name for t in single}
     seen = [
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
-        *(f"{_name(f)} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
+        *(f"{f.name} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
     ]
     told = [Evidence(**t.told) for t in single if t.told is not None]
     yield from _finding(
@@ -94,7 +88,7 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
     seen = [_lost(f) for f in incident.sure("data-loss") if f.cause == "unclean-election" and _held(incident, key, f)]
     elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f)]
     if not seen:
-        seen = [f"{_name(f)} was given a leader from outside the ISR{_when(f)}" for f in elected]
+        seen = [f"{f.name} was given a leader from outside the ISR{_when(f)}" for f in elected]
     yield from _finding(
         key,
         "true",
@@ -282,7 +276,7 @@ def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], boo
 
 def _held(incident: _Incident, key: str, finding: Statement) -> bool:
     """Whether the setting was on for the topic when it happened, of any node that may have elected."""
-    at = _at(finding)
+    at = finding.happened
     moments = (at, at + SLACK) if at is not None else (None,)
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
@@ -290,7 +284,7 @@ def _held(incident: _Incident, key: str, finding: Statement) -> bool:
 
 def _alone(incident: _Incident, finding: Statement) -> bool:
     """The partition was down to one in-sync replica before it lost records; what the leader of a single replica lost is its log's."""
-    since, at = incident.alone.get((finding.topic, finding.partition)), _at(finding)
+    since, at = incident.alone.get((finding.topic, finding.partition)), finding.happened
     return since is not None and (at is None or since <= at) and finding.cause in _BY_ONE_REPLICA
 
 
@@ -345,33 +339,22 @@ def _where(own: Mapping[str, Effective], brokers: Mapping[int | None, Effective]
 
 
 def _places(values: Iterable[Effective]) -> str:
-    found = list(dict.fromkeys(v.place for v in values))
-    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES} more" if len(found) > PLACES else "")
+    return some([v.place for v in values], PLACES)
 
 
 def _topics(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {', '.join(names[:NAMED])}{more}"
-
-
-def _name(finding: Statement) -> str:
-    return f"{finding.topic}-{finding.partition}"
-
-
-def _at(finding: Statement) -> datetime | None:
-    return finding.end or finding.start if finding.kind == "data-loss" else finding.start
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, NAMED)}"
 
 
 def _when(finding: Statement) -> str:
-    return f" at {at:%H:%M:%S}" if (at := _at(finding)) is not None else ""
+    return f" at {at:%H:%M:%S}" if (at := finding.happened) is not None else ""
 
 
 def _lost(finding: Statement, how: str = "by it") -> str:
-    """`end` of a loss is when the records were gone, `start` when their leader began."""
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None)
     told = f"{count} records" if lengths and None not in lengths else "records"
-    return f"{_name(finding)} lost {told} {how}{_when(finding)}"
+    return f"{finding.name} lost {told} {how}{_when(finding)}"
 
 
 RULE = Rule(

@@ -264,7 +264,7 @@ def _next(report: Report) -> Iterator[RenderableType]:
     told: dict[str, list[str]] = {}
     for finding in report.findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
-            names = [f"{p.topic}-{p.partition}" for p in places(finding)]
+            names = [p.name for p in places(finding)]
             for step in finding.next_steps:
                 told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
     if told:
