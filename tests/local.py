@@ -32,7 +32,7 @@ from spark.partition.timeline import PartitionTimeline
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
     batches = [b for unit in units([str(p) for p in paths]) for b in evidence.events(unit, log_patterns)]
-    return pa.Table.from_batches(batches, schema=EVENTS)
+    return pa.Table.from_batches(batches, schema=EVENTS).combine_chunks()
 
 
 def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:

@@ -95,7 +95,7 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     saved = [e.at for e in (*disk.segments, disk.high_watermark) if e is not None and e.at is not None]
     if not saved or max(saved) < term.at:
         return None
-    followers = [timeline.disks[b] for b in (timeline.final.isr if timeline.final is not None else ()) if b in timeline.disks]
+    followers = [timeline.disks[b] for b in timeline.standing.isr if b in timeline.disks]
     end, checkpointed = disk.end_event(), disk.high_watermark
     told = [e.offset for d in (disk, *followers) for e in (d.high_watermark, d.recovery_point) if e is not None and e.offset is not None]
     ends = [disk.log_end_offset, *told, *(d.log_end_offset for d in followers if d.log_end_offset is not None)]

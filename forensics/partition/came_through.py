@@ -28,6 +28,8 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in _TAKES_PART and e.writer == term.leader]
     if not before or not tells_logs(term.leader, cluster):
         return False
+    if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
+        return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
     lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
     lived_on = not lives or _within(lives[-1], before[-1])
     if lived_on:

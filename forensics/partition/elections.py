@@ -114,6 +114,8 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     def judged(unclean: bool | None, confidence: str, why: str, ground: Ground = ground) -> Election:
         return Election(term, unclean, confidence, why, witnesses, ground)
 
+    if timeline.mixed is not None:
+        return judged(None, "possible", f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed", None)
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")

@@ -217,15 +217,15 @@ def compare(
     ]
     verdict = _verdict(latest.values(), remarks, changes)
     whole = everything or verdict in (ODD, DIFFER)
-    final = timeline.final
+    now = timeline.standing
     yield {
         "topic": timeline.topic,
         "partition": timeline.partition,
         "generation": timeline.generation,
         "topic_id": timeline.topic_id,
-        "leader": final.leader if final is not None else None,
-        "leader_epoch": final.known_epoch if final is not None else None,
-        "isr": list(final.isr) if final is not None else None,
+        "leader": now.leader,
+        "leader_epoch": now.leader_epoch,
+        "isr": list(now.isr) if now.leader is not None else None,
         "replicas": list(timeline.assigned) or None,
         "verdict": verdict,
         "moved": bool(changes),
@@ -351,7 +351,7 @@ def reference_of(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Cop
     """The copy the others are held against: the leader's, since followers make theirs equal to it; else that of the latest epoch."""
     if len(latest) < 2:
         return None
-    leader = timeline.final.leader if timeline.final is not None else None
+    leader = timeline.standing.leader
     if leader is not None and leader in latest and (latest[leader].lineage or latest[leader].log_end is not None):
         return latest[leader]
     return max(latest.values(), key=lambda c: (c.lineage.entries[-1].epoch if c.lineage is not None else -1, reach(c.disk), -c.broker))
@@ -381,7 +381,7 @@ def _records_part(one: Copy, other: Copy, timeline: PartitionTimeline) -> int | 
 
 def _places(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cluster, listed: Listed) -> Iterator[Remark]:
     """Replicas that should be there and are not, and the reverse; only where the assignment is known, and the disk was collected."""
-    assigned = timeline.final.replicas if timeline.final is not None else None
+    assigned = timeline.standing.replicas
     if not assigned or timeline.generation < 0:
         return
     for broker in assigned:

@@ -47,8 +47,8 @@ def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster, since:
     collected."""
     if cluster.holds_metadata:
         return True
-    if own := _logs(leader, cluster):
-        return since is None or any(s.first is None or s.first <= since for s in own)
+    if tells_logs(leader, cluster):
+        return since is None or tells_logs(leader, cluster, since)
     return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*ISR_EVENTS))
 
 

@@ -98,7 +98,7 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
-        severity=_severity(loss),
+        severity=_severity(loss) if timeline.mixed is None else "medium",
         confidence=loss.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
@@ -246,10 +246,18 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
         proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
         told = "No producer with acks=all was told that they were written; who sends with acks=0 or acks=1 may have been."
         if loss.excuse is None:
-            return f"They were never committed: {proof}. {told}"
+            return f"They were never committed: {proof}. {told}{_unweighed(loss)}"
         return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
     untold = "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
-    return untold if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
+    return f"{untold}{_unweighed(loss)}" if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
+
+
+def _unweighed(loss: Loss) -> str:
+    return (
+        ""
+        if loss.weighed
+        else " Whether anybody was is no more than possible: what was written in their place, or when, is not in evidence."
+    )
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:

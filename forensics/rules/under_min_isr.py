@@ -18,6 +18,9 @@ from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if timeline.mixed is not None:
+        return
+
     def below(state: State) -> bool:
         return below_min_isr(state, required(state, timeline, cluster))
 

@@ -180,6 +180,15 @@ class PartitionTimeline:
             return True
         return any(e.event in ("leader-start", "follower-start", "epoch-assigned", "epoch-file") for e in self.events)
 
+    @cached_property
+    def mixed(self) -> int | None:
+        """A leader epoch that two brokers led. In one life of a partition none has more than one leader, for each is written once, by the
+        version of the one before (ZkPartitionStateMachine, PartitionRegistration#merge): here two lives could not be told apart."""
+        led: dict[int, set[int]] = defaultdict(set)
+        for term in self.terms:
+            led[term.epoch].add(term.leader)
+        return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
+
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
@@ -221,10 +230,12 @@ def terms_of(states: Sequence[State], replicas: dict[int, Replica], lineages: Ma
         if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
             continue
         known.add(key)
-        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states))
+        terms.extend(
+            _reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states, replicas.get(state.leader))
+        )
     for key, own in starts.items():
         if key not in known:
-            terms.extend(_reign(key, None, None, own, lineages, states))
+            terms.extend(_reign(key, None, None, own, lineages, states, replicas.get(key[1])))
     terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
     return terms
 
@@ -236,6 +247,7 @@ def _reign(
     own: Sequence[LeaderStart],
     lineages: Mapping[int, Lineage],
     states: Sequence[State],
+    replica: Replica | None,
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
@@ -243,11 +255,12 @@ def _reign(
     offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
     evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
     earliest = 0
-    if bound != EXACT and (filed := began(epoch, leader, lineages)) is not None:
+    at = state.at if state is not None and state.at is not None else first.at if first else None
+    filed = began(epoch, leader, lineages) if bound != EXACT else None
+    if filed is not None and not _brought(filed.start, at, replica):
         earliest = max(filed.earliest, offset or 0)
         offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
         evidence.extend(e for e in (filed.event,) if e is not None)
-    at = state.at if state is not None and state.at is not None else first.at if first else None
     high_watermark = first.high_watermark if first else None
     reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
     for number, start in enumerate(own[1:], 1):
@@ -267,6 +280,12 @@ def _reign(
             )
         )
     return reign
+
+
+def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
+    """Before it knew of any epoch the leader had loaded a log that went further: this entry of its epoch file came with it from elsewhere."""
+    loads = replica.loads if replica is not None else ()
+    return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
 
 
 def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
