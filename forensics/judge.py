@@ -6,7 +6,7 @@ or fact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from forensics.cluster import balance, under_replication
 from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
-from forensics.model import FINDING, Fact, Finding, Rule
+from forensics.model import FINDING, Fact, Finding
 from forensics.partition import durability
 from forensics.partition.verdict import verdict
 from forensics.rows import Rows
@@ -29,10 +29,10 @@ OF_METADATA = frozenset({"raft-truncation"})
 """Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
 
 
-FACTS: tuple[Fact, ...] = tuple(
-    dict.fromkeys((*(f for rule in RULES for f in rule.facts), *balance.FACTS, *durability.FACTS, *under_replication.FACTS))
-)
-"""What rules and sections of the report read of partitions, each once."""
+OF_REPORT: tuple[Fact, ...] = (*balance.FACTS, *durability.FACTS, *under_replication.FACTS)
+"""What sections of the report read of partitions."""
+FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
+"""That and what rules read, each once."""
 NAME = ("topic", "partition")
 STANDING = pa.struct(
     [
@@ -109,7 +109,7 @@ class Conclusion:
 
     findings: Sequence[Finding]
     incidents: Sequence[Incident]
-    partitions: Sequence[Mapping[str, Any]]
+    partitions: Rows
 
 
 Asked = Callable[[str | None, int | None], bool]
@@ -138,18 +138,19 @@ def _partitions(verdicts: pa.Table) -> Rows:
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
     for rule in RULES:
         if rule.cluster is not None and not (rule.of_evidence and cluster.number):
-            found.add(rule.cluster(cluster, _read_by(rule, partitions)))
+            found.add(rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
         if rule.hindsight is not None:
-            found.add(list(rule.hindsight(cluster, _read_by(rule, partitions), found)))
+            found.add(list(rule.hindsight(cluster, with_facts(partitions, rule.facts), found)))
     told, found_incidents = incidents(found, RULES)
     if not cluster.number:
         return told, found_incidents
     return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
 
 
-def _read_by(rule: Rule, partitions: Rows) -> Rows:
-    return partitions.of(*(own.name for own in STANDING), *(fact.name for fact in rule.facts))
+def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
+    """Their standing, and these facts alone."""
+    return partitions.of(*(own.name for own in STANDING), *(fact.name for fact in facts))
 
 
 _RANK = {rule.kind: rule.rank for rule in RULES}

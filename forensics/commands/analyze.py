@@ -86,7 +86,7 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
 
 
 def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
-    from forensics.judge import VERDICTS, conclude, judge_partition
+    from forensics.judge import OF_REPORT, VERDICTS, conclude, judge_partition, with_facts
     from forensics.views.document import Report
     from spark.engine.pipeline import identified, verdicts
 
@@ -94,7 +94,7 @@ def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
     told = conclude(verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow(), opened.cluster, asked)
-    return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
+    return Report(opened.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *paths))
 
 
 def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
