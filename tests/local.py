@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.cluster.balance import measures, sums
-from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS, Finding, Place
+from forensics.judge import VERDICTS, conclude, judge_partition
+from forensics.model import Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
@@ -68,8 +68,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, identifier = gathered(table, options)
     named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
-    told = conclude(rows, cluster)
+    told = conclude(pa.Table.from_batches(judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS), VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

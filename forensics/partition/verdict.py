@@ -80,7 +80,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     if reason := next(_unproven(timeline, cluster, known), None):
         return told(UNKNOWN, reason)
     if own:
-        return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone: producers with acks=0 or acks=1 may miss them")
+        return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone")
     terms = len({t.epoch for t in timeline.terms})
     return told(
         INTACT, f"{terms} leader epoch{'s' if terms != 1 else ''} without a gap, each begun by a replica that held all that was committed"

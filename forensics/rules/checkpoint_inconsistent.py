@@ -80,6 +80,7 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
 
 RULE = Rule(
     kind="checkpoint-inconsistent",
+    rank=460,
     level="medium",
     meaning="A replica's checkpoints, segments and lines contradict each other: a high watermark beyond the log, or below the log start.",
     benign=(

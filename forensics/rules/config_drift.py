@@ -195,6 +195,7 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
 
 RULE = Rule(
     kind="config-drift",
+    rank=480,
     level="medium",
     meaning="A setting that guards records was made less safe while the cluster ran; high if records or a clean election were lost by it.",
     benign=(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.model import LEVELS, Finding, Many, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Many, Range, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
@@ -388,9 +388,8 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _many(group: Sequence[Finding]) -> str:
-    first = group[0]
-    tail = first.summary.removeprefix(f"{first.topic}-{first.partition}: ")
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
     count = sum(r.length or 0 for f in group for r in f.offsets)
@@ -398,12 +397,13 @@ def _many(group: Sequence[Finding]) -> str:
     return f"{count} offsets {kind} ({first.cause})"
 
 
-def _open(finding: Finding) -> bool:
+def _open(finding: Statement) -> bool:
     return any(r.end is None for r in finding.offsets)
 
 
 RULE = Rule(
     kind="data-loss",
+    rank=10,
     level="critical",
     meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
     benign=(

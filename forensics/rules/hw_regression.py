@@ -117,6 +117,7 @@ def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Findin
 
 RULE = Rule(
     kind="hw-regression",
+    rank=170,
     level="medium",
     meaning="A high watermark went back without a loss that explains it.",
     benign=(

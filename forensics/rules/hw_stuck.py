@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from forensics.partition.absences import lag_time
+from forensics.partition.departure import lag_time
 from forensics.partition.durability import below_min_isr, min_isr, required
 from spark.cluster.effective import Effective, strict
 from spark.cluster.facts import Cluster
@@ -134,6 +134,7 @@ def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred
 
 RULE = Rule(
     kind="hw-stuck",
+    rank=160,
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
     benign=(

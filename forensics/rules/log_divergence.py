@@ -146,6 +146,7 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
 
 RULE = Rule(
     kind="log-divergence",
+    rank=30,
     level="critical",
     meaning="Replicas hold different records at the same offsets now, below offsets they agree on.",
     benign=(

@@ -68,6 +68,7 @@ def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
 
 RULE = Rule(
     kind="topic-recreated",
+    rank=410,
     level="info",
     meaning="A topic of the same name is another topic (another topic id) since then.",
     references=("KIP-516",),

@@ -7,12 +7,12 @@ It never says more than was proven: a partition nobody can judge does not read l
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forensics.cluster.folding import hit, places
-from forensics.model import Finding, counted, some
+from forensics.model import Finding, Range, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -73,15 +73,15 @@ def _cut(sure: Sequence[Finding]) -> list[str]:
 def _offsets(findings: Sequence[Finding]) -> str:
     """Records that several replicas had brought from the partition of this name before are counted once."""
     count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
-    brought = {
-        (p.topic, p.partition, o)
-        for f in findings
-        if f.cause == "inherited-log"
-        for p in places(f)
-        for r in p.offsets
-        for o in range(r.start, r.end or r.start)
-    }
-    count += len(brought)
+    brought: dict[str, list[Range]] = defaultdict(list)
+    for p in (p for f in findings if f.cause == "inherited-log" for p in places(f)):
+        brought[p.name].extend(p.offsets)
+    for ranges in brought.values():
+        counted_to = 0
+        for r in sorted(ranges, key=lambda r: r.start):
+            end = r.end or r.start
+            count += max(end - max(r.start, counted_to), 0)
+            counted_to = max(counted_to, end)
     return f"{count} offset{'s' if count != 1 else ''}"
 
 
