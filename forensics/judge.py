@@ -50,6 +50,7 @@ STANDING = pa.struct(
         ("since", pa.timestamp("us")),
         ("until", pa.timestamp("us")),
         ("why", pa.string()),
+        ("from_creation", pa.bool_()),
     ]
 )
 """Which partition it is, how it stands at the end, and the verdict on it."""

@@ -254,6 +254,8 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
 class Judged(NamedTuple):
     claims: list[Claim]
     verdicts: Mapping[str, str]
+    since: Mapping[str, datetime]
+    """Of those of which nothing is said of what was before."""
     until: Mapping[str, datetime]
     """Up to when each verdict holds."""
     lost_at: Mapping[str, datetime]
@@ -264,10 +266,11 @@ class Judged(NamedTuple):
 
 def judged(told: Report) -> Judged:
     verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
+    since = {f"{p['topic']}-{p['partition']}": p["since"] for p in told.partitions if p["since"] is not None and not p["from_creation"]}
     until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
-    return Judged(claims(told.findings), verdicts, until, lost_at, loss_of(*told.judged), summary(*told.judged))
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, loss_of(*told.judged), summary(*told.judged))
 
 
 Violation = tuple[str, str]
@@ -278,8 +281,8 @@ NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
 
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
-    later = {name for name, at in whole.lost_at.items() if name in part.until and part.until[name] < at}
-    part = part._replace(verdicts={name: v for name, v in part.verdicts.items() if name not in later})  # of what came then it says nothing
+    outside = {name for name, at in whole.lost_at.items() if not part.since.get(name, at) <= at <= part.until.get(name, at)}
+    part = part._replace(verdicts={name: v for name, v in part.verdicts.items() if name not in outside})  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
     yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))
@@ -349,9 +352,12 @@ NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|no
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     told = {c.place for c in part.claims if c.kind == "data-loss"}
     for name in truth["lost"]:
-        if name in told or (name not in part.verdicts and name in part.until):
+        if name in told or (name not in part.verdicts and name in part.until and name not in part.since):
             continue
-        if part.verdicts.get(name, UNKNOWN) != UNKNOWN:
+        if name not in part.verdicts and name in part.since:
+            if NOTHING_KNOWN.search(part.summary) is None:
+                yield f"nothing is said of what was before the evidence begins, and {name} lost records then"
+        elif part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"
         elif part.loss == EXCLUDED:
             yield f"a loss is excluded, and {name} lost records"

@@ -41,12 +41,13 @@ LEVEL = ("medium", "high", "critical")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said of a partition from `since` to `until`."""
+    """What can be said of a partition from `since` to `until`. Where that is not `from_creation`, nothing is said of what was before."""
 
     verdict: str
     since: datetime | None
     until: datetime | None
     why: str
+    from_creation: bool
 
 
 def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Verdict:
@@ -61,7 +62,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     until = min((at for at in (last, cluster.until) if at is not None), default=None)
 
     def told(kind: str, why: str) -> Verdict:
-        return Verdict(kind, since, until, why)
+        return Verdict(kind, since, until, why, timeline.created())
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")

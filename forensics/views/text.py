@@ -156,12 +156,14 @@ def _impact(report: Report) -> Iterator[RenderableType]:
 
 
 def _lost(row: Lost) -> str:
-    kind = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}[row.committed]
+    doubt = row.confidence == "possible"
+    cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
+    kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
     many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
     when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
     if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
         when += f" to {_moment(row.last)}"
-    perhaps = "perhaps " if row.confidence == "possible" else ""
+    perhaps = "perhaps " if doubt and row.committed is not False else ""
     return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
 
 
