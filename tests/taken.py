@@ -282,7 +282,9 @@ NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
     outside = {name for name, at in whole.lost_at.items() if not part.since.get(name, at) <= at <= part.until.get(name, at)}
-    part = part._replace(verdicts={name: v for name, v in part.verdicts.items() if name not in outside})  # of what came then it says nothing
+    part = part._replace(
+        verdicts={name: v for name, v in part.verdicts.items() if name not in outside}
+    )  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
     yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))

@@ -6,6 +6,7 @@ and cause; and times of bad performance, with the broker that is common to all o
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from spark.cluster.presence import DETECTION
 
 SHOWN = 5
 """Partitions an aggregate names."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +117,12 @@ class Episode:
         return some(self.names, SHOWN)
 
     def told(self) -> str:
-        """What the partitions say, each thing once with the first of them that say it."""
-        said: dict[str, list[str]] = defaultdict(list)
+        """What the partitions say of each broker, each thing once in the words of the first; at other offsets and times it is the same."""
+        said: dict[tuple[int, str], list[Out]] = defaultdict(list)
         for o in self.outs:
             if o.confidence == self.confidence:
-                said[o.words].append(o.name)
-        return "; ".join(f"{words} ({some(names, SHOWN)})" for words, names in list(said.items())[:SHOWN])
+                said[o.broker, _NUMBER.sub("", o.words)].append(o)
+        return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""

@@ -244,7 +244,11 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
     for excused in (True, False):
         doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
         if doubtful:
-            told = "in {} records that were never committed were cut, which perhaps nobody misses" if excused else "of {} a loss cannot be excluded"
+            told = (
+                "in {} records that were never committed were cut, which perhaps nobody misses"
+                if excused
+                else "of {} a loss cannot be excluded"
+            )
             yield told.format(counted(len(hit(doubtful))))
     for kind, words in COSTS:
         if touched := hit(f for f in own if f.kind == kind):
