@@ -28,7 +28,7 @@ from forensics.partition.before_epochs import (
 )
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.durability import required
-from forensics.partition.elections import Election, elections
+from forensics.partition.elections import Election, Proof, elections, right_before
 from forensics.partition.handovers import Handover, handover
 from forensics.partition.inheritance import inherited
 from forensics.partition.remembered import last_kept
@@ -38,9 +38,35 @@ from spark.cluster.effective import strict
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION, SLACK
 from spark.events import Event
-from spark.partition.continuity import Gap, between
+from spark.partition.continuity import Contiguous, Gap, Unsure, between
 from spark.partition.replicas import AT_LEAST, AT_MOST, Disk, Load, Removal, Replica
 from spark.partition.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """All of it was below a high watermark that was seen, or in the logs of a whole ISR."""
+
+    told: Event
+
+
+@dataclass(frozen=True, slots=True)
+class NeverCommitted:
+    """The new leader was in the ISR right before, with all of its log: the high watermark cannot have passed its log end offset."""
+
+    ground: Proof
+
+
+Commitment = Committed | NeverCommitted | None
+"""Whether the records were committed; None: not in evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Both ends are in evidence: how far the log went that had it, and where the new leader began, or what stands in its place."""
+
+    reached: Removal
+    began: Term | tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +74,7 @@ class Earlier:
     """What else may be gone right below a range that is proven to be: the new leader may have had it, or has replaced it."""
 
     range: Range
-    confidence: str
+    confidence: Unsure
     """'probable' where the high watermark stood still at its start until the old leader died, else 'possible'."""
     evidence: tuple[Event, ...]
 
@@ -62,8 +88,8 @@ class Loss:
     reached: int
     term: Term
     cause: str
-    committed: bool | None
-    confidence: str
+    commitment: Commitment
+    grade: Measured | Unsure
     at_least: bool
     """The end is the last checkpoint before the broker died: a little more may have been there."""
     excuse: str | None
@@ -81,6 +107,14 @@ class Loss:
     proven: bool = False
     """Where the term began is not in evidence: the range is what is proven to be gone, and more below it may be."""
     earlier: Earlier | None = None
+
+    @property
+    def committed(self) -> bool | None:
+        return None if self.commitment is None else isinstance(self.commitment, Committed)
+
+    @property
+    def confidence(self) -> str:
+        return "certain" if isinstance(self.grade, Measured) else self.grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +137,7 @@ class Deposed:
     start: int
     term: Term
     broker: int
-    committed: bool | None
+    commitment: NeverCommitted | None
     evidence: tuple[Event, ...]
 
 
@@ -325,36 +359,36 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     bounded = longest.removal.settled and not alone and not _untold_since(term, timeline)
     gave_way = handover(term, timeline, cluster)
     parts = _by_commitment(Range(start, end), longest.removal, removals, term, election, timeline, cluster)
-    had = any(committed for _, committed, _ in parts)
+    had = any(isinstance(commitment, Committed) for _, commitment, _ in parts)
     found = []
-    for part, committed, hw in parts:
-        cause = _cause(term, election, removals, committed, had, timeline, cluster)
+    for part, commitment, hw in parts:
+        cause = _cause(term, election, removals, commitment, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
         excuse, weighed = None, True
         sure_unclean = election is not None and election.unclean and election.confidence != "possible"
-        if committed is False or (committed is None and not sure_unclean):
-            excuse, weighed = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
+        if isinstance(commitment, NeverCommitted) or (commitment is None and not sure_unclean):
+            excuse, weighed = _excuse(part, longest.removal.exact, commitment, term, gave_way, timeline, cluster)
             weighed = weighed or cause not in (*_TAILS, "unclean-election")
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
-        confidence = _confidence(term, longest.removal.exact or not bounded, election)
+        grade = _grade(term, longest.removal, longest.removal.exact or not bounded, election)
         if _grown_since(longest.removal, term, timeline) or timeline.mixed is not None:
-            confidence = "possible"
+            grade = "possible"
         if cause == "inherited-log" and not tells_start(term, timeline):
-            committed, confidence = None, "possible"  # the leader may have brought them, too
+            commitment, grade = None, "possible"  # the leader may have brought them, too
         if first.seen:
-            confidence = "certain" if longest.removal.exact and not first.several else "probable"
+            grade = Measured(longest.removal, first.seen) if longest.removal.exact and not first.several else "probable"
         if first.several:
-            committed, cause = None, "unknown"
+            commitment, cause = None, "unknown"
         found.append(
             Loss(
                 range=part,
                 reached=end,
                 term=term,
                 cause=cause,
-                committed=committed,
-                confidence=confidence if excuse is None and weighed else "possible",
+                commitment=commitment,
+                grade=grade if excuse is None and weighed else "possible",
                 at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
                 weighed=weighed,
@@ -367,13 +401,13 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 handover=gave_way,
                 still_on=tuple(sorted({r.broker for r in removals if r.cause in ("left-behind", "stray")})),
                 proven=first.proven,
-                earlier=_below_the_proven(part.start, first, committed, hw, excuse, election, timeline) if part.start == start else None,
+                earlier=_below_the_proven(part.start, first, commitment, hw, excuse, election, timeline) if part.start == start else None,
             )
         )
     if alone and found:
-        return [replace(found[0], range=Range(start, None), confidence="possible")]
+        return [replace(found[0], range=Range(start, None), grade="possible")]
     if not bounded and found:
-        found.append(replace(found[-1], range=Range(end, None), confidence="possible", earlier=None))
+        found.append(replace(found[-1], range=Range(end, None), grade="possible", earlier=None))
     return found
 
 
@@ -384,7 +418,7 @@ _TAILS = ("uncommitted-tail", "unknown")
 def _below_the_proven(
     end: int,
     piece: _Piece,
-    committed: bool | None,
+    commitment: Commitment,
     hw: tuple[int, Event] | None,
     excuse: str | None,
     election: Election | None,
@@ -394,7 +428,7 @@ def _below_the_proven(
     the loss is proven the new leader may have had the records of the old one, or have written others."""
     term, removal = piece.term, piece.removal
     unclean = election is not None and election.unclean
-    if not piece.proven or piece.several or not (committed is False or unclean) or _unwritten(piece):
+    if not piece.proven or piece.several or not (isinstance(commitment, NeverCommitted) or unclean) or _unwritten(piece):
         return None
     own = told_high_watermark(removal, timeline)
     told = [] if unclean else [*told_at_election(term, timeline), *(t for t in (hw, own) if t is not None)]
@@ -455,7 +489,7 @@ _OF_A_LIFE = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DI
 def _excuse(
     part: Range,
     exact: bool,
-    committed: bool | None,
+    commitment: Commitment,
     term: Term,
     gave_way: Handover | None,
     timeline: PartitionTimeline,
@@ -468,7 +502,7 @@ def _excuse(
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
     if batches and all(b["producer_id"] >= 0 for b in kept or batches):
         why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
-        return (why, True) if committed is False else (None, False)
+        return (why, True) if isinstance(commitment, NeverCommitted) else (None, False)
     again = _sent_again(part, exact, term, gave_way, timeline, cluster)
     why = "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
     return why if again else None, again is not None
@@ -649,7 +683,7 @@ def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int,
     return max(seen, key=lambda s: s[0], default=None)
 
 
-_Part = tuple[Range, bool | None, tuple[int, Event] | None]
+_Part = tuple[Range, Commitment, tuple[int, Event] | None]
 
 
 def _by_commitment(
@@ -667,23 +701,35 @@ def _by_commitment(
     hw = max((t for t in told if t is not None), key=lambda t: t[0], default=None)
     sole = _sole(term, timeline)
     if (
-        sole is not None
+        term.before is not None
+        and sole is not None
         and _commits_alone(sole, term, timeline, cluster)
         and (sole != term.leader or term.restart or _recovered(sole, term, timeline))
     ):
-        return [(whole, True, hw)]
-    clean = election is None or election.clean
-    above: bool | None = None
+        return [(whole, Committed(term.before.event), hw)]
+    above: Commitment = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
     whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
-    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None and not _once_had(term, whole, timeline):
-        above = False
-    safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)
-    if safe <= whole.start:
+    had_all = held_all and whole_log and cut_before_leading(term, timeline) is None and not _once_had(term, whole, timeline)
+    if had_all and (ground := _clean(term, election, timeline, cluster)) is not None:
+        above = NeverCommitted(ground)
+    marks = [] if hw is None else [hw]
+    if term.before is not None and (reached := reached_by_isr(term, timeline)) is not None:
+        marks.append((reached, term.before.event))
+    safe, by = max(marks, key=lambda mark: mark[0], default=(0, None))
+    if by is None or safe <= whole.start:
         return [(whole, above, hw)]
     if safe >= whole.end:
-        return [(whole, True, hw)]
-    return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
+        return [(whole, Committed(by), hw)]
+    return [(Range(whole.start, safe), Committed(by), hw), (Range(safe, whole.end), above, hw)]
+
+
+def _clean(term: Term, election: Election | None, timeline: PartitionTimeline, cluster: Cluster) -> Proof | None:
+    """What proves that the leader came from the ISR, or led on."""
+    if election is not None:
+        return election.clean
+    ground = right_before(term, timeline, cluster)
+    return ground if isinstance(ground, Contiguous) else None
 
 
 def _once_had(term: Term, whole: Range, timeline: PartitionTimeline) -> bool:
@@ -710,7 +756,7 @@ def _cause(
     term: Term,
     election: Election | None,
     removals: Sequence[Removal],
-    committed: bool | None,
+    commitment: Commitment,
     had: bool,
     timeline: PartitionTimeline,
     cluster: Cluster,
@@ -727,17 +773,17 @@ def _cause(
     at_start = [r for r in own if r.start == term.start_offset]
     if any(r.cause == "empty" for r in at_start) or _emptied(term, timeline):
         return "empty-replica"
-    if cut_before_leading(term, timeline) is not None and committed is not False:
+    if cut_before_leading(term, timeline) is not None and not isinstance(commitment, NeverCommitted):
         return "hw-truncation"
     if _recovered(term.leader, term, timeline):
         if _corrupted(term, timeline):
             return "corruption"
         return "unflushed-log" if had or _shorter(term.leader, term, timeline) else "unknown"
-    if committed is False:
+    if isinstance(commitment, NeverCommitted):
         return "uncommitted-tail"
     if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
         return "hw-truncation"
-    if election is not None and election.clean and committed is None:
+    if election is not None and election.clean and commitment is None:
         return "uncommitted-tail"
     return "unknown"
 
@@ -786,10 +832,10 @@ def _grown_since(removal: Removal, term: Term, timeline: PartitionTimeline) -> b
     return not led and removal.broker != term.leader and told is not None and term.at is not None and told > term.at + SLACK
 
 
-def _confidence(term: Term, exact: bool, election: Election | None) -> str:
+def _grade(term: Term, removal: Removal, exact: bool, election: Election | None) -> Measured | Unsure:
     if election is not None and election.unclean and election.confidence == "possible":
         return "probable"
-    return "certain" if exact and (term.exact or term.bound == AT_MOST) and term.start_offset is not None else "probable"
+    return Measured(removal, term) if exact and (term.exact or term.bound == AT_MOST) and term.start_offset is not None else "probable"
 
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
@@ -809,9 +855,17 @@ def deposed(timeline: PartitionTimeline, cluster: Cluster) -> list[Deposed]:
         if not refused or cut is None or cut.offset is None:
             continue
         clean = judged.get(term.order)
-        committed = False if clean is not None and clean.clean else None
+        ground = clean.clean if clean is not None else None
         evidence = (*before.evidence[-1:], *term.evidence, *refused[:2], obeyed.event, cut)
-        found.append(Deposed(max(cut.offset, term.start_offset or 0), term, before.leader, committed, evidence))
+        found.append(
+            Deposed(
+                max(cut.offset, term.start_offset or 0),
+                term,
+                before.leader,
+                NeverCommitted(ground) if ground is not None else None,
+                evidence,
+            )
+        )
     return found
 
 

@@ -336,8 +336,8 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         start=term.at,
         end=None,
         offsets=(Range(alone.start, None),),
-        committed=alone.committed,
-        cause="uncommitted-tail" if alone.committed is False else "unknown",
+        committed=False if alone.commitment is not None else None,
+        cause="uncommitted-tail" if alone.commitment is not None else "unknown",
         summary=f"{timeline.name}: what broker {broker} took after broker {term.leader} was elected is lost, from offset {alone.start} on, "
         "if it took anything",
         explanation=(
