@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
@@ -63,6 +64,7 @@ def metadata_level(cluster: Cluster) -> int | None:
     return levels[-1] if levels else None
 
 
+@last_kept
 def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
     """One for every term that began with another leader, or after a time without one."""
     found = []

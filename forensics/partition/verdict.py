@@ -19,8 +19,9 @@ from forensics.partition.before_epochs import cut_after
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.elections import elections
 from forensics.partition.inheritance import inherited
-from forensics.partition.loss import later_terms, losses, tells_start
+from forensics.partition.loss import later_terms, losses
 from forensics.partition.remembered import last_kept
+from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
@@ -177,7 +178,9 @@ def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
         same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
-        leads_on = same and (term is not timeline.terms[-1] or tells_start(term, timeline))  # or it did not live to hear of it
+        leads_on = same and (
+            term is not timeline.terms[-1] or Succession(term, timeline, cluster).tells_start
+        )  # or it did not live to hear of it
         if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
             yield (
                 f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"

@@ -22,7 +22,7 @@ from spark.partition.folding import fold, without_future_logs
 from spark.partition.generations import generations
 from spark.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.partition.order import file_order
-from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Replica, disk, history
+from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Removal, Replica, disk, history
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
@@ -150,6 +150,10 @@ class PartitionTimeline:
             at=last.at if last is not None else None,
             event=last.event if last is not None else None,
         )
+
+    def removals_of(self, broker: int) -> Sequence[Removal]:
+        """What its log held and held no more, as it tells."""
+        return self.replicas[broker].removals if broker in self.replicas else ()
 
     @property
     def assigned(self) -> tuple[int, ...]:
