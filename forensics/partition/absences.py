@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
@@ -31,20 +31,9 @@ from spark.partition.replicas import Disk
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
-STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, SUSPENDED, UNKNOWN = (
-    "stuck",
-    "slow",
-    "new",
-    "restarted",
-    "stopped",
-    "crashed",
-    "gone",
-    "log-dir",
-    "reassigned",
-    "not-told",
-    "suspended",
-    "unknown",
-)
+STUCK, SLOW, NEW, REASSIGNED = "stuck", "slow", "new", "reassigned"
+RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
+LOG_DIR, SUSPENDED, NOT_TOLD, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
 """Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
 'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'suspended': stood still with all other brokers, as a machine that sleeps; 'unknown': nothing was
 collected from its broker."""
@@ -187,12 +176,7 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
         if (
             before is not None
             and before.end == short.start
-            and (before.leader, before.planned, before.missing)
-            == (
-                short.leader,
-                short.planned,
-                short.missing,
-            )
+            and (before.leader, before.planned, before.missing) == (short.leader, short.planned, short.missing)
         ):
             found[-1] = replace(before, end=end)
         else:
@@ -282,7 +266,7 @@ class _Judge:
             return self._ended(left, away, end)
         if created and left.heard:
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
-        if not _follows(state, before) and self.shrink(broker, state) is None:
+        if not state.follows(before) and self.shrink(broker, state) is None:
             if (unseen := left.ended_since(before.at if before is not None else None)) is not None:
                 ended = self._ended(left, unseen, end)
                 ended.confidence = "probable"  # it may have been in sync again before it left for another reason
@@ -498,13 +482,6 @@ def _when(event: Event) -> datetime:
     return event.at or datetime.min
 
 
-def _follows(state: State, before: State | None) -> bool:
-    """No state between the two is missing from the evidence."""
-    if before is None or before.partition_epoch is None or state.partition_epoch is None:
-        return False
-    return state.partition_epoch == before.partition_epoch + 1
-
-
 def _leaving(states: Sequence[State]) -> list[frozenset[int]]:
     """For each state the replicas that the reassignment under way takes away: not every witness of a state names them."""
     found: list[frozenset[int]] = []
@@ -631,7 +608,7 @@ class Progress:
 def _stamp(ms: int | None, skew: timedelta) -> datetime | None:
     if ms is None or not 0 < ms < 1 << 42:
         return None
-    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None) - skew
+    return _utc(ms) - skew
 
 
 @dataclass(frozen=True, slots=True)
@@ -741,26 +718,14 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
-    return {
-        "broker": i.broker,
-        "leader": i.leader,
-        "start": i.start,
-        "end": i.end,
-        "cause": i.cause,
-        "confidence": i.confidence,
-        "back": i.back,
-        "told": i.told,
-        "times": times,
-        "words": i.words[:MAX_WORDS],
-        "elected": i.elected,
-        "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in evidence],
-    }
+    told = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
+    return {**told, "times": times, "words": i.words[:MAX_WORDS], "evidence": [asdict(e) for e in evidence]}
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
     """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
-    return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]
+    return [asdict(s) for s in told]
 
 
 ABSENCES = Fact(

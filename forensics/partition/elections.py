@@ -82,8 +82,8 @@ def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     first = term.state.event if term.state is not None else None
     if first is not None and first.recovering and first.previous_leader is not None:
         return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
-    earlier = [t for t in timeline.terms if t.order < term.order]
-    return bool(earlier) and earlier[-1].leader != term.leader
+    earlier = timeline.before(term)
+    return earlier is not None and earlier.leader != term.leader
 
 
 def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Contiguous | Gap | None:
@@ -137,9 +137,10 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
     leads_on = _leads_on(term, before, said)
-    if said and not leads_on and (outside or not _follows(state, before)):
+    unexplained = not leads_on and (outside or state is None or not state.follows(before))
+    if said and unexplained:
         return judged(True, Said(tuple(said)), "Kafka says so itself")
-    if state is not None and state.recovering and not leads_on and (outside or not _follows(state, before)):
+    if state is not None and state.recovering and unexplained:
         return judged(True, Said((state.event,)), "its record carries leaderRecoveryState RECOVERING")
     if state is not None and state.recovering and _given_up(term, before, timeline):
         why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
@@ -198,13 +199,6 @@ def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> 
 def _eligible(term: Term, state: State | None, before: State | None) -> bool:
     """Elected from the ELR, which holds what was committed; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
     return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
-
-
-def _follows(state: State | None, before: State | None) -> bool:
-    """No state between the two is missing from the evidence."""
-    if state is None or before is None or state.partition_epoch is None or before.partition_epoch is None:
-        return False
-    return state.partition_epoch == before.partition_epoch + 1
 
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:

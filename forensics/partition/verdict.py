@@ -19,8 +19,9 @@ from forensics.partition.before_epochs import cut_after
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.elections import elections
 from forensics.partition.inheritance import inherited
-from forensics.partition.loss import later_terms, losses
+from forensics.partition.loss import Loss, losses
 from forensics.partition.remembered import last_kept
+from forensics.partition.removed import later_terms
 from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
@@ -53,7 +54,7 @@ class Verdict:
 
 def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Verdict:
     """The verdict on one life of a partition, from its timeline and what the rules found in it."""
-    own = [f for f in findings if f.kind == "data-loss"]
+    own, lost = [f for f in findings if f.kind == "data-loss"], losses(timeline, cluster)
     sure = [f for f in own if f.confidence != "possible"]
     known = _known(timeline)
     since = next((s.at for s in known if s.at is not None), None)
@@ -67,19 +68,16 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
-    if below := [
-        x for x in losses(timeline, cluster) if timeline.mixed is None and x.committed and x.range.start < x.reached and x.range.end is None
-    ]:
-        return told(
-            LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
-        )
+    open_ended = (x for x in lost if x.committed and x.range.start < x.reached and x.range.end is None)
+    if timeline.mixed is None and (x := next(open_ended, None)) is not None:
+        return told(LOST, f"offsets {x.range.start}..{x.reached - 1} at least, which were committed, are gone ({x.cause})")
     if gone := [f for f in sure if f.committed is None]:
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
         return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
     if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
         return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
-    if reason := next(_unproven(timeline, cluster, known), None):
+    if reason := next(_unproven(timeline, cluster, known, lost), None):
         return told(UNKNOWN, reason)
     if own:
         return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone")
@@ -98,7 +96,7 @@ def _known(timeline: PartitionTimeline) -> list[State]:
     return [s for s in timeline.states if s.known_epoch is not None]
 
 
-def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State]) -> Iterator[str]:
+def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
     """What keeps the partition from being proven whole, and what would settle it."""
     if not known:
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
@@ -113,8 +111,8 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
-    yield from _of_ends(timeline, cluster)
-    yield from _of_cuts(timeline, cluster)
+    yield from _of_ends(timeline, lost)
+    yield from _of_cuts(timeline, lost)
     yield from _of_marks(timeline)
 
 
@@ -197,9 +195,9 @@ def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
     return False
 
 
-def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
     """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
-    told = {loss.term.order for loss in losses(timeline, cluster)}
+    told = {loss.term.order for loss in lost}
     for before, term in pairwise(timeline.terms):
         if term.leader == before.leader or term.order in told:
             continue
@@ -253,9 +251,9 @@ def _after(observed: Observation, term: Term) -> bool:
     return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
 
 
-def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _of_cuts(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
     """What a replica cut off is told as a loss, or was in the log of the leader it followed."""
-    told = {removal for loss in losses(timeline, cluster) for removal in loss.removals}
+    told = {removal for loss in lost for removal in loss.removals}
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)

@@ -62,11 +62,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _possible(doubt, timeline)
 
 
-def _led_before(term: Term, timeline: PartitionTimeline) -> Term | None:
-    earlier = [t for t in timeline.terms if t.order < term.order]
-    return earlier[-1] if earlier else None
-
-
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
     for removal in loss.removals:
         if removal.cause != "empty" or removal.at is None:
@@ -93,7 +88,7 @@ def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
 
 def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
     term = loss.term
-    before = _led_before(term, timeline)
+    before = timeline.before(term)
     count = loss.range.length
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(

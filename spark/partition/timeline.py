@@ -151,6 +151,10 @@ class PartitionTimeline:
             event=last.event if last is not None else None,
         )
 
+    def before(self, term: Term) -> Term | None:
+        """The last term of an earlier leader or process."""
+        return next((t for t in reversed(self.terms) if t.order < term.order), None)
+
     def removals_of(self, broker: int) -> Sequence[Removal]:
         """What its log held and held no more, as it tells."""
         return self.replicas[broker].removals if broker in self.replicas else ()
