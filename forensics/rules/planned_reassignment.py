@@ -31,8 +31,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         kind="planned-reassignment",
         severity="info",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=added or tuple(after or ()),
         start=min(times, default=None),
         end=max(times, default=None),

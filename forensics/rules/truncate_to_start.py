@@ -42,8 +42,6 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         kind="truncate-to-start",
         severity="medium",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(removal.broker,),
         leader_epoch=removal.under_epoch,
         start=removal.at,

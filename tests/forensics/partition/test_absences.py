@@ -603,7 +603,16 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
         at = START + timedelta(seconds=seconds) if seconds is not None else None
         isr = isr & assigned or {min(assigned)}
         found.states.append(
-            State(0, None, min(isr), tuple(sorted(isr)), tuple(sorted(assigned)), (), (), None, (), at, "leader", event),
+            State(
+                leader_epoch=0,
+                partition_epoch=None,
+                leader=min(isr),
+                isr=tuple(sorted(isr)),
+                replicas=tuple(sorted(assigned)),
+                at=at,
+                source="leader",
+                event=event,
+            ),
         )
     told = intervals(found, Cluster())
     for index, state in enumerate(found.states):
