@@ -56,7 +56,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     """The verdict on one life of a partition, from its timeline and what the rules found in it."""
     own, lost = [f for f in findings if f.kind == "data-loss"], losses(timeline, cluster)
     sure = [f for f in own if f.confidence != "possible"]
-    known = _known(timeline)
+    known = [s for s in timeline.states if s.known_epoch is not None]  # of what was before nothing is claimed
     since = next((s.at for s in known if s.at is not None), None)
 
     leader = timeline.standing.leader
@@ -89,11 +89,6 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
 def _ranges(findings: Sequence[Finding]) -> str:
     return "offsets " + ", ".join(dict.fromkeys(str(r) for f in findings for r in f.offsets))
-
-
-def _known(timeline: PartitionTimeline) -> list[State]:
-    """The states of known leader epochs: of what was before nothing is claimed."""
-    return [s for s in timeline.states if s.known_epoch is not None]
 
 
 def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
