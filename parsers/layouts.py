@@ -93,13 +93,18 @@ class Layout:
         if found is None:
             return None
         time, level, message, logger = found.group("time", "level", "message", "logger")
-        at, utc = (self.when or instant)(time) if time else (None, False)
+        at, utc = self._instant(time) if time else (None, False)
         return Record(at, (self.levels or _LEVEL_OF).get(level, ""), message, logger, utc)
 
     def fits(self, text: str) -> bool:
         """Whether the line is a whole record of this layout, with all that stands behind the message."""
         record = self.read(text)
         return record is not None and (self.bare or record.logger is not None)
+
+    @cached_property
+    def _instant(self) -> Callable[[str], tuple[datetime | None, bool]]:
+        """Neighbouring lines are of the same moment as a rule."""
+        return lru_cache(maxsize=1 << 12)(self.when or instant)
 
     @cached_property
     def _steps(self) -> tuple[tuple[str, regex.Pattern[str]], ...]:
@@ -172,6 +177,12 @@ def abbreviates(name: str, full: str) -> bool:
         return False
     pairs = zip(short, long[len(long) - len(short) :], strict=True)
     return all(whole.startswith(part) or (at == 0 and whole.endswith(part)) for at, (part, whole) in enumerate(pairs))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
+    """Whether a logger as it was printed may be one of these."""
+    return logger in loggers or any(abbreviates(logger, name) for name in loggers)
 
 
 _LOGGER = r"[^()\s]+"

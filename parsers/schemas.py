@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 Row = dict[str, Any]
 """One event, keys are field names of EVENTS; an absent key is null."""
+
+Told: TypeAlias = "Row | pa.RecordBatch"
+"""One event, or many of one source, in the order in which the source tells them."""
 
 MAX_TEXT = 4096
 """Characters of raw text an event keeps; longer text is cut, the place stays exact."""
@@ -287,11 +290,17 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
     return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
 
 
-def batches(rows: Iterable[Row], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Rows as record batches of EVENTS, at most `size` rows each."""
+def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Events as record batches of EVENTS, at most `size` rows each."""
     pending: list[Row] = []
-    for row in rows:
-        pending.append(row)
+    for one in told:
+        if isinstance(one, pa.RecordBatch):
+            if pending:
+                yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
+                pending = []
+            yield from (one.slice(at, size) for at in range(0, len(one), size))
+            continue
+        pending.append(one)
         if len(pending) >= size:
             yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
             pending = []

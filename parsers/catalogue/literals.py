@@ -14,7 +14,7 @@ import regex
 from ahocorasick_rs import BytesAhoCorasick
 
 from parsers.catalogue.text import LOG_MARK
-from parsers.layouts import LOG4J, Layout, abbreviates, prefix
+from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
 from parsers.patterns import PATTERNS
 from parsers.patterns.loggers import RELEVANT_LOGGERS
 from parsers.patterns.pattern import Pattern
@@ -38,6 +38,7 @@ class Literals:
         names = {f"{before}{name}{after}" for before, after in logged for name in _names(before, after)}
         self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in sorted(names))])
         self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
+        self.tried = lru_cache(maxsize=1 << 14)(self._tried)
 
     def find(self, data: bytes) -> list[tuple[int, int, int]]:
         """(literal, start, end) of every occurrence, by end; literals may overlap."""
@@ -51,6 +52,10 @@ class Literals:
         """Patterns to try on a line with these literals, in the order of the catalogue."""
         ranks = {rank for hit in hits if hit < len(self.ranks) for rank in self.ranks[hit]}
         return tuple(self.patterns[rank] for rank in sorted(ranks))
+
+    def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Pattern, ...]:
+        """Those of them that this logger prints."""
+        return tuple(pattern for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
 
 
 def _without_logger(pattern: Pattern) -> Sequence[str]:

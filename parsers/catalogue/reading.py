@@ -14,6 +14,7 @@ from typing import Any
 
 import regex
 
+from parsers.catalogue.columns import MAX_ROWS, Columns, by_columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import relevant
@@ -23,7 +24,7 @@ from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern, check, column
-from parsers.schemas import MAX_TEXT, Member, Row, problem
+from parsers.schemas import MAX_TEXT, Member, Row, Told, problem
 
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
@@ -32,11 +33,14 @@ SAME_MOMENT = timedelta(seconds=1)
 class Reading:
     """The state of one walk through the plain lines of one writer, chunk by chunk."""
 
-    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False) -> None:
+    def __init__(
+        self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
+    ) -> None:
         self.member = member
         self.source = source
         self.kind = kind
         self.irrelevant = irrelevant
+        self.columns = Columns(source) if columns else None
         self.layouts = LayoutsInUse(layouts)
         self.survey = Survey()
         self.offset = 0  # of the chunk's first byte
@@ -52,11 +56,17 @@ class Reading:
         self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
-    def chunk(self, data: bytes) -> Iterator[Row]:
+    def chunk(self, data: bytes) -> Iterator[Told]:
         """Events of a piece of whole lines."""
         self.layouts.learn(data)
         self.survey.chunk(data, self.layouts, self._byte_at)
-        yield from self._search(data)
+        self.owner_at, self.known = -1, 0
+        self.layouts.new_chunk()
+        at: int | None = 0
+        while at is not None:
+            at = yield from self._search(data, at) if self.columns is None else self._search_by_columns(data, at, self.columns)
+        if self.columns is not None:
+            yield from self.columns.flush()
         self.owner = self.survey.tail
         self.offset += len(data) if self.wrapped_at < 0 else self.wrapped_at
         self.unended = not data.endswith(b"\n")
@@ -103,17 +113,38 @@ class Reading:
         """The byte of the file that a byte of the chunk is."""
         return self.offset + at
 
-    def _search(self, data: bytes) -> Iterator[Row]:
-        self.owner_at, self.known = -1, 0
-        self.layouts.new_chunk()
-        at: int | None = 0
-        while at is not None:
-            at = yield from self._search_from(data, at)
-
-    def _search_from(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
+    def _search(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
         """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
         literals = self.layouts.literals
-        hits = literals.find(data[base:] if base else data)
+        for floor, line, begin, end, ids in self._lines(data, base):
+            yield from self._look(data, begin, end, ids)
+            if self.wrapped_at >= 0:
+                return None
+            if self.layouts.literals is not literals:
+                self.line = line
+                return floor
+        return None
+
+    def _search_by_columns(self, data: bytes, base: int, columns: Columns) -> Generator[Told, None, int | None]:
+        """The same; what lines of one statement have in common is done for many of them at once."""
+        literals = self.layouts.literals
+        for floor, line, begin, end, ids in self._lines(data, base):
+            if self.layouts.known and self._take(data, begin, end, ids, columns):
+                continue
+            for row in self._look(data, begin, end, ids):
+                columns.add_row(row)
+            if self.wrapped_at >= 0:
+                return None
+            if self.layouts.literals is not literals:
+                self.line = line
+                return floor
+            if len(columns) >= MAX_ROWS:
+                yield from columns.flush()
+        return None
+
+    def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
+        """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
+        hits = self.layouts.literals.find(data[base:] if base else data)
         at, count, floor = 0, len(hits), base
         while at < count:
             start = hits[at][1] + base
@@ -124,15 +155,56 @@ class Reading:
             after = at + 1
             while after < count and hits[after][1] + base < end:
                 after += 1
-            yield from self._look(data, begin, end, tuple([hit[0] for hit in hits[at:after]]))
-            if self.wrapped_at >= 0:
-                return None
-            if self.layouts.literals is not literals:
-                self.line = line
-                return floor
+            yield floor, line, begin, end, tuple([hit[0] for hit in hits[at:after]])
             at, floor = after, end
         self.line += data.count(b"\n", floor)
-        return None
+
+    def _take(self, data: bytes, begin: int, end: int, ids: tuple[int, ...], columns: Columns) -> bool:
+        """Does what `_look` does of a line that is a whole record in the layout of the lines before; False, and nothing done, where it
+        is another, or one that needs the lines that follow."""
+        raw = data[begin:end]
+        text = text_of(raw)
+        layout = self.layouts.known[0]
+        record = layout.read(text) if len(text) <= LONG_MESSAGE else None
+        if record is None or record.logger is None or record.time is None:
+            return False
+        try:
+            context, message = prefix(record.message, record.logger)
+        except ValueError:
+            return False
+        found = None
+        for pattern in self.layouts.literals.tried(ids, record.logger):
+            if pattern.multiline:
+                return False
+            found = pattern.compiled.fullmatch(message)
+            if found is not None:
+                break
+        self.survey.hits += 1
+        self.layouts.latest = layout
+        self.unread = self.told = False
+        self.owner, self.owner_at, self.known = record, begin, end
+        node = context.get("node")
+        if node is not None:
+            self.survey.nodes[node] += 1
+            self.named = (node, record.time)
+        if found is None:
+            if self.layouts.literals.names_logger(ids):
+                self._count_unrecognised(Seen(text, record.message, record.logger, begin, end))
+        elif pattern.event != "irrelevant":
+            noise = leading_noise(raw) if self.survey.noise else 0
+            seen = Seen(text, record.message, record.logger, begin, end, noise=noise)
+            if by_columns(pattern):
+                place, when = self._place(seen), self._when(seen)
+                near = self._near(when[0]) if node is None else None
+                common = (*place, *when, pattern.event, pattern.name, record.level or None, self._raw(seen), near)
+                columns.add(pattern, found.groups(), context, common, text)
+            else:
+                try:
+                    for row in self._events(pattern, found, context, seen):
+                        columns.add_row(row)
+                except ValueError as error:
+                    columns.add_row(self._problem("out-of-range", f"{error}: {text}", seen))
+        return True
 
     def _look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
         """Events of the line at [begin, end), which holds these literals."""
