@@ -38,21 +38,31 @@ class _Said:
         self.places: list[int] = []
         self.groups: list[tuple[str | None, ...]] = []
 
+    def texts(self) -> Mapping[str, Sequence[str | None]]:
+        """The text of each column."""
+        assert self.pattern.quick is not None
+        columns = list(zip(*self.groups, strict=True)) if self.pattern.columns else []
+        found = {}
+        for name in self.pattern.columns:
+            first, *others = (columns[at - 1] for at in self.pattern.quick.groups[name])
+            for other in others:
+                first = tuple([b if a is None else a for a, b in zip(first, other, strict=True)])
+            found[name] = first
+        return found
+
     def columns(self) -> dict[str, pa.Array]:
         """Raises ValueError where a number fits no column."""
-        index = self.pattern.compiled.groupindex
-        texts = list(zip(*self.groups, strict=True)) if self.pattern.columns else []
-        found = {name: _typed(name, texts[index[name] - 1]) for name in self.pattern.columns}
+        found = {name: _typed(name, texts) for name, texts in self.texts().items()}
         for name, value in self.pattern.fixed.items():
             found[name] = pa.repeat(pa.scalar(value, EVENTS.field(name).type), len(self.places))
         return found
 
     def rows(self) -> Iterator[tuple[int, Row | ValueError]]:
         """The same one by one."""
-        index = self.pattern.compiled.groupindex
-        for place, texts in zip(self.places, self.groups, strict=True):
+        columns = self.texts()
+        for at, place in enumerate(self.places):
             try:
-                row = {name: column(name, texts[index[name] - 1]) for name in self.pattern.columns}
+                row = {name: column(name, texts[at]) for name, texts in columns.items()}
             except ValueError as error:
                 yield place, error
             else:

@@ -12,8 +12,6 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import regex
-
 from parsers.catalogue.columns import MAX_ROWS, Columns, by_columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
@@ -165,18 +163,19 @@ class Reading:
         raw = data[begin:end]
         text = text_of(raw)
         layout = self.layouts.known[0]
-        record = layout.read(text) if len(text) <= LONG_MESSAGE else None
+        record = layout.read(text) if text.isascii() and len(text) <= LONG_MESSAGE else None
         if record is None or record.logger is None or record.time is None:
             return False
         try:
             context, message = prefix(record.message, record.logger)
         except ValueError:
             return False
-        found = None
+        found = quick = None
         for pattern in self.layouts.literals.tried(ids, record.logger):
-            if pattern.multiline:
+            quick = pattern.quick
+            if quick is None:
                 return False
-            found = pattern.compiled.fullmatch(message)
+            found = quick.expression.fullmatch(message)
             if found is not None:
                 break
         self.survey.hits += 1
@@ -190,7 +189,7 @@ class Reading:
         if found is None:
             if self.layouts.literals.names_logger(ids):
                 self._count_unrecognised(Seen(text, record.message, record.logger, begin, end))
-        elif pattern.event != "irrelevant":
+        elif quick is not None and pattern.event != "irrelevant":
             noise = leading_noise(raw) if self.survey.noise else 0
             seen = Seen(text, record.message, record.logger, begin, end, noise=noise)
             if by_columns(pattern):
@@ -200,7 +199,7 @@ class Reading:
                 columns.add(pattern, found.groups(), context, common, text)
             else:
                 try:
-                    for row in self._events(pattern, found, context, seen):
+                    for row in self._events(pattern, quick.groupdict(found), context, seen):
                         columns.add_row(row)
                 except ValueError as error:
                     columns.add_row(self._problem("out-of-range", f"{error}: {text}", seen))
@@ -257,18 +256,18 @@ class Reading:
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
                     self.told = True
-                    yield from self._events(pattern, found, readings[0][0], whole)
+                    yield from self._events(pattern, found.groupdict(), readings[0][0], whole)
                     return
                 continue
             for context, message in readings:
                 found = apply(pattern, message, seen.logger, seen.bare)
                 if found is not None:
-                    yield from self._events(pattern, found, context, seen)
+                    yield from self._events(pattern, found.groupdict(), context, seen)
                     return
         if self.layouts.literals.names_logger(ids) and not self.unread:
             self._count_unrecognised(seen)
 
-    def _events(self, pattern: Pattern, found: regex.Match[str], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
+    def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:
             return ()
         line, byte = self._place(seen)
@@ -287,13 +286,13 @@ class Reading:
             **context,
         }
         for name in pattern.columns:
-            value = found[name]
+            value = groups[name]
             if value is not None:
                 row[name] = column(name, value)
         row.update(pattern.fixed)
         if pattern.explode is None:
             return (row,) if self._placed(row) else ()
-        row["_groups"] = found.groupdict()
+        row["_groups"] = groups
         rows = [check(made) for made in pattern.explode(row)]
         for made in rows:
             made.pop("_groups", None)
