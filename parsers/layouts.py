@@ -95,8 +95,8 @@ class Layout:
         if found is None:
             return None
         time, level, message, logger = found
-        at, utc = self._instant(time) if time else (None, False)
-        return Record(at, (self.levels or _LEVEL_OF).get(level, ""), message, logger, utc)
+        at, utc = self.moment(time)
+        return Record(at, self.level(level), message, logger, utc)
 
     def fits(self, text: str) -> bool:
         """Whether the line is a whole record of this layout, with all that stands behind the message."""
@@ -105,10 +105,10 @@ class Layout:
 
     def _matched(self, text: str) -> Sequence[str | Any] | None:
         """The groups time, level, message and logger."""
-        if self._quick is None or not text.isascii():
+        if self.quick is None or not text.isascii():
             found = self.line.fullmatch(text)
             return found.group("time", "level", "message", "logger") if found is not None else None
-        expression, places = self._quick
+        expression, places = self.quick
         quickly = expression.fullmatch(text)
         if quickly is None:
             return None
@@ -116,7 +116,7 @@ class Layout:
         return time, level, other if message is None else message, logger
 
     @cached_property
-    def _quick(self) -> tuple[re.Pattern[str], Sequence[int]] | None:
+    def quick(self) -> tuple[re.Pattern[str], Sequence[int]] | None:
         """`line` for ASCII texts and the places of its groups, the message's twice; None where there is no faster one."""
         found = quick(self.line.pattern)
         if found is None or any(len(found.groups[what]) > 1 for what in ("time", "level", "logger")) or len(found.groups["message"]) > 2:
@@ -124,6 +124,14 @@ class Layout:
         time, level, logger, message = (found.groups[what] for what in _NAMED)
         places = (time[0], level[0], message[0], message[-1], logger[0])
         return found.expression, places
+
+    def level(self, text: str | None) -> str:
+        """The level that is printed so; '' where none is."""
+        return (self.levels or _LEVEL_OF).get(text or "", "")
+
+    def moment(self, text: str | None) -> tuple[datetime | None, bool]:
+        """A time as it is printed, and whether that is UTC."""
+        return self._instant(text) if text else (None, False)
 
     @cached_property
     def _instant(self) -> Callable[[str], tuple[datetime | None, bool]]:

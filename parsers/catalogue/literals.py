@@ -7,12 +7,15 @@ line with a literal is (matching).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 from ahocorasick_rs import BytesAhoCorasick
 
+from parsers.catalogue.columns import by_columns
 from parsers.catalogue.text import LOG_MARK
 from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
 from parsers.patterns import PATTERNS
@@ -22,6 +25,29 @@ from parsers.patterns.pattern import Pattern
 _MIN_LITERAL = 4
 _WITHIN_WORD = regex.compile(r"\w\w")
 _FULL = LOG4J.logged
+
+
+class Tried(NamedTuple):
+    """A pattern as it is put to a line."""
+
+    pattern: Pattern
+    fullmatch: Callable[[str], re.Match[str] | None] | None
+    """None where it takes more than this line, or an expression that `re` does not know."""
+    tells: bool
+    by_columns: bool
+    names: tuple[str, str]
+    """Columns event and pattern."""
+
+
+def _put(pattern: Pattern) -> Tried:
+    quick = pattern.quick
+    return Tried(
+        pattern,
+        quick.expression.fullmatch if quick is not None else None,
+        pattern.event != "irrelevant",
+        by_columns(pattern),
+        (pattern.event, pattern.name),
+    )
 
 
 class Literals:
@@ -53,9 +79,9 @@ class Literals:
         ranks = {rank for hit in hits if hit < len(self.ranks) for rank in self.ranks[hit]}
         return tuple(self.patterns[rank] for rank in sorted(ranks))
 
-    def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Pattern, ...]:
+    def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Tried, ...]:
         """Those of them that this logger prints."""
-        return tuple(pattern for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
+        return tuple(_put(pattern) for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
 
 
 def _without_logger(pattern: Pattern) -> Sequence[str]:

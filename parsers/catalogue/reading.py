@@ -8,15 +8,17 @@ A line without a literal costs no Python at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from parsers.catalogue.columns import MAX_ROWS, Columns, by_columns
+from parsers.catalogue.columns import Columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
-from parsers.catalogue.literals import relevant
+from parsers.catalogue.literals import Tried, relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
+from parsers.catalogue.quickly import search
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
 from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
@@ -30,6 +32,9 @@ SAME_MOMENT = timedelta(seconds=1)
 
 class Reading:
     """The state of one walk through the plain lines of one writer, chunk by chunk."""
+
+    direct = True
+    """The chunk's lines are the file's own."""
 
     def __init__(
         self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
@@ -62,7 +67,7 @@ class Reading:
         self.layouts.new_chunk()
         at: int | None = 0
         while at is not None:
-            at = yield from self._search(data, at) if self.columns is None else self._search_by_columns(data, at, self.columns)
+            at = yield from self._search(data, at) if self.columns is None else search(self, data, at, self.columns)
         if self.columns is not None:
             yield from self.columns.flush()
         self.owner = self.survey.tail
@@ -115,29 +120,12 @@ class Reading:
         """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
         literals = self.layouts.literals
         for floor, line, begin, end, ids in self._lines(data, base):
-            yield from self._look(data, begin, end, ids)
+            yield from self.look(data, begin, end, ids)
             if self.wrapped_at >= 0:
                 return None
             if self.layouts.literals is not literals:
                 self.line = line
                 return floor
-        return None
-
-    def _search_by_columns(self, data: bytes, base: int, columns: Columns) -> Generator[Told, None, int | None]:
-        """The same; what lines of one statement have in common is done for many of them at once."""
-        literals = self.layouts.literals
-        for floor, line, begin, end, ids in self._lines(data, base):
-            if self.layouts.known and self._take(data, begin, end, ids, columns):
-                continue
-            for row in self._look(data, begin, end, ids):
-                columns.add_row(row)
-            if self.wrapped_at >= 0:
-                return None
-            if self.layouts.literals is not literals:
-                self.line = line
-                return floor
-            if len(columns) >= MAX_ROWS:
-                yield from columns.flush()
         return None
 
     def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
@@ -157,55 +145,30 @@ class Reading:
             at, floor = after, end
         self.line += data.count(b"\n", floor)
 
-    def _take(self, data: bytes, begin: int, end: int, ids: tuple[int, ...], columns: Columns) -> bool:
-        """Does what `_look` does of a line that is a whole record in the layout of the lines before; False, and nothing done, where it
-        is another, or one that needs the lines that follow."""
-        raw = data[begin:end]
-        text = text_of(raw)
-        layout = self.layouts.known[0]
-        record = layout.read(text) if text.isascii() and len(text) <= LONG_MESSAGE else None
-        if record is None or record.logger is None or record.time is None:
-            return False
-        try:
-            context, message = prefix(record.message, record.logger)
-        except ValueError:
-            return False
-        found = quick = None
-        for pattern in self.layouts.literals.tried(ids, record.logger):
-            quick = pattern.quick
-            if quick is None:
-                return False
-            found = quick.expression.fullmatch(message)
-            if found is not None:
-                break
-        self.survey.hits += 1
+    def pass_by(self, record: Record | None, begin: int, known: int, layout: Layout) -> None:
+        """Takes note of a record that was read elsewhere, in this layout; without it, only that it is at `begin`."""
         self.layouts.latest = layout
         self.unread = self.told = False
-        self.owner, self.owner_at, self.known = record, begin, end
-        node = context.get("node")
-        if node is not None:
-            self.survey.nodes[node] += 1
-            self.named = (node, record.time)
-        if found is None:
-            if self.layouts.literals.names_logger(ids):
-                self._count_unrecognised(Seen(text, record.message, record.logger, begin, end))
-        elif quick is not None and pattern.event != "irrelevant":
-            noise = leading_noise(raw) if self.survey.noise else 0
-            seen = Seen(text, record.message, record.logger, begin, end, noise=noise)
-            if by_columns(pattern):
-                place, when = self._place(seen), self._when(seen)
-                near = self._near(when[0]) if node is None else None
-                common = (*place, *when, pattern.event, pattern.name, record.level or None, self._raw(seen), near)
-                columns.add(pattern, found.groups(), context, common, text)
-            else:
-                try:
-                    for row in self._events(pattern, quick.groupdict(found), context, seen):
-                        columns.add_row(row)
-                except ValueError as error:
-                    columns.add_row(self._problem("out-of-range", f"{error}: {text}", seen))
-        return True
+        self.known = known
+        if record is not None:
+            self.owner, self.owner_at = record, begin
 
-    def _look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
+    def tell(self, one: Tried, found: re.Match[str], context: Mapping[str, Any], seen: Seen, columns: Columns) -> None:
+        """Adds the events of a line that a pattern claims."""
+        if one.by_columns:
+            place, when = self._place(seen), self._when(seen)
+            near = self.near(when[0]) if "node" not in context else None
+            level = self.owner.level if self.owner else None
+            columns.add(one.pattern, found.groups(), context, (*place, *when, *one.names, level or None, self._raw(seen), near), seen.text)
+            return
+        assert one.pattern.quick is not None
+        try:
+            for row in self._events(one.pattern, one.pattern.quick.groupdict(found), context, seen):
+                columns.add_row(row)
+        except ValueError as error:
+            columns.add_row(self._problem("out-of-range", f"{error}: {seen.text}", seen))
+
+    def look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
         """Events of the line at [begin, end), which holds these literals."""
         self.survey.hits += 1
         raw = data[begin:end]
@@ -265,7 +228,7 @@ class Reading:
                     yield from self._events(pattern, found.groupdict(), context, seen)
                     return
         if self.layouts.literals.names_logger(ids) and not self.unread:
-            self._count_unrecognised(seen)
+            self.count_unrecognised(seen)
 
     def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:
@@ -282,7 +245,7 @@ class Reading:
             "pattern": pattern.name,
             "level": (self.owner.level or None) if self.owner else None,
             "text": self._raw(seen),
-            "near": self._near(time) if "node" not in context else None,
+            "near": self.near(time) if "node" not in context else None,
             **context,
         }
         for name in pattern.columns:
@@ -303,7 +266,7 @@ class Reading:
         them it means something else."""
         return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None
 
-    def _near(self, time: datetime | None) -> int | None:
+    def near(self, time: datetime | None) -> int | None:
         """The writer named last, if that was in the same moment."""
         if self.named is None or time is None or self.named[1] is None or abs(time - self.named[1]) > SAME_MOMENT:
             return None
@@ -352,7 +315,7 @@ class Reading:
         before = data.count(b"\n", begin, seen.begin)
         return Seen(text, message, logger, begin, end, bare=self.layouts.latest.bare and logger is None, lines_before=before, noise=noise)
 
-    def _count_unrecognised(self, seen: Seen) -> None:
+    def count_unrecognised(self, seen: Seen) -> None:
         logger, level = seen.logger, self.owner.level if self.owner else "INFO"
         if logger is None:
             logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)

@@ -26,6 +26,8 @@ _WITNESSES, _SURE = 300, 3
 class Unwrapped(Reading):
     """The walk through what one writer's lines hold."""
 
+    direct = False
+
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, columns: bool = False) -> None:
         super().__init__(member, source, kind, layouts, columns=columns)
         self.lines: list[Line] = []
