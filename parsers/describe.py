@@ -92,7 +92,7 @@ def _partition(fields: dict[str, str]) -> Row:
         "isr": _ids(fields["Isr"]),
         "adding_replicas": _ids(fields["Adding Replicas"]) if "Adding Replicas" in fields else None,
         "removing_replicas": _ids(fields["Removing Replicas"]) if "Removing Replicas" in fields else None,
-        "value": fields.get("Elr"),
+        "eligible": _ids(elr) if (elr := fields.get("Elr", "N/A")) != "N/A" else None,
     }
 
 

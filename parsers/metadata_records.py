@@ -231,7 +231,7 @@ def _partition(fields: Fields, version: int) -> tuple[Row, Mapping[str, Any]]:
         "leaderEpoch": leader_epoch,
         "partitionEpoch": partition_epoch,
     }
-    return row | _elr(elr, last_known_elr), named | _optional(directories, elr, last_known_elr)
+    return row | _present({"eligible": elr}), named | _optional(directories, elr, last_known_elr)
 
 
 def _partition_change(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
@@ -246,6 +246,7 @@ def _partition_change(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
         "replicas": replicas,
         "removing_replicas": removing,
         "adding_replicas": adding,
+        "eligible": elr,
         "recovering": None if recovery == -1 else recovery == 1,
     }
     changed = {
@@ -258,7 +259,7 @@ def _partition_change(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
     } | _optional(_directories(tagged, 8), elr, last_known_elr)
     row: Row = {"event": "metadata-partition-change", "partition": partition, "topic_id": topic_id}
     named = {"partitionId": partition, "topicId": topic_id} | _present(changed)
-    return row | _present(columns) | _elr(elr, last_known_elr), named
+    return row | _present(columns), named
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,12 +268,6 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _optional(directories: list[str] | None, elr: list[int] | None, last_known_elr: list[int] | None) -> dict[str, Any]:
     return _present({"directories": directories, "eligibleLeaderReplicas": elr, "lastKnownElr": last_known_elr})
-
-
-def _elr(elr: list[int] | None, last_known_elr: list[int] | None) -> Row:
-    """Eligible leader replicas (KIP-966) in `value`: they have no columns of their own."""
-    said = _present({"elr": elr, "lastKnownElr": last_known_elr})
-    return {"value": " ".join(f"{name}={_value(ids)}" for name, ids in said.items())} if said else {}
 
 
 def _config(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:

@@ -48,6 +48,7 @@ class Event:
     byte: int | None
     event: str
     pattern: str | None
+    mode: str | None
     text: str | None
     node: int | None
     topic: str | None
@@ -63,8 +64,10 @@ class Event:
     isr: list[int] | None
     previous_isr: list[int] | None
     replicas: list[int] | None
+    unordered: bool | None
     adding_replicas: list[int] | None
     removing_replicas: list[int] | None
+    eligible: list[int] | None
     recovering: bool | None
     broker: int | None
     brokers: list[int] | None

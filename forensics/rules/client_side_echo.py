@@ -5,7 +5,6 @@ Here: those lines against the losses of the partition. Not here: a consumer that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
@@ -15,7 +14,6 @@ from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
 
 NAMED = 20
-_GROUP = re.compile(r"groupId=([^\],]+)")
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -41,12 +39,8 @@ def _by(event: Event, loss: Loss) -> bool:
     return after and (event.previous_offset or 0) > loss.range.start
 
 
-def _groups(events: list[Event]) -> list[str]:
-    return sorted({m[1] for e in events if (m := _GROUP.search(e.text or "")) is not None})
-
-
 def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None) -> Finding:
-    groups = _groups(events)
+    groups = sorted({e.value for e in events if e.value})
     who = f"consumers of {', '.join(groups[:NAMED])}" if groups else "consumers"
     furthest = max(e.previous_offset or 0 for e in events)
     if loss is not None:

@@ -18,7 +18,7 @@ from forensics.partition.loss import losses
 from forensics.partition.remembered import last_kept
 from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster
-from spark.cluster.settings import DELETIONS, Change
+from spark.cluster.settings import BROKER, CLUSTER, DELETIONS, Change
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, Term
 
@@ -93,7 +93,7 @@ def _owner(event: Event) -> str | None:
         return f"topic {event.topic}"
     if event.event == "metadata-config":
         return f"broker {event.node}" if event.node is not None else "the whole cluster"
-    if event.line is None or not (event.reason or "").startswith("DYNAMIC"):
+    if event.line is None or event.reason not in (BROKER, CLUSTER):
         return None
     return f"broker {event.broker}" if event.broker is not None else "the whole cluster"
 

@@ -9,11 +9,6 @@ from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 
 LEGAL = {"retention-time": "retention time", "retention-size": "retention size", "log-start": "a log start offset that had moved"}
-_MOVES = {
-    "client delete records request": "DeleteRecords",
-    "segment deletion": "retention",
-    "leader offset increment": "the leader's log start offset",
-}
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -24,7 +19,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     events = sorted((*moved, *deleted), key=lambda e: (e.at is None, e.at))
     starts = [o for o in (e.log_start_offset if e.log_start_offset is not None else e.offset for e in moved) if o is not None]
     why = sorted(
-        {_MOVES.get(e.reason or "", e.reason or "a request") for e in moved if e.reason != "leader offset increment"}
+        {"DeleteRecords" if e.reason == "delete-records" else e.reason or "a request" for e in moved if e.reason != "leader"}
         | {LEGAL[e.reason or ""] for e in deleted}
     )
     reason = ", ".join(why) or "the leader's log start offset"

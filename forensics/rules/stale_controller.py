@@ -21,7 +21,6 @@ _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 
 AT_ONCE = timedelta(seconds=30)
 """A leader that was refused for a newer leader epoch hears of that epoch within this time, while controllers and it are alive."""
-_OLD_EPOCH = ("the leader epoch is old", "we sent an old leader epoch", "FENCED_LEADER_EPOCH")
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -89,7 +88,7 @@ def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Clus
     told: set[int] = set()
     heard = cluster.last_line(replica.broker) if replica.rejected else None
     for e in replica.rejected:
-        if e.at is None or heard is None or heard < e.at + AT_ONCE or not any(words in (e.text or "") for words in _OLD_EPOCH):
+        if e.at is None or heard is None or heard < e.at + AT_ONCE or e.reason != "old-leader-epoch":
             continue
         led = next((s for s in reversed(replica.leader_starts) if s.at is not None and s.at <= e.at), None)
         if (

@@ -26,8 +26,18 @@ _NOTHING: Mapping[str, Any] = {}
 
 def by_columns(pattern: Pattern) -> bool:
     """Whether the text of its groups alone makes its event."""
-    said = (*pattern.columns, *pattern.fixed)
-    return pattern.explode is None and None not in pattern.fixed.values() and set(said).isdisjoint((*_COMMON, "source"))
+    said = {*pattern.columns, *pattern.fixed}
+    return (
+        pattern.explode is None
+        and None not in pattern.fixed.values()
+        and said.isdisjoint((*_COMMON, "source"))
+        and "mode" not in pattern.columns
+    )
+
+
+def _constant(pattern: Pattern) -> Row:
+    """The columns that are the same in all its events."""
+    return {"mode": pattern.mode, **pattern.fixed} if pattern.mode is not None else dict(pattern.fixed)
 
 
 class _Said:
@@ -53,7 +63,7 @@ class _Said:
     def columns(self) -> dict[str, pa.Array]:
         """Raises ValueError where a number fits no column."""
         found = {name: _typed(name, texts) for name, texts in self.texts().items()}
-        for name, value in self.pattern.fixed.items():
+        for name, value in _constant(self.pattern).items():
             found[name] = pa.repeat(pa.scalar(value, EVENTS.field(name).type), len(self.places))
         return found
 
@@ -66,7 +76,7 @@ class _Said:
             except ValueError as error:
                 yield place, error
             else:
-                yield place, {**row, **self.pattern.fixed}
+                yield place, {**row, **_constant(self.pattern)}
 
 
 def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:

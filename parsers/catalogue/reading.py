@@ -246,6 +246,7 @@ class Reading:
             "level": (self.owner.level or None) if self.owner else None,
             "text": self._raw(seen),
             "near": self.near(time) if "node" not in context else None,
+            "mode": pattern.mode,
             **context,
         }
         for name in pattern.columns:

@@ -13,7 +13,6 @@ from parsers.patterns import (
     fetching,
     forks,
     groups,
-    housekeeping,
     identity,
     isr,
     kraft,
@@ -23,6 +22,7 @@ from parsers.patterns import (
     quorum,
     requests,
     settings,
+    silent,
     topics,
     truncation,
 )
@@ -44,8 +44,8 @@ PATTERNS: tuple[Pattern, ...] = (
     *topics.PATTERNS,
     *clients.PATTERNS,
     *groups.PATTERNS,
-    *housekeeping.PATTERNS,
     *settings.PATTERNS,
     *early.PATTERNS,
     *forks.PATTERNS,
+    *silent.PATTERNS,
 )

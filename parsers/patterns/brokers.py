@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import regex
 
-from parsers.patterns.pattern import Pattern, Sample, Statement, recognised
+from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Row
 
 _SERVER = ("kafka.server.KafkaServer",)
@@ -22,11 +22,9 @@ _ANY_SERVER = _SERVER + _BROKER
 _ZOOKEEPER = ("kafka.zookeeper.ZooKeeperClient",)
 _ZKCLIENT = ("org.I0Itec.zkclient.ZkClient",)
 _HEALTHCHECK = ("kafka.server.KafkaHealthcheck", "kafka.server.KafkaHealthcheck$SessionExpireListener")
-_ZK_NODES = ("kafka.zk.KafkaZkClient", "kafka.zk.KafkaZkClient$CheckedEphemeral", "kafka.utils.ZKCheckedEphemeral", "kafka.utils.ZkUtils")
 _MAX_SILENCE_MS = 366 * 24 * 3600 * 1000
 _CONTROLLER_SERVER = ("kafka.server.ControllerServer",)
 _SHARED = ("kafka.server.SharedServer",)
-_RAFT_SERVER = ("kafka.server.KafkaRaftServer",)
 _LIFECYCLE = ("kafka.server.BrokerLifecycleManager", "org.apache.kafka.server.BrokerLifecycleManager")
 
 
@@ -453,6 +451,7 @@ _REGISTRATION: tuple[Pattern, ...] = (
         regex=r"Registered broker (?P<broker>\d+) at path \S+ with address(?:es:)? .*?(?:, czxid \(broker epoch\): (?P<broker_epoch>-?\d+))?",
         versions=("0.8.0", "3.9"),
         explode=_of_itself,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] INFO Registered broker 1 at path /brokers/ids/1 with address kafka-1:9092. (kafka.utils.ZkUtils$)",
@@ -473,33 +472,6 @@ _REGISTRATION: tuple[Pattern, ...] = (
                 "real: unclean-election-0.10.2.2-zk",
             ),
         ),
-    ),
-    Pattern(
-        name="broker-znode-stat",
-        event="irrelevant",
-        literal="Stat of the created znode at ",
-        regex=r"Stat of the created znode at .*",
-        versions=("2.2", "3.9"),
-        loggers=_ZK_NODES,
-        multiline=True,
-        samples=(
-            Sample(
-                "[2024-05-01 12:00:00,123] INFO Stat of the created znode at /brokers/ids/4 is: 73,73,1795226553600,1795226553600,1,0,0,"
-                "72057600515932161,207,0,73\n (kafka.zk.KafkaZkClient)",
-                {},
-                "source: 2.8 KafkaZkClient",
-            ),
-        ),
-        note="The stat ends in a newline of its own; its czxid is in the line that follows.",
-    ),
-    Pattern(
-        name="broker-znode-stat-end",
-        event="irrelevant",
-        literal="(kafka.zk.KafkaZkClient)",
-        regex=r"\(kafka\.zk\.KafkaZkClient\)",
-        versions=("2.2", "3.9"),
-        samples=(Sample("(kafka.zk.KafkaZkClient)", {}, "source: 2.8 KafkaZkClient"),),
-        note="The last line of a znode's stat whose first one is in the file before, which was rolled in between.",
     ),
     Pattern(
         name="broker-registered-kraft",
@@ -953,115 +925,9 @@ _DEATHS: tuple[Pattern, ...] = (
     ),
 )
 
-_IRRELEVANT: tuple[Statement, ...] = (
-    ("logger-registered", "preRegister called. Server=", "{}.*", ("0.8.0", "3.9"), ("state.change.logger",),
-     "preRegister called. Server=com.sun.jmx.mbeanserver.JmxMBeanServer@1b2c3d4e, name=log4j:logger=state.change.logger"),
-    ("remaining", "Remaining partitions to move", "{}.*", ("0.8.2", "3.9"), _SERVER,
-     "[KafkaServer id=3] Remaining partitions to move: [t-0, t-1]"),
-    ("shutdown-slow", "Error during controlled shutdown, ", "{}.*", ("0.8.2", "3.9"), _SERVER,
-     "[KafkaServer id=3] Error during controlled shutdown, possibly because leader movement took longer than the configured"
-     " controller.socket.timeout.ms and/or request.timeout.ms: Connection to 1 was disconnected before the response was read"),
-    ("shutdown-again", "Attempted to enter pending controlled shutdown state, ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
-     "[BrokerLifecycleManager id=3] Attempted to enter pending controlled shutdown state, but we are already in that state."),
-    ("shutdown-ignored", "The broker is SHUTTING_DOWN. ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
-     "[BrokerLifecycleManager id=3] The broker is SHUTTING_DOWN. Ignoring heartbeat response."),
-    ("raft-server", "Kafka Server started", "{}", ("2.8", "4.3"), _RAFT_SERVER, "[KafkaRaftServer nodeId=100] Kafka Server started"),
-    ("meta-properties", "meta.properties (kafka.server.", "Rewriting .*meta\\.properties", ("3.7", "4.3"), _SERVER + _RAFT_SERVER,
-     "[KafkaServer id=1] Rewriting /data/meta.properties"),
-    ("controller-server", "kafka.server.ControllerServer",
-     "(?:shutting down|shut down completed|Waiting for .*|Finished waiting for .*)",
-     ("2.8", "4.3"), _CONTROLLER_SERVER, "[ControllerServer id=100] shutting down"),
-    ("shared-server", "ing SharedServer (kafka.server.SharedServer", "(?:Start|Stopp)ing SharedServer", ("3.4", "4.3"), _SHARED,
-     "[SharedServer id=1] Starting SharedServer"),
-    ("waiting", "aiting for ", "(?:W|Finished w){}.*", ("3.3", "4.3"), _BROKER + _SHARED,
-     "[BrokerServer id=3] Waiting for controller quorum voters future"),
-    ("persister", " persister", "Using no.op{}|Unknown{} specified\\. .*", ("4.0", "4.3"), _BROKER, "[BrokerServer id=3] Using no-op persister"),
-    ("callback", "Error executing broker ready callback: ", "{}.*", ("4.3", "4.3"), _BROKER,
-     "[BrokerServer id=3] Error executing broker ready callback: java.lang.RuntimeException"),
-    ("producer-ids", "Exhausted all demo/temporary producerIds ", "{}.*", ("2.8", "2.8"), _BROKER,
-     "[BrokerServer id=3] Exhausted all demo/temporary producerIds as the next one will has extend past the block size of 1000"),
-    ("state-odd", "Unexpected broker state ", "{}.*", ("2.8", "4.3"), _LIFECYCLE,
-     "[BrokerLifecycleManager id=3] Unexpected broker state NOT_RUNNING"),
-    ("id-ungenerated", "Failed to generate broker.id due to", "{} ?", ("0.9.0", "3.9"), _SERVER,
-     "[KafkaServer id=1] Failed to generate broker.id due to "),
-    ("id-unread", " under log directory ", "Fail to read .*{}.*", ("1.0", "2.7"), _SERVER,
-     "[KafkaServer id=1] Fail to read meta.properties under log directory /data"),
-    ("chroot", "Created zookeeper path ", "{}.*", ("0.8.2", "2.8"), _SERVER, "Created zookeeper path /kafka"),
-    ("controller-unregistered", "Broker registration for controller ", "{}.*", ("1.1", "3.9"), _SERVER,
-     "[KafkaServer id=1] Broker registration for controller 2 is not available in the metadata cache"),
-    ("controller-absent", "controller present in the metadata cache", "No (?:zk )?{}", ("3.0", "3.9"), _SERVER,
-     "[KafkaServer id=1] No controller present in the metadata cache"),
-    ("controller-absent-zk", "No controller registered in ZooKeeper", "{}", ("1.1", "2.8"), _SERVER,
-     "[KafkaServer id=1] No controller registered in ZooKeeper"),
-    ("migrating", "Starting up additional components for ZooKeeper migration", "{}", ("3.4", "3.9"), _SERVER,
-     "[KafkaServer id=1] Starting up additional components for ZooKeeper migration"),
-    ("migrating-caught-up", "Finished catching up on KRaft metadata log, ", "{}.*", ("3.4", "3.9"), _SERVER,
-     "[KafkaServer id=1] Finished catching up on KRaft metadata log, requesting that the KRaft controller unfence this broker"),
-    ("migrating-shutdown", "ZkBroker currently has a KRaft controller. ", "{}.*", ("3.4", "3.9"), _SERVER,
-     "[KafkaServer id=1] ZkBroker currently has a KRaft controller. Controlled shutdown will be handled through broker lifecycle manager"),
-    ("migrating-log", " local metadata log", "(?:Deleting|Successfully deleted){}.*", ("3.7", "3.9"), _SERVER,
-     "[KafkaServer id=1] Successfully deleted local metadata log. It will be re-created."),
-    ("migrating-unsafe", "Caution! Enabled ZooKeeper migration ", "{}.*", ("3.9", "3.9"), _SERVER,
-     "[KafkaServer id=1] Caution! Enabled ZooKeeper migration without metadata transactions support."),
-    ("futures", " processing ", "(?:Start|End){}(?:authorizer futures|enable request processing future)", ("3.8", "3.9"), _SERVER,
-     "[KafkaServer id=1] Start processing authorizer futures"),
-    ("zk-connecting", "Initializing a new session to ", "{}.*", ("1.1", "3.9"), _ZOOKEEPER,
-     "[ZooKeeperClient Kafka server] Initializing a new session to 127.0.0.1:43779."),
-    ("zk-waiting", "Waiting until connected.", "{}", ("1.1", "3.9"), _ZOOKEEPER, "[ZooKeeperClient Kafka server] Waiting until connected."),
-    ("zk-connected", "] Connected. (", "Connected\\.", ("1.1", "3.9"), _ZOOKEEPER, "[ZooKeeperClient Kafka server] Connected."),
-    ("zk-closed", "] Clos", "Clos(?:ing|ed)\\.", ("1.1", "3.9"), _ZOOKEEPER, "[ZooKeeperClient Kafka server] Closing."),
-    ("zk-recreating", "Error when recreating ZooKeeper, retrying after a short sleep", "{}", ("1.1", "3.9"), _ZOOKEEPER,
-     "[ZooKeeperClient Kafka server] Error when recreating ZooKeeper, retrying after a short sleep"),
-    ("zk-handler", "Uncaught error in handler ", "{}.*", ("1.1", "3.9"), _ZOOKEEPER,
-     "[ZooKeeperClient Kafka server] Uncaught error in handler controller-state-change-handler"),
-    ("zk-auth", "Auth failed", "{}(?:\\.|, initialized=.*)", ("1.1", "3.9"), _ZOOKEEPER, "[ZooKeeperClient Kafka server] Auth failed."),
-    ("zk-state", "zookeeper state changed (", "{}(?!Expired).*", ("0.8.2", "1.0"), _ZKCLIENT, "zookeeper state changed (SyncConnected)"),
-    ("zk-keeper", "Waiting for keeper state ", "{}\\w+", ("0.8.2", "1.0"), _ZKCLIENT, "Waiting for keeper state SyncConnected"),
-    ("zk-sasl", "Client SASL has been explicitly disabled", "{}.*", ("0.9.0", "1.0"), _ZKCLIENT,
-     "Client SASL has been explicitly disabled with zookeeper.sasl.client"),
-    ("zk-registered-again", "done re-registering broker", "{}", ("0.8.2", "1.0"), _HEALTHCHECK, "done re-registering broker"),
-    ("zk-topics", " path to watch for new topics", "Subscribing to .*{}", ("0.8.2", "1.0"), _HEALTHCHECK,
-     "Subscribing to /brokers/topics path to watch for new topics"),
-    ("zk-unreachable", "Could not establish session with zookeeper", "{}", ("0.9.0", "1.0"), _HEALTHCHECK,
-     "Could not establish session with zookeeper"),
-    ("znode-creating", " (is it secure? ", "Creating .*{}\\w+\\)", ("0.9.0", "3.9"), _ZK_NODES, "Creating /brokers/ids/1 (is it secure? false)"),
-    ("znode-result", "Result of znode creation ", "{}.*", ("0.9.0", "2.1"), _ZK_NODES, "Result of znode creation at /brokers/ids/1 is: OK"),
-    ("znode-failed", "Error while creating ephemeral at ", "{}.*", ("1.1", "3.9"), _ZK_NODES,
-     "Error while creating ephemeral at /controller, node already exists and owner '0x1' does not match current session '0x2'"),
-    ("znode-undeleted", "Error while deleting ephemeral node at ", "{}.*", ("2.2", "3.9"), _ZK_NODES,
-     "Error while deleting ephemeral node at /brokers/ids/1 with return code: CONNECTIONLOSS"),
-    ("znode-gone", "The ephemeral node at ", "{}.*", ("1.1", "3.9"), _ZK_NODES,
-     "The ephemeral node at /brokers/ids/1 went away while reading it, attempting create() again"),
-    ("znode-taken", "Was not possible to create the ephemeral at ", "{}.*", ("2.2", "3.9"), _ZK_NODES,
-     "Was not possible to create the ephemeral at /brokers/ids/1, node already exists and owner '0x1' does not match current session '0x2',"
-     " trying to delete and re-create it with the newest Zookeeper session"),
-    ("znode-updated", "Updated broker ", "{}\\d+ at path .* with addresses: .*", ("1.1", "3.9"), _ZK_NODES,
-     "Updated broker 1 at path /brokers/ids/1 with addresses: ArrayBuffer()"),
-    ("znode-controller", "KRaft controller ", "(?:Successfully registered )?{}\\d+ (?:overwriting|creating|with) .*", ("3.4", "3.9"), _ZK_NODES,
-     "Successfully registered KRaft controller 100 with ZK epoch 5"),
-    ("znode-epoch-changed", "The ZK controller epoch changed ", "{}.*", ("3.4", "3.9"), _ZK_NODES,
-     "The ZK controller epoch changed before the KRaft controller could register"),
-    ("zk-error", "ZooKeeper had an error ", "{}.*", ("3.4", "3.9"), _ZK_NODES,
-     "ZooKeeper had an error before the KRaft controller could register"),
-    ("reassignment-json", "Ignoring partition reassignment due to invalid json: ", "{}.*", ("2.0", "3.9"), _ZK_NODES,
-     "Ignoring partition reassignment due to invalid json: x"),
-    ("configs-unchecked", "Setting entity configs without any checks on the controller.", "{}", ("3.7", "3.9"), _ZK_NODES,
-     "Setting entity configs without any checks on the controller."),
-    ("signals", "Registered signal handlers for ", "{}.*", ("2.3", "4.3"), (), "Registered signal handlers for TERM, INT, HUP"),
-    ("signals-failed", "Failed to register optional signal handler ", "{}.*", ("1.1", "4.3"), (),
-     "Failed to register optional signal handler that logs a message when the process is terminated by a signal. Reason for registration"
-     " failure is: x"),
-    ("fault-action", "Failed to run ", "{}(?:LoggingFaultHandler|terminating) action\\.", ("3.3", "4.3"), _FAULTS,
-     "Failed to run LoggingFaultHandler action."),
-    ("connecting", "Connecting to ", "{}(?:zookeeper on |ZK: ).*", ("0.8.0", "3.9"), _SERVER, "Connecting to zookeeper on 127.0.0.1:43779"),
-    ("commit-id", "Kafka commitId", "{} ?: .*", ("0.9.0", "4.3"), (), "Kafka commitId: 3146c6ff4a24cc24"),
-)  # fmt: skip
-"""Lines about a broker's life that another line tells better."""
-
 
 PATTERNS: tuple[Pattern, ...] = (
     *_LIFE,
     *_REGISTRATION,
     *_DEATHS,
-    *recognised("broker", "org.apache.kafka.common.utils.AppInfoParser", _IRRELEVANT),
 )

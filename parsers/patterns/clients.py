@@ -1,7 +1,7 @@
 """What consumers print when a broker does not know the offset they are at: a loss as it was seen from outside.
 
 Here: the lines of org.apache.kafka.clients.consumer.internals, where a client's log is among the evidence. Not here: any other line of a
-client. Their `[Consumer clientId=…, groupId=…] ` (1.0 and later) names who it was; it stays in the text.
+client.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from parsers.patterns.pattern import TP, Pattern, Sample
 
 _CONSUMER = "org.apache.kafka.clients.consumer.internals."
-_WHO = r"(?:\[\w*[cC]onsumer [^\]]*\] )?"
 _FETCHERS = tuple(_CONSUMER + name for name in ("Fetcher", "AbstractFetch", "FetchCollector"))
 _VALIDATORS = tuple(_CONSUMER + name for name in ("Fetcher", "SubscriptionState", "OffsetFetcherUtils", "OffsetFetcher"))
 
@@ -18,8 +17,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="consumer-out-of-range",
         event="client-reset",
         literal=" is out of range for partition ",
-        regex=_WHO
-        + r"Fetch (?:offset (?P<previous_offset>\d+)|position FetchPosition\{offset=(?P<previous_offset>\d+), .*\}) is out of range for"
+        regex=r"Fetch (?:offset (?P<previous_offset>\d+)|position FetchPosition\{offset=(?P<previous_offset>\d+), .*\}) is out of range for"
         rf" partition {TP}, (?:resetting offset|raising error to the application since no reset policy is configured)",
         versions=("0.9.0", "4.3"),
         loggers=_FETCHERS,
@@ -28,7 +26,7 @@ PATTERNS: tuple[Pattern, ...] = (
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Consumer clientId=billing-1, groupId=billing] Fetch offset 358 is out of range for"
                 " partition orders-0, resetting offset (org.apache.kafka.clients.consumer.internals.Fetcher)",
-                {"topic": "orders", "partition": 0, "previous_offset": 358, "reason": "out-of-range"},
+                {"topic": "orders", "partition": 0, "previous_offset": 358, "reason": "out-of-range", "value": "billing"},
                 "source: 1.1 Fetcher",
             ),
             Sample(
@@ -44,8 +42,7 @@ PATTERNS: tuple[Pattern, ...] = (
         name="consumer-truncation",
         event="client-reset",
         literal="Truncation detected for partition ",
-        regex=_WHO
-        + rf"Truncation detected for partition {TP} at offset FetchPosition\{{offset=(?P<previous_offset>\d+), .*?\}}+(?:, resetting offset"
+        regex=rf"Truncation detected for partition {TP} at offset FetchPosition\{{offset=(?P<previous_offset>\d+), .*?\}}+(?:, resetting offset"
         r"(?: to the first offset known to diverge FetchPosition\{offset=(?P<offset>\d+), .*\})?|,? .*but no reset policy is set)",
         versions=("2.1", "4.3"),
         loggers=_VALIDATORS,
@@ -57,7 +54,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 " null)], epoch=4}}, resetting offset to the first offset known to diverge FetchPosition{offset=200,"
                 " offsetEpoch=Optional[0], currentLeader=LeaderAndEpoch{leader=Optional[a:9092 (id: 1 rack: null)], epoch=4}}"
                 " (org.apache.kafka.clients.consumer.internals.SubscriptionState)",
-                {"topic": "orders", "partition": 0, "previous_offset": 358, "offset": 200, "reason": "truncation"},
+                {"topic": "orders", "partition": 0, "previous_offset": 358, "offset": 200, "reason": "truncation", "value": "billing"},
                 "source: 2.8 SubscriptionState",
             ),
         ),

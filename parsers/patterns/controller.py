@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
-from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample, Statement, column, recognised
+from parsers.patterns.pattern import IDS, TOPIC, TP, Pattern, Sample, column
 from parsers.schemas import Row
 
 _STATE_COLUMN = {
@@ -88,7 +88,8 @@ def _isr_written(row: Row) -> Iterator[Row]:
 
 def _transition(row: Row) -> Iterator[Row]:
     groups = row["_groups"]
-    yield {**row, "reason": f"{groups['_old']}->{groups['_new']}"}
+    value = "made" if groups["_old"] == "NonExistentPartition" else None
+    yield {**row, "reason": f"{groups['_old']}->{groups['_new']}", "value": value}
 
 
 def _leader_after(row: Row) -> Iterator[Row]:
@@ -152,7 +153,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Cc]hanged partition {TP} {_FROM_TO} with state (?P<_state>LeaderAndIsr\(.*\))",
         versions=("1.1", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_with_state,
         samples=(
             Sample(
@@ -205,7 +206,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Cc]hanged partition {TP} {_FROM_TO} with leader (?P<leader>-?\d+)",
         versions=("0.8.2", "1.0"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_leader_after,
         samples=(
             Sample(
@@ -238,6 +239,7 @@ _STATES: tuple[Pattern, ...] = (
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
         explode=_transition,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 03:01:20,086] TRACE Controller 3 epoch 1 changed partition [orders,1] state from NonExistentPartition to"
@@ -260,7 +262,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=rf"[Ee]lected leader (?P<leader>-?\d+) for Offline partition {TP}",
         versions=("0.8.2", "1.0"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided", "value": "elected"},
+        fixed={"mode": "zookeeper", "reason": "decided", "value": "elected"},
         explode=_by_controller,
         samples=(
             Sample(
@@ -279,7 +281,7 @@ _STATES: tuple[Pattern, ...] = (
         r" as part of transition to (?P<value>\w+)",
         versions=("2.6", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "decided"},
+        fixed={"mode": "zookeeper", "reason": "decided"},
         explode=_with_state,
         samples=(
             Sample(
@@ -363,7 +365,7 @@ _STATES: tuple[Pattern, ...] = (
         rf" to broker (?P<broker>\d+) for partition {TP}",
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "sent"},
+        fixed={"mode": "zookeeper", "reason": "sent"},
         explode=_with_state,
         samples=(
             Sample(
@@ -415,7 +417,7 @@ _STATES: tuple[Pattern, ...] = (
         rf"|assigned replica list {_LIST}) to leader \d+ for partition being reassigned {TP}",
         versions=("0.8.2", "3.9"),
         loggers=_STATE_CHANGE,
-        fixed={"reason": "sent"},
+        fixed={"mode": "zookeeper", "reason": "sent"},
         explode=_with_state,
         samples=(
             Sample(
@@ -466,7 +468,7 @@ _STATES: tuple[Pattern, ...] = (
         literal="Selected new leader and ISR ",
         regex=rf"Selected new leader and ISR {_LEADER_AND_ISR} for offline partition {TP}",
         versions=("0.8.2", "1.0"),
-        fixed={"reason": "decided", "value": "OfflinePartition->OnlinePartition"},
+        fixed={"mode": "zookeeper", "reason": "decided", "value": "OfflinePartition->OnlinePartition"},
         explode=_with_state,
         samples=(
             Sample(
@@ -1070,7 +1072,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         regex=r"(?P<controller>\d+) successfully elected as (?:leader|the controller)"
         r"(?:\. Epoch incremented to (?P<controller_epoch>\d+) and epoch zk version is now \d+)?",
         versions=("0.8.2", "3.9"),
-        fixed={"reason": "elected"},
+        fixed={"mode": "zookeeper", "reason": "elected"},
         samples=(
             Sample(
                 "[2026-11-21 02:02:32,153] INFO [Controller id=2] 2 successfully elected as the controller. Epoch incremented to 1 and"
@@ -1213,6 +1215,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         r"(?: bounced brokers: (?P<_bounced>[^:]*),)? all live brokers: (?P<_live>[^:]*)",
         versions=("0.8.2", "3.9"),
         explode=_broker_changes,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 02:06:22,721] INFO [Controller id=2] Newly added brokers: , deleted brokers: 3, bounced brokers: , all live"
@@ -1301,6 +1304,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         r" new partition replica assignment \[(?P<_assignment>.*)\]",
         versions=("0.8.2", "3.9"),
         explode=_topic_changes,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 03:01:20,075] INFO [TopicChangeListener on Controller 3]: New topics: [Set(orders)], deleted topics:"
@@ -1328,6 +1332,7 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
         regex=r"Starting topic deletion for topics (?P<_topics>.*?),?",
         versions=("0.8.2", "3.9"),
         explode=_each_topic,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2026-11-21 02:08:43,382] INFO [Controller id=3] Starting topic deletion for topics staging"
@@ -1405,306 +1410,6 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
     ),
 )
 
-_SELECTORS = (
-    "kafka.controller.OfflinePartitionLeaderSelector",
-    "kafka.controller.ReassignedPartitionLeaderSelector",
-    "kafka.controller.PreferredReplicaPartitionLeaderSelector",
-    "kafka.controller.ControlledShutdownLeaderSelector",
-    "kafka.controller.NoOpLeaderSelector",
-)
-_PARTITION_MACHINE = ("kafka.controller.PartitionStateMachine", "kafka.controller.ZkPartitionStateMachine")
-_REPLICA_MACHINE = ("kafka.controller.ReplicaStateMachine", "kafka.controller.ZkReplicaStateMachine")
-_MACHINES = _PARTITION_MACHINE + _REPLICA_MACHINE
-_DELETION = ("kafka.controller.TopicDeletionManager", "kafka.controller.TopicDeletionManager$DeleteTopicsThread")
-_SEND = ("kafka.controller.RequestSendThread",)
-_CHANNEL = ("kafka.controller.ControllerChannelManager", "kafka.controller.ControllerBrokerRequestBatch")
-
-_IRRELEVANT: tuple[Statement, ...] = (
-    ("replica-state", "hanged state of replica ", "[Cc]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "[Controller id=1 epoch=2] Changed state of replica 2 for partition t-0 from NewReplica to OnlineReplica"),
-    ("replica-state-failed", "nitiated state change of replica ", "(?:Controller \\d+ epoch \\d+ )?[Ii]{}.*", ("0.8.2", "3.9"),
-     _STATE_CHANGE,
-     "Controller 2 epoch 3 initiated state change of replica 1 for partition [t,0] from NewReplica to OnlineReplica failed"),
-    ("election-begins", "tarted leader election for partition ", "[Ss]{}.*", ("0.8.2", "1.0"), _STATE_CHANGE,
-     "Controller 3 epoch 1 started leader election for partition [orders,1]"),
-    ("state-change-failed", " failed to change state for partition ", "(?:Controller \\d+ epoch \\d+){}.* to (?!OnlinePartition)\\w+",
-     ("1.1", "3.9"),
-     _STATE_CHANGE, "[Controller id=1 epoch=3] Controller 1 epoch 3 failed to change state for partition t-0 from OnlinePartition to"
-     " NewPartition"),
-    ("initiated-failed", "nitiated state change for partition ", "[Ii]{}.* to (?!OnlinePartition)\\w+ failed", ("0.8.2", "1.0"),
-     _STATE_CHANGE,
-     "Controller 2 epoch 3 initiated state change for partition [t,0] from OnlinePartition to NewPartition failed"),
-    ("replica-unassigned", " that is not part of the assignment ", "Adding replica \\(\\d+\\){}.*", ("2.5", "3.9"), _REPLICA_MACHINE,
-     "[ReplicaStateMachine controllerId=2] Adding replica (4) that is not part of the assignment ReplicaAssignment(replicas=1,2,"
-     " addingReplicas=, removingReplicas=)"),
-    ("listener-triggered", " triggered ", "(?:Add Partition|Partition modification){}.* for path .*", ("0.8.2", "0.10.2"), (),
-     "[AddPartitionsListener on 3]: Add Partition triggered {} for path /brokers/topics/t"),
-    ("handling-error", "Error while handling ", "{}(?:new topic|add partitions for data path .*|broker changes|partition reassignment)",
-     ("0.8.2", "0.10.2"), (), "[BrokerChangeListener on Controller 3]: Error while handling broker changes"),
-    ("deletion-idle", "Waiting for signal to start or continue topic deletion", "{}", ("0.8.2", "0.10.2"), (),
-     "[delete-topics-thread-3], Waiting for signal to start or continue topic deletion"),
-    ("info-unparsed", "Failed to parse the controller info as json. ", "{}.*", ("0.8.2", "1.0"), (),
-     "Failed to parse the controller info as json. Probably this controller is still using the old format [3] to store the broker id in"
-     " zookeeper"),
-    ("notification-unparsed", "Invalid topic and partition JSON", "{}.*", ("0.9.0", "1.0"), (),
-     "[Controller 3]: Invalid topic and partition JSON: None in ZK: /isr_change_notification/isr_change_0000000001"),
-    ("assignment-written", " for replica assignment", "Updated path .* with .*{}", ("0.8.2", "1.0"), _CONTROLLER,
-     "[Controller 3]: Updated path /brokers/topics/t with {} for replica assignment"),
-    ("preferred-waiting", "PreferredReplicaLeaderElection waiting: ", "{}.*", ("2.2", "2.3"), _CONTROLLER,
-     "[Controller id=3] PreferredReplicaLeaderElection waiting: Set(t-0), results: Map()"),
-    ("update-metadata-sending", "ending UpdateMetadata request ", "[Ss]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "[Controller id=2 epoch=1] Sending UpdateMetadata request to brokers HashSet(2) for 0 partitions"),
-    ("leader-and-isr-counts", "Sending LeaderAndIsr request to broker ", "{}.*", ("2.6", "3.9"), _STATE_CHANGE,
-     "[Controller id=3 epoch=1] Sending LeaderAndIsr request to broker 1 with 0 become-leader and 1 become-follower partitions"),
-    ("stop-replica-sending", "Sending StopReplica request ", "{}.*", ("2.6", "3.9"), _STATE_CHANGE,
-     "[Controller id=2 epoch=1] Sending StopReplica request for 1 replicas to broker 4"),
-    ("response", "eceived response ", "[Rr]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "[Controller id=1 epoch=1] Received response {error_code=0,_tagged_fields={}} for request UPDATE_METADATA with correlation id 0 sent"
-     " to"
-     " broker 127.0.0.1:48081 (id: 2 rack: null)"),
-    ("response-error", "Received error ", "{}.*", ("1.0", "3.9"), _STATE_CHANGE,
-     "[Controller id=1 epoch=1] Received error NONE in UpdateMetadata response UpdateMetadataResponseData(errorCode=11) from broker 2"),
-    ("reassignment-send-failed", "ailed to send LeaderAndIsr request with new ", "[Ff]{}.*", ("0.8.2", "3.9"), _STATE_CHANGE,
-     "Controller 2 epoch 3 failed to send LeaderAndIsr request with new assigned replica list 1,2 to leader for partition being"
-     " reassigned [t,0]"),
-    ("stop-replica-debug", "The stop replica request ", "{}.*", ("0.8.2", "2.5"), _CHANNEL,
-     "The stop replica request (delete = false) sent to broker 1 is [Topic=payments,Partition=2,Replica=1]"),
-    ("producer-block", " producerId block", "(?:There is no|Read current|Acquired new){}.*", ("3.0", "3.9"), _CONTROLLER,
-     "[Controller id=1] Acquired new producerId block ProducerIdsBlock(assignedBrokerId=1, firstProducerId=0, size=1000) by writing to Zk"
-     " with path version 1"),
-    ("connecting", " trying to connect to broker ", "Controller \\d+{}.*", ("0.8.2", "3.9"), _CHANNEL,
-     "[Channel manager on controller 2]: Controller 2 trying to connect to broker 1"),
-    ("not-sending", "Not sending request ", "{}.*", ("0.8.2", "3.9"), _CHANNEL,
-     "[Channel manager on controller 3]: Not sending request (type=LeaderAndIsRequest, controllerId=3) to broker 1, since it is offline."),
-    ("removing-broker", "Error while removing broker by the controller", "{}", ("0.8.2", "3.9"), _CHANNEL,
-     "[Channel manager on controller 3]: Error while removing broker by the controller"),
-    ("leader-not-assigned", "Leader not yet assigned for partition ", "{}.*", ("0.8.2", "3.9"), (),
-     "Leader not yet assigned for partition [t,0]. Skip sending UpdateMetadataRequest."),
-    ("requests-pending", "Haven't been able to send ", "{}.*", ("0.9.0", "3.9"), (),
-     "Haven't been able to send leader and isr requests, current state of the map is $leaderAndIsrRequestMap. Exception message: $e"),
-    ("send-failed", " fails to send ", "Controller \\d+(?: epoch \\d+)?{}.*", ("0.8.2", "3.9"), _SEND,
-     "[RequestSendThread controllerId=3] Controller 3 fails to send a request to broker 127.0.0.1:58067 (id: 1 rack: null)"),
-    ("connected", " for sending state change requests", "Controller \\d+ connected to .*{}", ("0.8.2", "3.9"), _SEND,
-     "[Controller-3-to-broker-3-send-thread], Controller 3 connected to 127.0.0.1:40555 (id: 3 rack: null) for sending state change"
-     " requests"),
-    ("connection-failed", "'s connection to broker ", "Controller \\d+{}.* was unsuccessful", ("0.8.2", "3.9"), _SEND,
-     "[RequestSendThread controllerId=2] Controller 2's connection to broker 127.0.0.1:44469 (id: 3 rack: null) was unsuccessful"),
-    ("selector-no-isr", "Pick the leader from the alive assigned replicas: ", "No broker in ISR is alive for .*{}.*", ("0.8.2", "1.0"),
-     _SELECTORS, "[OfflinePartitionLeaderSelector]: No broker in ISR is alive for [orders,1]. Pick the leader from the alive assigned"
-     " replicas: "),
-    ("selector-isr", "Some broker in ISR is alive for ", "{}.*", ("0.8.2", "1.0"), _SELECTORS,
-     "[OfflinePartitionLeaderSelector]: Some broker in ISR is alive for [orders,1]. Select 3 from ISR 3 to be the leader."),
-    ("selector-shutdown", " : current leader = ", "Partition .*{}.*", ("0.8.2", "1.0"), _SELECTORS,
-     "[ControlledShutdownLeaderSelector]: Partition [t,0] : current leader = 1, new leader = 2"),
-    ("selector-no-op", "I should never have been asked to perform leader election", "{}.*", ("0.8.2", "1.0"), _SELECTORS,
-     "[NoOpLeaderSelector]: I should never have been asked to perform leader election, returning the current LeaderAndIsr and replica"
-     " assignment."),
-    ("send-thread", "kafka.controller.RequestSendThread", "(?:Starting|Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?",
-     ("0.8.2", "3.9"), _SEND,
-     "[Controller-3-to-broker-3-send-thread], Starting "),
-    ("event-thread", "kafka.controller.ControllerEventManager$ControllerEventThread",
-     "(?:Stopped|Shutting down|Shutdown completed|shutdownInitiated .*) ?", ("0.11.0", "3.9"), _EVENTS,
-     "[ControllerEventThread controllerId=3] Stopped"),
-    ("machine-started", " state machine with initial state -> ", "Started (?:partition|replica){}.*", ("0.8.2", "3.9"), _MACHINES,
-     "[ReplicaStateMachine controllerId=1] Started replica state machine with initial state -> Map()"),
-    ("machine-stopped", " state machine", "Stopped (?:partition|replica){}", ("0.8.2", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Stopped partition state machine"),
-    ("machine-initializing", "Initializing ", "{}(?:partition|replica) state", ("1.1", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Initializing partition state"),
-    ("machine-triggering", "Triggering o", "{}\\w+ (?:partition|replica) state changes", ("1.1", "3.9"), _MACHINES,
-     "[ReplicaStateMachine controllerId=2] Triggering offline replica state changes"),
-    ("machine-invoking", "Invoking state change to ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
-     "[Partition state machine on Controller 3]: Invoking state change to NewPartition for partitions [orders,1],[orders,0]"),
-    ("machine-error", "Error while moving some ", "{}.*", ("0.8.2", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Error while moving some partitions to OnlinePartition state"),
-    ("machine-moved", "Controller moved to another broker when ", "{}.*", ("2.1", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Controller moved to another broker when moving some partitions to OnlinePartition state"),
-    ("machine-retry", "Retrying leader election with strategy ", "{}.*", ("2.4", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Retrying leader election with strategy OfflinePartitionLeaderElectionStrategy(false) for"
-     " partitions ArrayBuffer(t-0)"),
-    ("machine-zk-conflict", "but failed with bad ZK version. This will be retried.", ".*{}", ("2.7", "3.9"), _MACHINES,
-     "[PartitionStateMachine controllerId=2] Controller failed to elect leader for partition t-0. Attempted to write state"
-     " LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2), zkVersion=4), but failed with bad ZK version. This will be retried."),
-    ("machine-live-replicas", "Live assigned replicas for partition ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
-     "[Partition state machine on Controller 3]: Live assigned replicas for partition [orders,1] are: [List(1, 3, 2)]"),
-    ("machine-first-leader", "Initializing leader and isr for partition ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
-     "[Partition state machine on Controller 3]: Initializing leader and isr for partition [orders,1] to (Leader:1,ISR:1,3,2,LeaderEpoch:0,"
-     "ControllerEpoch:1)"),
-    ("machine-leader-cache", "After leader election, leader cache ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
-     "[Partition state machine on Controller 3]: After leader election, leader cache is updated to Map([payments,2] -> (Leader:2,ISR:2,1,3,"
-     "LeaderEpoch:0,ControllerEpoch:1))"),
-    ("machine-deleted", "Are all replicas for topic ", "{}.*", ("0.8.2", "1.0"), _MACHINES,
-     "[Replica state machine on controller 3]: Are all replicas for topic t deleted Map()"),
-    ("listener-fired", "istener fired", "[\\w ]*[Ll]{}.*", ("0.8.2", "3.9"), (),
-     "[BrokerChangeListener on Controller 3]: Broker change listener fired for path /brokers/ids with children 3"),
-    ("listener-fired-isr", "Fired!!!", "{}.*", ("0.8.2", "1.0"), (), "[IsrChangeNotificationListener] Fired!!!"),
-    ("listener-isr", "IsrChangeNotificationListener", "(?:Registering |De-registering |\\[){}.*", ("0.9.0", "1.0"), (),
-     "[Controller 3]: Registering IsrChangeNotificationListener"),
-    ("listener-log-dir", "ogDirEventNotificationListener", "(?:Registering|De-registering) l{}", ("1.0", "1.0"), (),
-     "[Controller id=3] Registering logDirEventNotificationListener"),
-    ("metadata-request", "Sending MetadataRequest to Brokers:", "{}.*", ("0.9.0", "3.9"), (),
-     "[Controller id=1] Sending MetadataRequest to Brokers: Vector(1, 2) for TopicPartitions: ArrayBuffer(events-0)"),
-    ("isr-removing", "Removing replica ", "{}\\d+ from ISR .*", ("0.8.2", "1.0"), _CONTROLLER,
-     "[Controller 3]: Removing replica 2 from ISR 3,2 for partition [orders,0]."),
-    ("isr-remove-empty", " - leaderAndIsr is empty.", "Cannot remove replica .*{}", ("0.8.2", "1.0"), _CONTROLLER,
-     "[Controller 3]: Cannot remove replica 2 from ISR of [t,0] - leaderAndIsr is empty."),
-    ("isr-adjusting", "Updating ISRs for partitions: ", "{}.*", ("2.7", "3.9"), _CONTROLLER,
-     "[Controller id=1] Updating ISRs for partitions: Map(t-0 -> LeaderAndIsr(leader=2, leaderEpoch=1, isr=List(2), zkVersion=4))."),
-    ("isr-processing-error", "Error when processing Alter", "{}.*", ("2.7", "3.9"), _CONTROLLER,
-     "[Controller id=1] Error when processing AlterIsr for partitions: Set(t-0)"),
-    ("epoch-updating", "Updating leader epoch for partition ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=1] Updating leader epoch for partition t-0"),
-    ("assignment-updating", "Updating assignment of partition ", "{}.*", ("2.4", "3.9"), _CONTROLLER,
-     "[Controller id=1] Updating assignment of partition t-0 from ReplicaAssignment(replicas=1, addingReplicas=, removingReplicas=) to"
-     " ReplicaAssignment(replicas=1,2, addingReplicas=2, removingReplicas=)"),
-    ("assigned-already", " is already assigned to replicas ", "Partition .*{}.*", ("1.1", "2.3"), _CONTROLLER,
-     "[Controller id=1] Partition t-0 to be reassigned is already assigned to replicas List(1, 2). Ignoring request for partition"
-     " reassignment."),
-    ("reassignment-zk", "Failed reassignment through zk with the following errors: ", "{}.*", ("2.4", "3.9"), _CONTROLLER,
-     "[Controller id=1] Failed reassignment through zk with the following errors: Map(t-0 -> ApiError)"),
-    ("reassignment-none-left", "No more partitions need to be reassigned. ", "{}.*", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=1] No more partitions need to be reassigned. Deleting zk path /admin/reassign_partitions"),
-    ("epoch-initialized", "Initialized controller epoch to ", "{}.*", ("0.8.2", "2.0"), _CONTROLLER,
-     "[Controller 2]: Initialized controller epoch to 1 and zk version 0"),
-    ("epoch-zk", "ing controller epoch", "(?:Read|Increment|Error while increment){}(?: from ZooKeeper| in ZooKeeper)?", ("0.8.2", "2.0"),
-     _CONTROLLER, "[Controller id=2] Incrementing controller epoch in ZooKeeper"),
-    ("become", "tarting become controller state transition", "(?:Broker \\d+ s|S){}", ("0.8.2", "1.0"), _CONTROLLER,
-     "[Controller 3]: Broker 3 starting become controller state transition"),
-    ("ready", "eady to serve as the new controller with epoch ", "(?:Broker \\d+ is r|R){}\\d+", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Ready to serve as the new controller with epoch 1"),
-    ("startup", "Controller start", "{}(?:ing up|up complete)", ("0.8.2", "0.10.2"), _CONTROLLER,
-     "[Controller 3]: Controller startup complete"),
-    ("startup-aborted", "Controller has been shut down, aborting startup/failover", "{}", ("0.8.2", "0.10.2"), _CONTROLLER,
-     "[Controller 3]: Controller has been shut down, aborting startup/failover"),
-    ("resigning", "esigning", "(?:R|Controller r){}.*", ("0.9.0", "3.9"), _CONTROLLER, "[Controller id=3] Resigning"),
-    ("resign-forced", "Forcing the controller to resign", "{}", ("0.9.0", "3.9"), _CONTROLLER,
-     "[Controller id=3] Forcing the controller to resign"),
-    ("election-over", " as controller", ".*(?:was elected){}.*", ("0.11.0", "3.9"), _CONTROLLER,
-     "[Controller id=3] Broker 1 was elected as controller instead of broker 3"),
-    ("election-stopping", ", so stopping the election process.", ".*{}", ("0.8.2", "3.9"), (),
-     "[Controller id=3] Broker 2 has been elected as the controller, so stopping the election process."),
-    ("election-round", " has been elected but just resigned, this will result in another round of election", "A (?:controller|leader){}",
-     ("0.8.2", "3.9"), (),
-     "[Controller id=3] A controller has been elected but just resigned, this will result in another round of election"),
-    ("election-lost", " was elected as leader instead of broker ", "Broker \\d+{}\\d+", ("0.8.2", "0.10.2"), (),
-     "Broker 1 was elected as leader instead of broker 3"),
-    ("election-error-logged", "Error while electing or becoming ", "{}.*", ("0.8.2", "3.9"), (),
-     "[Controller id=3] Error while electing or becoming controller on broker 3. Trigger controller movement immediately"),
-    ("already-moved", "Controller has already moved when trying to trigger controller movement", "{}", ("2.1", "3.9"), _CONTROLLER,
-     "[Controller id=3] Controller has already moved when trying to trigger controller movement"),
-    ("event-error", "Error processing event ", "{}.*", ("2.0", "3.9"),
-     (*_CONTROLLER, "kafka.controller.ControllerEventManager$ControllerEventThread"),
-     "[Controller id=1] Error processing event RegisterBrokerAndReelect"),
-    ("shutdown-event", "Received a ShutdownEventThread event.", "{}.*", ("2.4", "3.9"), _CONTROLLER,
-     "[Controller id=1] Received a ShutdownEventThread event. This type of event is supposed to be handle by ControllerEventThread"),
-    ("zk-expired", "ZK expired", "{}.*", ("0.8.2", "0.10.2"), (),
-     "[SessionExpirationListener on 3], ZK expired; shut down all controller components and try to re-elect"),
-    ("starting-scheduler", " scheduler (kafka.controller", "(?:[Ss]tarting|Shutting down) the (?:controller|partition rebalance|token expiry"
-     " check) scheduler", ("0.8.2", "3.9"), _CONTROLLER, "[Controller id=2] Starting the controller scheduler"),
-    ("registering-handlers", "Registering handlers", "{}", ("1.1", "3.9"), _CONTROLLER, "[Controller id=2] Registering handlers"),
-    ("deleting-notifications", "Deleting ", "{}(?:log dir event|isr change) notifications", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Deleting isr change notifications"),
-    ("initializing-context", "Initializing ", "{}(?:controller context|topic deletion manager)", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Initializing controller context"),
-    ("fetching-deletions", "Fetching topic deletions in progress", "{}", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Fetching topic deletions in progress"),
-    ("metadata-update", "Sending update metadata request", "{}", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Sending update metadata request"),
-    ("currently", "Currently shutting ", "{}brokers in the cluster: .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Currently shutting brokers in the cluster: Set()"),
-    ("current-topics", "Current list of topics in the cluster: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=1] Current list of topics in the cluster: Set(clicks)"),
-    ("deletion-list", "List of topics ", "{}(?:to be deleted: ?|ineligible for deletion: .*)", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=1] List of topics ineligible for deletion: clicks"),
-    ("partitions-list", "artitions being reassigned: ", "P{}.*", ("0.8.2", "2.3"), _CONTROLLER,
-     "[Controller id=2] Partitions being reassigned: Map()"),
-    ("partitions-reassigned", "Partitions already reassigned: ", "{}.*", ("0.8.2", "1.0"), _CONTROLLER,
-     "[Controller id=2] Partitions already reassigned: Set()"),
-    ("partitions-undergoing", "Partitions undergoing preferred replica election: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Partitions undergoing preferred replica election: "),
-    ("partitions-completed", "Partitions that completed preferred replica election: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Partitions that completed preferred replica election: "),
-    ("resuming", "Resuming ", "{}(?:preferred replica election for partitions|reassignment of partitions): .*", ("0.8.2", "3.9"),
-     _CONTROLLER,
-     "[Controller id=2] Resuming preferred replica election for partitions: "),
-    ("election-skipped", "Skipping preferred replica ", "{}(?:leader )?election .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Skipping preferred replica election for partitions due to topic deletion: "),
-    ("election-of-replica-skipped", "Skipping replica leader election ", "{}.*", ("2.4", "3.9"), _CONTROLLER,
-     "[Controller id=2] Skipping replica leader election (PREFERRED) for partition t-0 by AutoTriggered since it doesn't exist."),
-    ("partitions-not-added", "Skipping adding partitions ", "{}.*", ("0.8.2", "3.9"), (),
-     "[Controller id=2] Skipping adding partitions t-3 for topic t since it is currently being deleted"),
-    ("election-error-completing", "Error completing ", "{}(?:preferred )?replica (?:leader )?election .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Error completing replica leader election (PREFERRED) for partition t-0"),
-    ("election-undergoing", "These partitions are already undergoing preferred replica election: ", "{}.*", ("0.8.2", "0.10.2"),
-     _CONTROLLER,
-     "[Controller 3]: These partitions are already undergoing preferred replica election: Set()"),
-    ("election-waiting", " for election type (", "Waiting for any successful result{}.*", ("2.4", "3.9"), _CONTROLLER,
-     "[Controller id=2] Waiting for any successful result for election type (PREFERRED) by AdminClientTriggered for partitions: Map()"),
-    ("balance-ratio", "eader imbalance ratio for broker ", "[Ll]{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Leader imbalance ratio for broker 2 is 0.0"),
-    ("balance-preferred", "referred replicas by broker ", "[Pp]{}.*", ("0.8.2", "2.4"), _CONTROLLER,
-     "[Controller id=2] Preferred replicas by broker Map(2 -> Map())"),
-    ("balance-topics", "opics not in preferred replica ", "[Tt]{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Topics not in preferred replica for broker 2 Map()"),
-    ("callback", " callback for ", "(?:New broker startup|Broker failure|Broker info update|New topic creation|New partition"
-     " creation){}.*", ("0.8.2", "3.9"),
-     _CONTROLLER, "[Controller id=2] Broker failure callback for 1"),
-    ("shutdown-list", " from list of shutting down brokers.", "Removed .*{}", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Removed 1 from list of shutting down brokers."),
-    ("shutting-down-brokers", "All shutting down brokers: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] All shutting down brokers: 1"),
-    ("live-brokers", "Live brokers: ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER, "[Controller id=2] Live brokers: 2,3"),
-    ("all-leaders", "All leaders = ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] All leaders = t-0 -> (Leader:2,ISR:2,3,LeaderEpoch:1,ZkVersion:1,ControllerEpoch:1)"),
-    ("broker-epochs", " broker epochs cache: ", "(?:Initialized|Updated){}.*", ("2.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Updated broker epochs cache: HashMap(2 -> 57)"),
-    ("broker-modifications", " BrokerModifications handler for ", "(?:Register|Unregister){}.*", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Register BrokerModifications handler for Vector(3)"),
-    ("broker-metadata", "Updated broker", "{}(?: metadata)?: .*", ("1.1", "3.9"), _CONTROLLER,
-     "[Controller id=2] Updated broker metadata: 2 : EndPoint(a,1,ListenerName(P),P) : null -> 2 : EndPoint(b,1,ListenerName(P),P) : null"),
-    ("feature-node", "FeatureZNode at path: ", "(?:Creating |Updating )?{}.*", ("2.7", "3.9"), _CONTROLLER,
-     "[Controller id=4] Creating FeatureZNode at path: /feature with contents: FeatureZNode(2,Enabled,Map())"),
-    ("feature-incompatible", " due to incompatibilities with finalized features: ",
-     "Ignoring registration of (?:new|bounced) brokers{}.*", ("2.7", "3.9"),
-     _CONTROLLER, "[Controller id=4] Ignoring registration of new brokers due to incompatibilities with finalized features: 2"),
-    ("feature-updates", "Processing of feature updates: ", "{}.*", ("2.7", "3.9"), _CONTROLLER,
-     "[Controller id=4] Processing of feature updates: {} failed due to error: e"),
-    ("producer-ids", "Ignoring AllocateProducerIds due to ", "{}.*", ("3.0", "3.9"), _CONTROLLER,
-     "[Controller id=4] Ignoring AllocateProducerIds due to unknown broker 3"),
-    ("new-partitions", "New partitions to be added ", "{}.*", ("0.8.2", "3.9"), (),
-     "[Controller id=2] New partitions to be added Map(t-3 -> ReplicaAssignment(replicas=1,2, addingReplicas=, removingReplicas=))"),
-    ("partition-restore", "Restoring the partition replica assignment for topic ", "{}.*", ("2.0", "3.9"), _CONTROLLER,
-     "[Controller id=2] Restoring the partition replica assignment for topic t"),
-    ("partition-change-ignored", "Ignoring partition change during topic deletion as no new partitions are added", "{}", ("2.0", "3.9"),
-     _CONTROLLER,
-     "[Controller id=2] Ignoring partition change during topic deletion as no new partitions are added"),
-    ("deletion-missing", "Ignoring request to delete non-existing topics ", "{}.*", ("0.8.2", "3.9"), (),
-     "[Controller id=2] Ignoring request to delete non-existing topics t"),
-    ("deletion-disabled", " since delete topic is disabled", "Removing .*{}", ("0.10.2", "3.9"), (),
-     "[Controller id=2] Removing Set(t) since delete topic is disabled"),
-    ("deletion-restart", "Some replicas ", "{}.* for topics scheduled for deletion .*", ("0.8.2", "3.9"), _CONTROLLER,
-     "[Controller id=2] Some replicas Set() for topics scheduled for deletion Set(t) are on the newly restarted brokers 3. Signaling"
-     " restart of"
-     " topic deletion for these topics"),
-    ("deletion-callback", "Delete topic callback invoked ", "{}.*", ("0.8.2", "3.9"), _CONTROLLER + _DELETION,
-     "[Controller id=2] Delete topic callback invoked on StopReplica response received from broker 1: request error = NONE, partition"
-     " errors = Map()"),
-    ("deletion-initial", "Initializing manager with initial deletions: ", "{}.*", ("2.3", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Initializing manager with initial deletions: Set(), initial ineligible deletions: Set()"),
-    ("deletion-halted", "Halted deletion of topics ", "{}.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Halted deletion of topics t due to replica deletion failure"),
-    ("deletion-retry", "etrying de", "(?:R|Not r){}let.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Retrying deletion of topics t since replicas [Topic=t,Partition=0,Replica=1] were not successfully"
-     " deleted"),
-    ("deletion-replicas", " for replicas ", "Deletion(?: failed| successfully completed| started)?{}.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Deletion successfully completed for replicas [Topic=t,Partition=0,Replica=1]"),
-    ("deletion-dead", "Dead Replicas (", "{}.*", ("0.8.2", "3.9"), _DELETION,
-     "[Topic Deletion Manager 1] Dead Replicas ([Topic=t,Partition=0,Replica=1]) found for topic t"),
-    ("deletion-callbacks", " deletion callback for ", "(?:Topic|Partition){}.*", ("0.8.2", "2.4"), _DELETION,
-     "[Topic Deletion Manager 1] Topic deletion callback for t"),
-)  # fmt: skip
-"""Lines that tell nothing about replication which another line does not tell better."""
-
 
 PATTERNS: tuple[Pattern, ...] = (
     *_STATES,
@@ -1712,5 +1417,4 @@ PATTERNS: tuple[Pattern, ...] = (
     *_ALTER_ISR,
     *_REASSIGNMENTS,
     *_BROKERS_AND_TOPICS,
-    *recognised("controller", _CONTROLLER[0], _IRRELEVANT),
 )

@@ -6,22 +6,18 @@ their component).
 
 from __future__ import annotations
 
-from parsers.patterns.pattern import TOPIC, TP, WITHIN, Pattern, Sample, Statement, recognised
+from parsers.patterns.pattern import TOPIC, TP, WITHIN, Pattern, Sample
 
 _LOG = ("kafka.log.Log",)
-_LOG_MANAGER = ("kafka.log.LogManager",)
 _MANAGER = ("kafka.server.ReplicaFetcherManager",)
 _CHECKPOINT = ("kafka.server.HighwaterMarkCheckpoint",)
 _STATE_CHANGE = ("state.change.logger",)
-_REPLICA_MANAGER = ("kafka.server.ReplicaManager",)
-_CONTROLLER = ("kafka.controller.KafkaController",)
-_REPLICAS = ("kafka.controller.ReplicaStateMachine",)
 _BEFORE_081 = ("0.8.0", "0.8.0")
 _BEFORE_082 = ("0.8.0", "0.8.1")
 _SEGMENT = rf"{WITHIN}(?P<topic>{TOPIC})-(?P<partition>\d+)[/\\]"
 _REQUEST = r"with correlation id \d+ from controller (?P<controller>-?\d+) epoch (?P<controller_epoch>-?\d+)"
 
-_EVENTS: tuple[Pattern, ...] = (
+PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="early-truncated",
         event="truncation",
@@ -112,11 +108,12 @@ _EVENTS: tuple[Pattern, ...] = (
         regex=rf"Adding fetcher for partition {TP}, initOffset (?P<offset>-?\d+) to broker (?P<broker>\d+) with fetcherId \d+",
         versions=_BEFORE_081,
         loggers=_MANAGER,
+        fixed={"reason": "own-end"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] INFO [ReplicaFetcherManager on broker 1] Adding fetcher for partition [orders,0], initOffset 180"
                 " to broker 2 with fetcherId 0 (kafka.server.ReplicaFetcherManager)",
-                {"node": 1, "topic": "orders", "partition": 0, "offset": 180, "broker": 2},
+                {"node": 1, "topic": "orders", "partition": 0, "offset": 180, "broker": 2, "reason": "own-end"},
                 "source: 0.8.0 AbstractFetcherManager",
             ),
         ),
@@ -193,6 +190,7 @@ _EVENTS: tuple[Pattern, ...] = (
         regex=r"received LeaderAndIsr request correlation id \d+ with an old controller epoch \d+\. Latest known controller epoch is \d+",
         versions=_BEFORE_082,
         loggers=_STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 "[2014-01-14 12:00:00,123] WARN Broker 1 received LeaderAndIsr request correlation id 5 with an old controller epoch 3."
@@ -265,46 +263,3 @@ _EVENTS: tuple[Pattern, ...] = (
         ),
     ),
 )
-
-_IRRELEVANT: tuple[Statement, ...] = (
-    ("bytes-found", "Found invalid messages in log ", "{}[^ ]*-\\d+", _BEFORE_081, _LOG, "Found invalid messages in log orders-0"),
-    ("roll-due", "Rolling ", "{}\\S+ due to .*", _BEFORE_081, _LOG, "[Kafka Log on Broker 1], Rolling orders-0 due to full data log"),
-    ("segment-deleting", "Deleting log segment ", "{}\\d+ from .*", _BEFORE_081, _LOG,
-     "[Kafka Log on Broker 1], Deleting log segment 0 from orders-0"),
-    ("segment-undeleted", " still exists", "(?:Data log|Index) file .*{}", _BEFORE_081, _LOG,
-     "[Kafka Log on Broker 1], Data log file /data/orders-0/00000000000000000000.log still exists"),
-    ("segments-undeleted", "Failed to delete some segments when attempting to truncate to offset ", "{}\\d+\\)", _BEFORE_081, _LOG,
-     "[Kafka Log on Broker 1], Failed to delete some segments when attempting to truncate to offset 5)"),
-    ("truncation-beyond", " cannot be greater than the last message offset ", "Target offset \\d+{}\\d+ in the log .*", _BEFORE_081, _LOG,
-     "[Kafka Log on Broker 1], Target offset 9 cannot be greater than the last message offset 7 in the log"
-     " /data/orders-0/00000000000000000000.log"),
-    ("loading", "Loading log '", "{}.*'", _BEFORE_082, _LOG_MANAGER, "Loading log 'orders-0'"),
-    ("periods", "Starting log ", "{}(?:cleaner|flusher) every .*", _BEFORE_081, _LOG_MANAGER,
-     "[Log Manager on Broker 1] Starting log flusher every 3000 ms with the following overrides Map()"),
-    ("request-handling", "Handling LeaderAndIsr request Name:", "{}.*", _BEFORE_081, _REPLICA_MANAGER,
-     "[Replica Manager on Broker 1]: Handling LeaderAndIsr request Name:LeaderAndIsrRequest;Version:0;Controller:1"),
-    ("request-handled", "Handled leader and isr request ", "{}.*", _BEFORE_081, _REPLICA_MANAGER,
-     "[Replica Manager on Broker 1]: Handled leader and isr request Name:LeaderAndIsrRequest;Version:0;Controller:1"),
-    ("replica-manager-stopped", "Shutted down completely", "{}", _BEFORE_082, _REPLICA_MANAGER,
-     "[Replica Manager on Broker 1]: Shutted down completely"),
-    ("controller-stopped", "Controller shutdown complete", "{}", _BEFORE_082, _CONTROLLER, "[Controller 1]: Controller shutdown complete"),
-    ("replica-kept", "Cannot remove replica ", "{}\\d+ from ISR of \\S+\\. Leader = .*", _BEFORE_081, _CONTROLLER,
-     "[Controller 1]: Cannot remove replica 2 from ISR of [orders,0]. Leader = 2 ; ISR = List(2)"),
-    ("no-partitions", "No state transitions triggered since no partitions are assigned to brokers ", "{}.*", _BEFORE_081, _REPLICAS,
-     "[Replica state machine on controller 1]: No state transitions triggered since no partitions are assigned to brokers 1"),
-    ("state-unprinted", "received LeaderAndIsr request org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState@", "{}.*",
-     ("0.9.0", "0.9.0"), _STATE_CHANGE,
-     "Broker 1 received LeaderAndIsr request org.apache.kafka.common.requests.LeaderAndIsrRequest$PartitionState@1b2c3d4e correlation id 1"
-     " from controller 2 epoch 6 for partition [orders,0]"),
-    ("deletion-thread", "(kafka.controller.TopicDeletionManager$DeleteTopicsThread)", "(?:Starting|Shutting down|Stopped|Shutdown completed) ?",
-     ("0.8.1", "0.10.2"), ("kafka.controller.TopicDeletionManager$DeleteTopicsThread",),
-     "[delete-topics-thread-1], Shutdown completed"),
-    ("no-leader", "Leader not assigned yet for partition ", "{}.*", _BEFORE_081, (),
-     "Leader not assigned yet for partition [orders,0]. Skip sending udpate metadata request"),
-    ("request-unsent", " failed to send ", "Controller \\d+ epoch \\d+{}\\S+ request with correlation id \\S+ to broker .*", _BEFORE_082,
-     ("kafka.controller.RequestSendThread",),
-     "[Controller-1-to-broker-2-send-thread], Controller 1 epoch 3 failed to send LeaderAndIsr request with correlation id 5 to broker"
-     " id:2,host:h,port:9092. Reconnecting to broker."),
-)  # fmt: skip
-
-PATTERNS: tuple[Pattern, ...] = (*_EVENTS, *recognised("early", _LOG[0], _IRRELEVANT))

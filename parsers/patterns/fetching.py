@@ -15,7 +15,7 @@ from parsers.schemas import Row
 
 _TP = r"(?:\[(?P<topic>[\w.-]+), ?(?P<partition>\d+)\]|(?P<topic>[\w.-]+)-(?P<partition>\d+))"
 _ADDED = regex.compile(
-    rf"\[{_TP}, initOffset (?P<offset>-?\d+) to broker (?:\w+[(\[])?(?:id[=:])?(?P<broker>\d+)"
+    rf"\[{_TP}, (?P<_own>initOffset) (?P<offset>-?\d+) to broker (?:\w+[(\[])?(?:id[=:])?(?P<broker>\d+)"
     rf"|{_TP} -> (?:\(offset=(?P<offset>-?\d+), leaderEpoch=(?P<leader_epoch>-?\d+)\)"
     r"|InitialFetchState\((?:(?:Some|Optional)[(\[](?P<topic_id>[\w-]{22})[)\]],|None,|"
     r"Optional\.empty,)?BrokerEndPoint[(\[][^)\]]*[)\]],"
@@ -30,8 +30,8 @@ _EXCEPTION = r"(?:\n(?P<_exception>[\w.$]+).*)?"
 
 def _added(row: Row) -> Iterator[Row]:
     for entry in _ADDED.finditer(row["_groups"]["_entries"]):
-        named = {name: column(name, text) for name, text in entry.groupdict().items() if text is not None}
-        yield {**row, **named}
+        named = {name: column(name, text) for name, text in entry.groupdict().items() if text is not None and name != "_own"}
+        yield {**row, **named, "reason": "own-end" if entry["_own"] else None}
 
 
 def _removed(row: Row) -> Iterator[Row]:
@@ -68,7 +68,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 line="[2026-11-21 02:25:17,673] INFO [ReplicaFetcherManager on broker 1] Added fetcher for partitions "
                 "List([clicks-0, initOffset 0 to broker BrokerEndPoint(2,127.0.0.1,40141)] ) "
                 "(kafka.server.ReplicaFetcherManager)",
-                fields={"node": 1, "topic": "clicks", "partition": 0, "offset": 0, "broker": 2},
+                fields={"node": 1, "topic": "clicks", "partition": 0, "offset": 0, "broker": 2, "reason": "own-end"},
                 origin="real: acks1-failover-1.1.1-zk",
             ),
             Sample(
@@ -83,6 +83,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "offset": 0,
                     "leader_epoch": 0,
                     "topic_id": "8PPfwVtMQ_y0AfH5M2MHcA",
+                    "reason": None,
                 },
                 origin="real: grow-replicas-3.9.1-kraft",
             ),
@@ -132,28 +133,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: reassignment-2.8.2-zk",
             ),
         ),
-    ),
-    Pattern(
-        name="future-log-fetchers",
-        event="irrelevant",
-        literal="ReplicaAlterLogDirsManager)",
-        regex=r"(?:Added|Removed) fetcher .*|shutting down|shutdown completed|Resizing fetcher thread pool size .*",
-        versions=("1.1", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:25:17,680] INFO [ReplicaAlterLogDirsManager on broker 1] Added fetcher for "
-                "partitions List() (kafka.server.ReplicaAlterLogDirsManager)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:00:57,325] INFO [ReplicaAlterLogDirsManager on broker 1] shutdown completed "
-                "(kafka.server.ReplicaAlterLogDirsManager)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-        ),
-        note="Copies within the broker, from one log directory to another.",
     ),
     Pattern(
         name="partition-marked-failed",

@@ -7,13 +7,13 @@ Here: their truncations, unclean elections, fetch errors and log starts. Not her
 
 from __future__ import annotations
 
-from parsers.patterns.pattern import TP, Pattern, Sample, Statement, recognised
+from parsers.patterns.loading import log_start_moved
+from parsers.patterns.pattern import TP, Pattern, Sample
 
 _LOG = ("kafka.log.Log", "kafka.log.UnifiedLog", "kafka.log.LocalLog")
 _MERGED = ("kafka.log.MergedLog",)
-_CONTROLLER = ("kafka.controller.KafkaController",)
 
-_EVENTS: tuple[Pattern, ...] = (
+PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="linkedin-truncated",
         event="truncation",
@@ -124,6 +124,7 @@ _EVENTS: tuple[Pattern, ...] = (
         regex=r"Incrementing merged log start offset to (?P<offset>(?P<log_start_offset>\d+))(?: due to (?P<reason>.*))?",
         versions=("2.4", "4.3"),
         loggers=_MERGED,
+        explode=log_start_moved,
         samples=(
             # Confluent's core/src/main/scala/kafka/log/MergedLog.scala
             Sample(
@@ -135,7 +136,7 @@ _EVENTS: tuple[Pattern, ...] = (
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [MergedLog partition=orders-0, dir=/data] Incrementing merged log start offset to 350 due"
                 " to segment deletion (kafka.log.MergedLog)",
-                {"topic": "orders", "partition": 0, "log_start_offset": 350, "reason": "segment deletion"},
+                {"topic": "orders", "partition": 0, "log_start_offset": 350, "reason": "retention"},
                 "source: 3.4 MergedLog (Confluent)",
             ),
         ),
@@ -159,35 +160,4 @@ _EVENTS: tuple[Pattern, ...] = (
         ),
         note="The follower starts anew at the offset up to which its leader's records lie in the tier.",
     ),
-)
-
-_LINKEDIN: tuple[Statement, ...] = (
-    ("redundancy", " and a redundancy factor of ", ".* has min\\.insync\\.replicas=\\d+{}.*", ("2.4", "3.0"), _CONTROLLER,
-     "[Controller id=1] orders-0 has min.insync.replicas=2 and a redundancy factor of 1. Removing broker 3 will leave 2 live replicas in"
-     " the ISR."),
-    ("shutdown-safety", "Controlled shutdown safety ", "{}.*", ("2.4", "3.0"), _CONTROLLER,
-     "[Controller id=1] Controlled shutdown safety has prevented broker 3 (broker epoch 7) from shutting down."),
-    ("rearranged", "Rearrange partition and replica assignment for topic ", "{}.*", ("2.0", "3.0"), _CONTROLLER,
-     "[Controller id=1] Rearrange partition and replica assignment for topic [orders]"),
-    ("deletion-flag", " TopicDeletionFlagChange event", "Process{}", ("2.0", "3.0"), _CONTROLLER,
-     "[Controller id=1] Process TopicDeletionFlagChange event"),
-    ("deletion-flag-set", "et isDeleteTopicEnabled flag to ", "(?:S|Res){}\\w+", ("2.0", "3.0"), (),
-     "[Controller id=1] Set isDeleteTopicEnabled flag to true"),
-    ("preferred-controller", "Resign when detecting preferred controllers.", "{}", ("2.4", "3.0"), _CONTROLLER,
-     "[Controller id=1] Resign when detecting preferred controllers."),
-)  # fmt: skip
-
-_CONFLUENT: tuple[Statement, ...] = (
-    ("loaded", "Completed load of log with ", "{}\\d+ segments containing .*", ("2.4", "4.3"), _MERGED,
-     "Completed load of log with 1 segments containing 1 local segments and 0 tiered segments, tier start offset 0, first untiered offset"
-     " 0, local start offset 0, log end offset 0"),
-    ("producers-restored", "empty producer state snapshot for ", "restoring (?:non-)?{}.*", ("2.4", "4.3"), _MERGED,
-     "[MergedLog partition=orders-0, dir=/data] restoring non-empty producer state snapshot for orders-0"),
-)  # fmt: skip
-"""The first stands before the prefix is known and names no partition."""
-
-PATTERNS: tuple[Pattern, ...] = (
-    *_EVENTS,
-    *recognised("linkedin", _CONTROLLER[0], _LINKEDIN),
-    *recognised("confluent", _MERGED[0], _CONFLUENT),
 )

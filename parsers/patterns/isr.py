@@ -18,8 +18,8 @@ _REPLICA = regex.compile(
 )
 
 _STALE = (
-    r"(?:since|because|due to) (?:it doesn't know about|the controller doesn't know about|we sent an old leader epoch|the "
-    r"leader epoch is old|"
+    r"(?:since|because|due to) (?:it doesn't know about|the controller doesn't know about|(?P<_epoch>we sent an old leader epoch|the "
+    r"leader epoch is old)|"
     r"invalid (?:zk )?version|the version is invalid|the partition epoch is invalid|the request is invalid|"
     r"there is a pending \w+(?: \w+)? still inflight).*"
 )
@@ -50,6 +50,11 @@ def _added_replicas(row: Row) -> Iterator[Row]:
     if len(added) == 1:
         row["broker"] = added[0]
     yield row
+
+
+def _old_epoch(row: Row) -> Iterator[Row]:
+    old = row["_groups"].get("_epoch") or row["reason"] == "FENCED_LEADER_EPOCH"
+    yield {**row, "reason": "old-leader-epoch"} if old else row
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -252,6 +257,7 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=r"Failed to alter partition to .* since the controller rejected the request with (?P<reason>\w+)\. "
         r"Partition state has been reset to the latest committed state .*\.",
         versions=("3.3", "4.3"),
+        explode=_old_epoch,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO [Partition orders-0 broker=1] Failed to alter partition to "
@@ -262,7 +268,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 "controller rejected the request with FENCED_LEADER_EPOCH. Partition state has been reset to the "
                 "latest committed state CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED). "
                 "(kafka.cluster.Partition)",
-                fields={"topic": "orders", "partition": 0, "node": 1, "reason": "FENCED_LEADER_EPOCH"},
+                fields={"topic": "orders", "partition": 0, "node": 1, "reason": "old-leader-epoch"},
                 origin="source: 3.3 Partition",
             ),
         ),
@@ -291,12 +297,13 @@ PATTERNS: tuple[Pattern, ...] = (
         regex=rf"Failed to alter partition to .* {_STALE}",
         versions=("3.2", "4.3"),
         fixed={"reason": "stale"},
+        explode=_old_epoch,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] DEBUG [Partition orders-0 broker=1] Failed to alter partition to "
                 "PendingShrinkIsr(outOfSyncReplicaIds=Set(2)) since the leader epoch is old. Partition state may be "
                 "out of sync, awaiting new the latest metadata. (kafka.cluster.Partition)",
-                fields={"topic": "orders", "partition": 0, "node": 1, "reason": "stale"},
+                fields={"topic": "orders", "partition": 0, "node": 1, "reason": "old-leader-epoch"},
                 origin="source: 3.3 Partition",
             ),
         ),
@@ -310,6 +317,7 @@ PATTERNS: tuple[Pattern, ...] = (
         versions=("2.7", "3.1"),
         loggers=("kafka.cluster.Partition",),
         fixed={"reason": "stale"},
+        explode=_old_epoch,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] DEBUG [Partition orders-0 broker=1] Failed to update ISR to "
@@ -333,21 +341,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "epoch (53), retrying. (kafka.server.DefaultAlterPartitionManager)",
                 fields={"node": 1, "broker_epoch": 53, "reason": "stale-broker-epoch"},
                 origin="source: 3.3 DefaultAlterPartitionManager",
-            ),
-        ),
-    ),
-    Pattern(
-        name="isr-checked",
-        event="irrelevant",
-        literal="agging replicas ",
-        regex=r"Lagging replicas (?:for partition \S+ )?are .*",
-        versions=("0.9.0", "2.3"),
-        loggers=("kafka.cluster.Partition",),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] DEBUG [Partition orders-0 broker=1] Lagging replicas are 2 (kafka.cluster.Partition)",
-                fields={},
-                origin="source: 1.1 Partition",
             ),
         ),
     ),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import regex
 
 from parsers.patterns.controller import partition_state
-from parsers.patterns.pattern import IDS, TOPIC, Pattern, Sample, Statement, column, recognised
+from parsers.patterns.pattern import IDS, TOPIC, Pattern, Sample, column
 from parsers.schemas import Row
 
 _REPLICATION = ("org.apache.kafka.controller.ReplicationControlManager",)
@@ -23,7 +23,6 @@ _QUORUM = ("org.apache.kafka.controller.QuorumController",)
 _HEARTBEAT = ("org.apache.kafka.controller.BrokerHeartbeatManager",)
 _BUILDER = ("org.apache.kafka.controller.PartitionChangeBuilder",)
 _FEATURES = ("org.apache.kafka.controller.FeatureControlManager",)
-_OFFSETS = ("org.apache.kafka.controller.OffsetControlManager",)
 
 _ID = r"(?P<topic_id>[\w-]{22})"
 _T_P = rf"(?P<topic>{TOPIC})-(?P<partition>\d+)"
@@ -336,6 +335,7 @@ _PARTITIONS: tuple[Pattern, ...] = (
         literal="Periodic task electPreferred generated ",
         regex=r"Periodic task electPreferred generated (?P<count>\d+) records in \d+ microseconds\.",
         versions=("4.0", "4.3"),
+        fixed={"mode": "kraft"},
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [QuorumController id=101] Periodic task electPreferred generated 2 records in 331"
@@ -978,130 +978,9 @@ _CONTROLLERS: tuple[Pattern, ...] = (
     ),
 )
 
-_IRRELEVANT: tuple[Statement, ...] = (
-    ("changing", ": changing ", "[\\w\\[\\]:,.-]+{}(?:\\d+ )?partition\\(s\\).*", ("3.0", "4.3"), _REPLICATION,
-     "[QuorumController id=100] handleBrokerFenced: changing 1 partition(s)"),
-    ("altered", " partition reassignment(s).", "Successfully altered \\d+ out of \\d+{}", ("3.0", "4.3"), _REPLICATION,
-     "[QuorumController id=100] Successfully altered 2 out of 2 partition reassignment(s)."),
-    ("results", " result(s): ", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}.*", ("2.8", "4.3"),
-     _REPLICATION + _QUORUM,
-     "[QuorumController id=100] CreateTopics result(s): CreatableTopic(name='clicks', numPartitions=-1): SUCCESS"),
-    ("results-none", " result(s):", "(?:Validate-only )?(?:CreateTopics|createTopics|DeleteTopics|CreatePartitions){}", ("2.8", "4.3"),
-     _REPLICATION + _QUORUM,
-     "[QuorumController id=100] CreateTopics result(s):"),
-    ("unexpected", "Unexpected ", "{}(?:deleteTopics|createPartitions) error for .*", ("2.8", "4.3"), _REPLICATION,
-     "[QuorumController id=100] Unexpected deleteTopics error for MlpAEC9lTCOuG5EVp6OGOg"),
-    ("validating", "Unknown server error validating ", "{}.*", ("3.5", "4.3"), (),
-     "[QuorumController id=100] Unknown server error validating Create Topic"),
-    ("imbalanced", "Skipping unknown imbalanced ", "{}.*", ("3.2", "4.3"), _REPLICATION,
-     "[QuorumController id=100] Skipping unknown imbalanced topic t-0"),
-    ("overloaded", "processExpiredBrokerHeartbeat: ", "{}.*", ("3.5", "4.3"), _REPLICATION,
-     "[QuorumController id=100] processExpiredBrokerHeartbeat: controller event queue overloaded. Timed out heartbeat from broker 1."),
-    ("assignment-unknown", " references ", "AssignReplicasToDirsRequest from broker \\d+{}.*", ("3.7", "4.3"), _REPLICATION,
-     "[QuorumController id=100] AssignReplicasToDirsRequest from broker 2 references unknown topic ID MlpAEC9lTCOuG5EVp6OGOg"),
-    ("topic-defaults", " for topic: ", "Can't find the (?:min isr config|replication factor){}.*", ("3.7", "3.8"), _REPLICATION,
-     "[QuorumController id=100] Can't find the min isr config for topic: t using default value 1"),
-    ("overlapping", " has overlapping ISR=", ".*{}.*", ("3.8", "4.3"), _REPLICATION,
-     "[QuorumController id=100] t-0 has overlapping ISR=[1] and ELR=[1]"),
-    ("elr-removed", "Removed ELRs from ", "{}.*", ("4.0", "4.3"), _REPLICATION,
-     "[QuorumController id=100] Removed ELRs from 3 partitions of topic t."),
-    ("tracker-removed", "Removing heartbeat tracker entry for ", "{}.*", ("4.0", "4.3"), _REPLICATION,
-     "[QuorumController id=100] Removing heartbeat tracker entry for unknown broker 3 at epoch 9."),
-    ("no-leader", "Failed to find a new leader with current state: ", "{}.*", ("3.1", "4.3"), _BUILDER,
-     "Failed to find a new leader with current state: PartitionChangeBuilder(partition=PartitionRegistration(), topicId=x, partitionId=0)"),
-    ("last-known-leader", "Try to elect last known leader for ", "{}.*", ("3.7", "4.3"), _BUILDER,
-     "Try to elect last known leader for MlpAEC9lTCOuG5EVp6OGOg-0 but ELR/ISR is not empty. ISR=[1], ELR=[]"),
-    ("empty-isr", "A partition will have an empty ISR. ", "{}.*", ("3.7", "4.3"), _BUILDER,
-     "A partition will have an empty ISR. PartitionChangeBuilder()"),
-    ("registration-feature", " registered with ", "Broker \\d+{}.*", ("3.3", "4.3"), _CLUSTER,
-     "[QuorumController id=100] Broker 1 registered with feature x that is unknown to the controller"),
-    ("registration-no-op", "Ignoring no-op registration change for ", "{}.*", ("3.3", "4.3"), _CLUSTER,
-     "[QuorumController id=100] Ignoring no-op registration change for BrokerRegistration(id=1)"),
-    ("registration-amended", "Amending registration of broker ", "{}.*", ("3.7", "4.3"), _CLUSTER,
-     "[QuorumController id=100] Amending registration of broker 1, incarnation ID 6-WKq5u5QuC32kg4UT9Tlw. Broker epoch remains 9."),
-    ("registration-unclean", "Received an unclean shutdown request", "{}", ("3.7", "3.8"), _CLUSTER,
-     "[QuorumController id=100] Received an unclean shutdown request"),
-    ("registration-controller", "Replayed RegisterControllerRecord con", "{}.*", ("3.7", "4.3"), _CLUSTER,
-     "[QuorumController id=100] Replayed RegisterControllerRecord contaning ControllerRegistration(id=100,"
-     " incarnationId=6DtF1f8KQGWHI0GXBftBHw)."),
-    ("heartbeat-waiting", "yet be granted because ", "The request from broker \\d+ to .* (?:cannot |can not ){}.*", ("2.8", "4.3"),
-     _HEARTBEAT,
-     "[QuorumController id=100] The request from broker 1 to unfence cannot yet be granted because it has not caught up with the offset"
-     " of its"
-     " register broker record 18. It is still at offset 3."),
-    ("leader-none", "the leader is (none).", "In the new epoch \\d+, {}", ("3.3", "4.3"), _QUORUM,
-     "[QuorumController id=100] In the new epoch 1, the leader is (none)."),
-    ("leader-again", ", and are still the leader in the new epoch ", "We were the leader in epoch \\d+{}.*", ("3.3", "4.3"), _QUORUM,
-     "[QuorumController id=100] We were the leader in epoch 1, and are still the leader in the new epoch 2."),
-    ("event-failed", "failed with ", "[^:]+: (?:event )?{}(?!.*Renouncing leadership|InconsistentClusterId).*", ("2.8", "4.3"), _QUORUM,
-     "[QuorumController id=101] createTopics: event failed with NotControllerException in 115 microseconds. Exception message: The active"
-     " controller appears to be node 101."),
-    ("event-unstarted", "unable to start processing ", "(?:[^:]+: )?{}.*", ("2.8", "3.5"), _QUORUM,
-     "[Controller 3] createTopics: unable to start processing because of RejectedExecutionException."),
-    ("event-not-started", "event unable to start processing because of ", "[^:]+: {}.*", ("3.6", "4.3"), _QUORUM,
-     "[QuorumController id=3] createTopics: event unable to start processing because of RejectedExecutionException. Exception message: x"),
-    ("activation", "Performing controller activation.", "{}.*", ("3.6", "4.3"), _QUORUM,
-     "[QuorumController id=101] Performing controller activation."),
-    ("activation-empty", "The metadata log appears to be empty. ", "{}.*", ("3.3", "3.5"), _QUORUM,
-     "[QuorumController id=101] The metadata log appears to be empty. Appending 1 bootstrap record(s) at metadata.version 3.5-IV2 from"
-     " the default bootstrap"),
-    ("activation-version", "No metadata.version feature level record was found in the log. ", "{}.*", ("3.3", "3.5"), _QUORUM,
-     "[QuorumController id=101] No metadata.version feature level record was found in the log. Treating the log as version 3.0-IV1."),
-    ("authorizer-load", "maybeCompleteAuthorizerInitialLoad: ", "{}.*", ("3.3", "3.5"), _QUORUM,
-     "[QuorumController id=101] maybeCompleteAuthorizerInitialLoad: completing authorizer initial load at last committed offset 3."),
-    ("generated", ": generated ", "maybe(?!Balance)\\w+{}\\d+ records.*", ("3.9", "3.9"), _QUORUM,
-     "[QuorumController id=101] maybeElectUncleanLeaders: generated 0 records in 331 microseconds."),
-    ("periodic", "Periodic task ", "{}(?!electPreferred generated ).*", ("4.0", "4.3"), (),
-     "[QuorumController id=101] Periodic task electUnclean generated 1 records in 331 microseconds."),
-    ("snapshot-generating", "Generating a snapshot that includes ", "{}.*", ("3.0", "3.3"), _QUORUM,
-     "[Controller 3] Generating a snapshot that includes (epoch=1, offset=5) after 3 committed bytes since the last snapshot."),
-    ("snapshot-generated", "ing snapshot ", "(?:Finished generat|Error while generat|Cancell|Finished replay){}.*", ("3.0", "3.5"), _QUORUM,
-     "[Controller 3] Finished generating snapshot 5."),
-    ("snapshot-skipped", "Skipping generation of snapshot ", "{}.*", ("3.0", "3.3"), _QUORUM,
-     "[Controller 3] Skipping generation of snapshot for committed offset 5 and epoch 1 since it already exists."),
-    ("snapshot-replaying", "Starting to replay snapshot ", "{}.*", ("3.0", "3.5"), _QUORUM,
-     "[Controller 3] Starting to replay snapshot (OffsetAndEpoch(offset=5, epoch=1)), from last commit offset (-1) and epoch (-1)"),
-    ("snapshot-loading", "Starting to load snapshot ", "{}.*", ("3.6", "4.3"), _OFFSETS,
-     "[QuorumController id=101] Starting to load snapshot 00000000000000000812-0000000003. Previous lastCommittedOffset was 3. Previous"
-     " transactionStartOffset was -1."),
-    ("snapshot-loaded", "Successfully loaded snapshot ", "{}.*", ("3.6", "4.3"), _OFFSETS,
-     "[QuorumController id=101] Successfully loaded snapshot 00000000000000000812-0000000003."),
-    ("transaction", "TransactionRecord(", "Replayed (?:Begin|End|Abort){}.*\\) at offset \\d+\\..*", ("3.6", "4.3"), _OFFSETS,
-     "[QuorumController id=100] Replayed BeginTransactionRecord(name='Bootstrap records') at offset 1."),
-    ("migration", " ZK Migration", "(?:Starting|Completing){}.*", ("3.4", "3.9"), _QUORUM,
-     "[QuorumController id=100] Starting ZK Migration"),
-    ("migration-of-metadata", " migration of ZooKeeper metadata to KRaft.", "(?:Starting|Completing){}.*", ("3.6", "3.9"), _QUORUM,
-     "[QuorumController id=100] Starting migration of ZooKeeper metadata to KRaft."),
-    ("migration-before", "pre-migration ", "(?!Performing|The metadata log|Creating new).*{}.*", ("3.5", "3.9"), _QUORUM,
-     "[QuorumController id=100] Cannot run write operation createTopics in pre-migration mode. Returning NOT_CONTROLLER."),
-    ("migration-state", "Loaded ZK migration state of ", "{}.*", ("3.5", "3.5"), _QUORUM,
-     "[QuorumController id=100] Loaded ZK migration state of NONE"),
-    ("migration-setting", "'zookeeper.metadata.migration.enable'", "(?:Completing|Staying in) the ZK migration since .*{}.*|Ignoring {}.*",
-     ("3.5", "3.5"), _QUORUM,
-     "[QuorumController id=100] Staying in the ZK migration since 'zookeeper.metadata.migration.enable' is still 'true'."),
-    ("interrupted", "Interrupted while waiting for unpause.", "{}", ("3.0", "3.5"), _QUORUM,
-     "[Controller 3] Interrupted while waiting for unpause."),
-    ("deferred", " deferred write event ", "(?:Cancelling|Unexpected exception while executing){}.*", ("2.8", "3.9"), _QUORUM,
-     "[QuorumController id=100] Cancelling deferred write event electPreferred because the event queue is now closed."),
-    ("replaying-error", "Error replaying record ", "{}.*", ("2.8", "3.2"), _QUORUM,
-     "[Controller 3] Error replaying record TopicRecord() at last offset 4."),
-    ("feature-level", "ing feature ", "(?:Replayed a FeatureLevelRecord (?:sett|remov)|Sett|Remov){}.*", ("3.3", "4.3"), _FEATURES,
-     "[QuorumController id=100] Replayed a FeatureLevelRecord setting feature kraft.version to 1"),
-    ("feature-grade", "grading metadata.version from ", "(?:Up|Down){}.*", ("3.3", "4.3"), _FEATURES,
-     "[QuorumController id=100] Upgrading metadata.version from 3.8-IV0 to 3.9-IV0."),
-    ("feature-verified", "Verified that ", "{}.*", ("3.7", "4.3"), _FEATURES,
-     "[QuorumController id=100] Verified that 3 broker(s) and 1 controller(s) supported changing metadata.version to feature level"
-     " 3.9-IV0."),
-    ("feature-migration", " migration state ", "(?:Transitioning ZK|Replayed a ZkMigrationStateRecord changing the){}.*", ("3.5", "3.9"),
-     _FEATURES,
-     "[QuorumController id=100] Replayed a ZkMigrationStateRecord changing the migration state from NONE to PRE_MIGRATION."),
-)  # fmt: skip
-"""Lines that tell nothing about replication which another line does not tell better."""
-
 
 PATTERNS: tuple[Pattern, ...] = (
     *_PARTITIONS,
     *_TOPICS_AND_BROKERS,
     *_CONTROLLERS,
-    *recognised("kraft", _QUORUM[0], _IRRELEVANT),
 )

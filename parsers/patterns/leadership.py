@@ -20,8 +20,8 @@ LEADER_ISR = (
     r"(?:(?:ZkVersion|PartitionEpoch):(?P<partition_epoch>-?\d+),)?ControllerEpoch:(?P<controller_epoch>-?\d+)\)"
 )
 """kafka.controller.LeaderIsrAndControllerEpoch."""
-_STATE_INFO = rf"\(LeaderAndIsrInfo:{LEADER_ISR},ReplicationFactor:\d+\),AllReplicas:(?P<replicas>{IDS})\)"
-"""kafka.api.PartitionStateInfo; its parentheses do not balance."""
+_STATE_INFO = rf"\(LeaderAndIsrInfo:{LEADER_ISR},ReplicationFactor:\d+\),(?P<unordered>AllReplicas):(?P<replicas>{IDS})\)"
+"""kafka.api.PartitionStateInfo; its parentheses do not balance, its replicas are a set."""
 _PARTITION_STATE = (
     rf"(?:LeaderAndIsr|UpdateMetadata)?PartitionState\((?:topicName='(?P<topic>{TOPIC})', partitionIndex=(?P<partition>\d+), )?"
     r"controllerEpoch=(?:-1|(?P<controller_epoch>\d+)), leader=(?P<leader>-?\d+), leaderEpoch=(?P<leader_epoch>-?\d+), "
@@ -47,7 +47,6 @@ def _and_mismatch(row: Row) -> Iterator[Row]:
 
 
 _REQUEST = r"from controller (?P<controller>-?\d+) with correlation id \d+"
-_TRANSITION = r"from controller -?\d+ epoch -?\d+"
 
 PATTERNS: tuple[Pattern, ...] = (
     Pattern(
@@ -289,11 +288,11 @@ PATTERNS: tuple[Pattern, ...] = (
         name="state-received",
         event="partition-state",
         literal="eceived LeaderAndIsr request ",
-        regex=rf"[Rr]eceived LeaderAndIsr request {STATE} correlation id \d+ from controller (?P<controller>-?\d+) "
+        regex=rf"[Rr]eceived LeaderAndIsr request (?:(?=(?P<unordered>PartitionState\([^)]* replicas=\[))|){STATE} correlation id \d+ from controller (?P<controller>-?\d+) "
         rf"epoch (?P<controller_epoch>-?\d+)(?: for partition {TP})?",
         versions=("0.8.2", "4.1"),
         loggers=STATE_CHANGE,
-        fixed={"reason": "received"},
+        fixed={"mode": "zookeeper", "reason": "received"},
         samples=(
             Sample(
                 line="[2026-11-21 03:01:34,713] TRACE Broker 3 received LeaderAndIsr request "
@@ -309,6 +308,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "isr": [3],
                     "partition_epoch": 2,
                     "replicas": [1, 2, 3],
+                    "unordered": True,
                     "controller": 3,
                     "reason": "received",
                 },
@@ -328,6 +328,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "isr": [1, 3],
                     "partition_epoch": 1,
                     "replicas": [2, 1, 3],
+                    "unordered": None,
                     "controller": 1,
                     "reason": "received",
                 },
@@ -350,6 +351,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "replicas": [2, 1, 3],
                     "adding_replicas": [],
                     "removing_replicas": [],
+                    "unordered": None,
                     "controller": 1,
                     "reason": "received",
                 },
@@ -400,6 +402,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "leader_epoch": 2,
                     "isr": [3],
                     "replicas": [1, 2, 3],
+                    "unordered": True,
                     "controller": 3,
                     "reason": "cached",
                 },
@@ -618,6 +621,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"is old\. Latest known controller epoch is -?\d+",
         versions=("0.8.2", "4.1"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN [Broker id=1] Ignoring LeaderAndIsr request from controller 2 with "
@@ -643,6 +647,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?P<controller_epoch>-?\d+)\. Latest known controller epoch is -?\d+",
         versions=("0.8.2", "3.9"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2026-11-21 01:59:20,862] WARN [Broker id=3] Received update metadata request with correlation id 6 "
@@ -660,6 +665,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"Latest known controller epoch is (?:%d )?(?:-?\d+|\$.*)",
         versions=("0.8.2", "2.5"),
         loggers=STATE_CHANGE,
+        fixed={"mode": "zookeeper"},
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] WARN Broker 1 received stop replica request from an old controller epoch "
@@ -1149,275 +1155,5 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         note="A metadata delta changed a partition this broker did not hold until then, as in a reassignment.",
-    ),
-    Pattern(
-        name="same-leader-epoch",
-        event="irrelevant",
-        literal=" matches the current leader epoch",
-        regex=r"Ignoring (?:LeaderAndIsr|StopReplica) request .*since its associated leader epoch -?\d+ matches the current "
-        r"leader epoch",
-        versions=("2.3", "4.1"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 03:04:52,828] INFO [Broker id=1] Ignoring LeaderAndIsr request from controller 1 with "
-                "correlation id 1 epoch 2 for partition calm-0 since its associated leader epoch 0 matches the "
-                "current leader epoch (state.change.logger)",
-                fields={},
-                origin="real: last-replica-standing-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:01:04,783] INFO [Broker id=2] Ignoring StopReplica request (delete=false) from "
-                "controller 2 with correlation id 21 epoch 1 for partition audit-0 since its associated leader epoch "
-                "0 matches the current leader epoch (state.change.logger)",
-                fields={},
-                origin="real: rolling-restart-2.8.2-zk",
-            ),
-        ),
-        note="The request repeats what the broker knows.",
-    ),
-    Pattern(
-        name="stop-replica-ignored",
-        event="irrelevant",
-        literal=" (delete=",
-        regex=r"[Ii]gnoring (?:stop replica|StopReplica request) \(delete=\w+\) (?!.*matches the current leader epoch).*",
-        versions=("0.8.2", "3.9"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 02:11:32,545] WARN [Broker id=2] Ignoring StopReplica request (delete=false) from "
-                "controller 3 with correlation id 7 epoch 1 for partition media-1 as the local replica for the "
-                "partition is in an offline log directory (state.change.logger)",
-                fields={},
-                origin="real: log-dir-failure-2.8.2-zk",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] TRACE Broker 1 ignoring stop replica (delete=true) for partition "
-                "[orders,0] as replica doesn't exist on broker (state.change.logger)",
-                fields={},
-                origin="source: 0.8.2 ReplicaManager",
-            ),
-        ),
-    ),
-    Pattern(
-        name="stop-replica-handled",
-        event="irrelevant",
-        literal="andling stop replica (delete=",
-        regex=rf"(?:[Ff]inished h|[Hh])andling stop replica \(delete=\w+\) for partition {TP}",
-        versions=("0.8.2", "2.5"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] TRACE [Broker id=1] Handling stop replica (delete=false) for partition "
-                "orders-0 (state.change.logger)",
-                fields={},
-                origin="source: 1.1 ReplicaManager",
-            ),
-        ),
-        note="What it does to the replica is told by the fetcher manager and the log manager.",
-    ),
-    Pattern(
-        name="stop-replica-received",
-        event="irrelevant",
-        literal="StopReplica request ",
-        regex=r"(?:Handling StopReplica request correlationId \d+ from controller -?\d+ for \d+ partitions|"
-        r"Received StopReplica request StopReplicaPartitionState\(.*\) correlation id \d+ from controller -?\d+ epoch -?\d+ "
-        r"for partition .*)",
-        versions=("2.6", "3.9"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 02:08:43,454] INFO [Broker id=1] Handling StopReplica request correlationId 6 from "
-                "controller 3 for 1 partitions (state.change.logger)",
-                fields={},
-                origin="real: delete-recreate-retention-2.8.2-zk",
-            ),
-        ),
-    ),
-    Pattern(
-        name="transition-traced",
-        event="irrelevant",
-        literal=" transition for partition ",
-        regex=rf"(?:[Hh]andling|[Cc]ompleted) LeaderAndIsr request correlationId \d+ {_TRANSITION} (?:starting|for) the "
-        rf"become-(?:leader|follower) transition for partition {TP}(?: with leader -?\d+)?",
-        versions=("0.8.2", "4.1"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 03:01:20,350] TRACE Broker 3 completed LeaderAndIsr request correlationId 3 from "
-                "controller 3 epoch 1 for the become-follower transition for partition orders-1 (state.change.logger)",
-                fields={},
-                origin="real: unclean-election-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:21:45,655] TRACE [Broker id=2] Handling LeaderAndIsr request correlationId 4 from "
-                "controller 1 epoch 1 starting the become-follower transition for partition other-0 with leader 1 "
-                "(state.change.logger)",
-                fields={},
-                origin="real: isr-flapping-2.4.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:21:45,693] TRACE [Broker id=1] Completed LeaderAndIsr request correlationId 4 from "
-                "controller 1 epoch 1 for the become-leader transition for partition other-0 (state.change.logger)",
-                fields={},
-                origin="real: isr-flapping-2.4.1-zk",
-            ),
-        ),
-        note="Printed for a replica that already leads or follows, too; the state itself is in the line received before.",
-    ),
-    Pattern(
-        name="transition-step-traced",
-        event="irrelevant",
-        literal=" as part of become-",
-        regex=rf"(?:[Ss]topped fetchers as part of become-(?:leader|follower) request|[Ss]tarted fetcher to new leader as part "
-        rf"of become-follower "
-        rf"request) {_TRANSITION} with correlation id \d+ for (?:\d+ partitions|partition {TP}(?: \(last update controller "
-        rf"epoch -?\d+\))?"
-        r"(?: with leader .*)?)|"
-        rf"[Tt]runcated logs and checkpointed recovery boundaries for partition {TP} as part of become-follower request with "
-        rf"correlation id \d+ "
-        rf"{_TRANSITION}(?: with leader -?\d+)?|(?:Stopped|Started) fetchers as part of become-follower for \d+ partitions",
-        versions=("0.8.2", "4.3"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 03:01:20,249] TRACE Broker 3 stopped fetchers as part of become-leader request from "
-                "controller 3 epoch 1 with correlation id 3 for partition orders-0 (state.change.logger)",
-                fields={},
-                origin="real: unclean-election-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 03:01:20,327] TRACE Broker 3 truncated logs and checkpointed recovery boundaries for "
-                "partition orders-1 as part of become-follower request with correlation id 3 from controller 3 epoch "
-                "1 (state.change.logger)",
-                fields={},
-                origin="real: unclean-election-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 03:01:20,349] TRACE Broker 3 started fetcher to new leader as part of become-follower "
-                "request from controller 3 epoch 1 with correlation id 3 for partition orders-1 (state.change.logger)",
-                fields={},
-                origin="real: unclean-election-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:21:45,678] TRACE [Broker id=2] Started fetcher to new leader as part of "
-                "become-follower request from controller 1 epoch 1 with correlation id 4 for partition other-0 with "
-                "leader BrokerEndPoint(id=1, host=127.0.0.1:47527) (state.change.logger)",
-                fields={},
-                origin="real: isr-flapping-2.4.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:21:45,693] TRACE [Broker id=1] Stopped fetchers as part of become-leader request "
-                "from controller 1 epoch 1 with correlation id 4 for partition other-0 (last update controller epoch "
-                "1) (state.change.logger)",
-                fields={},
-                origin="real: isr-flapping-2.4.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:41,259] INFO [Broker id=1] Stopped fetchers as part of become-follower for 1 "
-                "partitions (state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-3.9.1-kraft",
-            ),
-            Sample(
-                line="[2026-11-21 01:58:12,257] INFO [Broker id=1] Stopped fetchers as part of become-follower request "
-                "from controller 3 epoch 1 with correlation id 2 for 1 partitions (state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-        ),
-    ),
-    Pattern(
-        name="fetcher-step-skipped",
-        event="irrelevant",
-        literal=" step of the become-follower state change ",
-        regex=r"[Ss]kipped the (?:adding-fetcher|update topic ID) step of the become-follower state change with correlation id .*"
-        r" since it is shutting down",
-        versions=("0.8.2", "4.1"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] TRACE [Broker id=1] Skipped the adding-fetcher step of the "
-                "become-follower state change with correlation id 3 from controller 2 epoch 4 for partition orders-0 "
-                "since it is shutting down (state.change.logger)",
-                fields={},
-                origin="source: 1.1 ReplicaManager",
-            ),
-        ),
-    ),
-    Pattern(
-        name="metadata-cache-counted",
-        event="irrelevant",
-        literal=" partitions from metadata cache in response to UpdateMetadata request ",
-        regex=r"Add \d+ partitions and deleted \d+ partitions from metadata cache in response to UpdateMetadata request sent "
-        r"by controller "
-        r"-?\d+ epoch -?\d+ with correlation id \d+",
-        versions=("2.6", "3.9"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 01:58:12,314] INFO [Broker id=1] Add 1 partitions and deleted 0 partitions from "
-                "metadata cache in response to UpdateMetadata request sent by controller 3 epoch 1 with correlation "
-                "id 3 (state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-2.8.2-zk",
-            ),
-        ),
-    ),
-    Pattern(
-        name="delta-counted",
-        event="irrelevant",
-        literal=" partition(s)",
-        regex=r"(?:Transitioning \d+ partition\(s\) to local (?:leaders|followers)|Deleting \d+ partition\(s\)|While handling "
-        r"full LeaderAndIsr request "
-        r"from KRaft controller -?\d+ with correlation id \d+, found \d+ stray partition\(s\))\.",
-        versions=("3.0", "4.3"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2026-11-21 01:58:55,973] INFO [Broker id=1] Transitioning 1 partition(s) to local leaders. (state.change.logger)",
-                fields={},
-                origin="real: acks1-failover-3.9.1-kraft",
-            ),
-            Sample(
-                line="[2026-11-21 02:10:33,120] INFO [Broker id=1] Deleting 1 partition(s). (state.change.logger)",
-                fields={},
-                origin="real: delete-recreate-retention-3.9.1-kraft",
-            ),
-        ),
-    ),
-    Pattern(
-        name="topic-id-taken",
-        event="irrelevant",
-        literal=" LeaderAndIsr request from controller ",
-        regex=r"Updating (?:log for \S+ to assign topic ID|PartitionFetchState for \S+ to remove log topic ID) .*LeaderAndIsr "
-        r"request .*",
-        versions=("3.0", "4.1"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Broker id=1] Updating log for orders-0 to assign topic ID "
-                "8PPfwVtMQ_y0AfH5M2MHcA from LeaderAndIsr request from controller 2 with correlation id 3 epoch 4 "
-                "(state.change.logger)",
-                fields={},
-                origin="source: 3.5 ReplicaManager",
-            ),
-        ),
-    ),
-    Pattern(
-        name="replica-not-deleted",
-        event="irrelevant",
-        literal="Unable to delete ",
-        regex=r"Unable to delete (?:stray )?replica \S+ because .*",
-        versions=("3.0", "4.3"),
-        loggers=STATE_CHANGE,
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] ERROR [Broker id=1] Unable to delete replica orders-0 because the local "
-                "replica for the partition is in an offline log directory (state.change.logger)",
-                fields={},
-                origin="source: 3.9 ReplicaManager",
-            ),
-        ),
     ),
 )

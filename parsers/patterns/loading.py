@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from parsers.patterns.pattern import NAME, TOPIC, TP, WITHIN, Pattern, Sample, column
+from parsers.patterns.pattern import NAME, SETTING, TOPIC, TP, WITHIN, Pattern, Sample, column
 from parsers.schemas import Row
 
 _LOG = (
@@ -17,11 +17,6 @@ _LOG = (
     r"highWatermark=-?\d+, lastStableOffset=-?\d+, logStartOffset=(?P<log_start_offset>-?\d+), logEndOffset=(?P<log_end_offset>-?\d+)\)"
 )
 """Log.toString since 2.4. Its highWatermark is the log start offset at load, not the checkpointed HW, so it is left out."""
-_LOG_LOGGERS = tuple(
-    f"{package}.{name}"
-    for package in ("kafka.log", "org.apache.kafka.storage.internals.log")
-    for name in ("Log", "UnifiedLog", "MergedLog", "LocalLog", "LogLoader")
-)
 _REASONS = {
     "local log": "tiered",
     "log truncation": "truncation",
@@ -31,6 +26,13 @@ _REASONS = {
     "retention size": "retention-size",
     "log start offset": "log-start",
 }
+_MOVES = {
+    "client delete records request": "delete-records",
+    "segment deletion": "retention",
+    "leader offset increment": "leader",
+    "snapshot generated": "snapshot",
+}
+CLEANUP_POLICY = "cleanup.policy"
 
 
 def _reason(row: Row) -> Iterator[Row]:
@@ -38,6 +40,20 @@ def _reason(row: Row) -> Iterator[Row]:
     words = row["_groups"]["_why"]
     row["reason"] = next((short for long, short in _REASONS.items() if long in words), "deletion")
     yield row
+
+
+def _with_policy(row: Row) -> Iterator[Row]:
+    """Up to 2.4 all settings of the topic with the broker's as defaults, later only its own."""
+    properties = row["_groups"]["_properties"]
+    if properties is not None:
+        row["key"] = CLEANUP_POLICY
+        row["value"] = next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
+    yield row
+
+
+def log_start_moved(row: Row) -> Iterator[Row]:
+    """Kafka's words for why (LogStartOffsetIncrementReason) as a short one."""
+    yield {**row, "reason": _MOVES.get(row.get("reason", ""), row.get("reason"))}
 
 
 def _recovered(row: Row) -> Iterator[Row]:
@@ -467,33 +483,18 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="hw-zero-of-replica",
-        event="irrelevant",
-        literal="Replica loaded for partition ",
-        regex=rf"Replica loaded for partition {TP} with initial high watermark (?:0|-\d+)",
-        versions=("0.11.0", "2.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:25:17,546] INFO Replica loaded for partition clicks-0 with initial high watermark 0 "
-                "(kafka.cluster.Replica)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-        ),
-        note="kafka.cluster.Replica prints it for the remote replicas a leader keeps as well, always with 0.",
-    ),
-    Pattern(
         name="log-created",
         event="log-created",
         literal="Created log for partition ",
         regex=rf"Created log for partition {TP} in (?P<directory>.*?)(?:[/\\](?P=topic)-(?P=partition)(?:\.\w+-(?P<reason>future))?)?"
-        rf"(?: with properties \{{.*\}}\.?|\.)",
+        r"(?: with properties \{(?P<_properties>.*)\}\.?|\.)",
         versions=("0.8.0", "4.3"),
+        explode=_with_policy,
         samples=(
             Sample(
                 line="[2014-01-14 12:00:00,123] INFO [Log Manager on Broker 1] Created log for partition [orders,0] in /data. "
                 "(kafka.log.LogManager)",
-                fields={"node": 1, "topic": "orders", "partition": 0, "directory": "/data"},
+                fields={"node": 1, "topic": "orders", "partition": 0, "directory": "/data", "key": None},
                 origin="source: 0.8.0 LogManager",
             ),
             Sample(
@@ -512,14 +513,38 @@ PATTERNS: tuple[Pattern, ...] = (
                 "cleanup.policy -> [delete], flush.ms -> 9223372036854775807, segment.bytes -> 262144, retention.ms "
                 "-> 604800000, segment.ms -> 604800000, message.timestamp.difference.max.ms -> 9223372036854775807, "
                 "segment.index.bytes -> 10485760, flush.messages -> 9223372036854775807}. (kafka.log.LogManager)",
-                fields={"topic": "orders", "partition": 0, "directory": "/var/lib/kafka/broker-1/data"},
+                fields={
+                    "topic": "orders",
+                    "partition": 0,
+                    "directory": "/var/lib/kafka/broker-1/data",
+                    "key": "cleanup.policy",
+                    "value": "[delete]",
+                },
                 origin="real: unclean-election-0.10.2.2-zk",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Created log for partition a-0 in /data with properties {cleanup.policy -> [compact, delete],"
+                " min.compaction.lag.ms -> 0}. (kafka.log.LogManager)",
+                fields={"topic": "a", "partition": 0, "key": "cleanup.policy", "value": "[compact, delete]"},
+                origin="source: 1.1 LogManager",
+            ),
+            Sample(
+                line="[2024-05-01 12:00:00,123] INFO Created log for partition a-0 in /data/a-0 with properties {cleanup.policy=compact,delete,"
+                " retention.ms=-1} (kafka.log.LogManager)",
+                fields={"topic": "a", "partition": 0, "key": "cleanup.policy", "value": "compact,delete"},
+                origin="source: 2.8 LogManager",
             ),
             Sample(
                 line="[2026-11-21 02:02:40,174] INFO Created log for partition profile-0 in "
                 "/var/lib/kafka/broker-1/data/profile-0 with properties {min.insync.replicas=2} "
                 "(kafka.log.LogManager)",
-                fields={"topic": "profile", "partition": 0, "directory": "/var/lib/kafka/broker-1/data"},
+                fields={
+                    "topic": "profile",
+                    "partition": 0,
+                    "directory": "/var/lib/kafka/broker-1/data",
+                    "key": "cleanup.policy",
+                    "value": None,
+                },
                 origin="real: reassignment-2.8.2-zk",
             ),
             Sample(
@@ -607,22 +632,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 3.7 LogManager",
             ),
         ),
-    ),
-    Pattern(
-        name="log-deleted-from-disk",
-        event="irrelevant",
-        literal="Deleted log for partition ",
-        regex=rf"Deleted log for partition {TP} in .*\.",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO Deleted log for partition orders-0 in "
-                "/data/orders-0.b4af12b8d6c0471a894cf005286f7f56-delete. (kafka.log.LogManager)",
-                fields={},
-                origin="source: 2.8 LogManager",
-            ),
-        ),
-        note="A minute after the renaming, which is the event.",
     ),
     Pattern(
         name="segment-rolled",
@@ -736,42 +745,13 @@ PATTERNS: tuple[Pattern, ...] = (
         note="offset is the base of the first segment.",
     ),
     Pattern(
-        name="segment-files-deleted",
-        event="irrelevant",
-        literal="Deleting segment",
-        regex=r"Deleting segment \d+(?: from log \S+\.)?|Deleting segments (?!due to|as part of|as the log).*|Deleting segment "
-        r"files .*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Deleting segment 0 (kafka.log.Log)",
-                fields={},
-                origin="source: 1.1 Log",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Deleting segments "
-                "List(LogSegment(baseOffset=0, size=1048576, lastModifiedTime=1577836800000, "
-                "largestTime=1577836800000)) (kafka.log.Log)",
-                fields={},
-                origin="source: 2.4 Log",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Deleting segment files "
-                "LogSegment(baseOffset=0, size=1048576, lastModifiedTime=1577836800000, "
-                "largestRecordTimestamp=Some(1577836800000)) (kafka.log.Log)",
-                fields={},
-                origin="source: 2.8 Log",
-            ),
-        ),
-        note="Why segments go was said before; these are the files.",
-    ),
-    Pattern(
         name="log-start-moved",
         event="log-start-move",
         literal=" log start offset ",
         regex=rf"Increment(?:ing|ed) log start offset (?:of partition {TP} )?to (?P<offset>(?P<log_start_offset>\d+))"
         r"(?: in dir (?P<directory>.*)| due to (?P<reason>.*))?",
         versions=("0.11.0", "4.3"),
+        explode=log_start_moved,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Incremented log start offset to "
@@ -782,7 +762,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "directory": "/data",
                     "offset": 200,
                     "log_start_offset": 200,
-                    "reason": "segment deletion",
+                    "reason": "retention",
                 },
                 origin="source: 2.8 Log",
             ),
@@ -799,22 +779,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="source: 0.11.0 Log",
             ),
         ),
-    ),
-    Pattern(
-        name="local-log-start-moved",
-        event="irrelevant",
-        literal="Incremented local log start offset to ",
-        regex=r"Incremented local log start offset to \d+ due to reason .*",
-        versions=("3.6", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [UnifiedLog partition=orders-0, dir=/data] Incremented local log "
-                "start offset to 200 due to reason segment deletion (kafka.log.UnifiedLog)",
-                fields={},
-                origin="source: 3.9 UnifiedLog",
-            ),
-        ),
-        note="Tiered storage: the records are still served from the remote tier.",
     ),
     Pattern(
         name="first-append-above-start",
@@ -867,145 +831,6 @@ PATTERNS: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
-        name="producer-state-loaded",
-        event="irrelevant",
-        literal="roducer s",
-        regex=r"Loading producer state .*|Reloading from producer snapshot and rebuilding producer state from offset \d+|"
-        r"Producer state recovery took .*|"
-        r"Deleted producer state snapshot .*|Failed to (?:rename|delete) producer state snapshot .*|Failed to load producer "
-        r"snapshot from .*|"
-        r"Reloading the producer state snapshots",
-        versions=("0.11.0", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:25:17,597] INFO [Log partition=clicks-0, dir=/var/lib/kafka/broker-1/data] Loading "
-                "producer state from offset 0 with message format version 2 (kafka.log.Log)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:33:43,861] INFO [ProducerStateManager partition=safe-1]Loading producer state from "
-                "snapshot file 'SnapshotFile(offset=40, file=/var/lib/kafka/broker-1/data/safe-1/00000000000000000040"
-                ".snapshot)' (org.apache.kafka.storage.internals.log.ProducerStateManager)",
-                fields={},
-                origin="real: mixed-fleet-3.5.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:14:40,866] INFO [Log partition=bank-1, dir=/var/lib/kafka/broker-2/data] Loading "
-                "producer state till offset 190 with message format version 2 (kafka.log.Log)",
-                fields={},
-                origin="real: power-loss-divergence-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 03:06:28,676] INFO [LogLoader partition=calm-0, dir=/var/lib/kafka/broker-1/data] "
-                "Reloading from producer snapshot and rebuilding producer state from offset 0 (kafka.log.UnifiedLog$)",
-                fields={},
-                origin="real: last-replica-standing-3.9.1-kraft",
-            ),
-            Sample(
-                line="[2026-11-21 03:06:28,676] INFO [LogLoader partition=calm-0, dir=/var/lib/kafka/broker-1/data] "
-                "Producer state recovery took 0ms for snapshot load and 0ms for segment recovery from offset 0 "
-                "(kafka.log.UnifiedLog$)",
-                fields={},
-                origin="real: last-replica-standing-3.9.1-kraft",
-            ),
-            Sample(
-                line="[2026-11-21 02:34:01,796] INFO Deleted producer state snapshot "
-                "/var/lib/kafka/broker-3/data/fast-7/00000000000000000080.snapshot "
-                "(org.apache.kafka.storage.internals.log.SnapshotFile)",
-                fields={},
-                origin="real: mixed-fleet-3.5.2-zk",
-            ),
-        ),
-        note="The LEO these lines also hold is in the truncation or load line beside them.",
-    ),
-    Pattern(
-        name="index-rebuilt",
-        event="irrelevant",
-        literal=" index file",
-        regex=r"Found (?:a corrupted|an orphaned) index file.*|Could not find (?:offset )?index file corresponding to log file "
-        r".*|Deleting index files with suffix .*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2026-11-21 02:14:33,432] ERROR [Log partition=bank-0, dir=/var/lib/kafka/broker-3/data] Could not "
-                "find offset index file corresponding to log file "
-                "/var/lib/kafka/broker-3/data/bank-0/00000000000000000000.log, recovering segment and rebuilding "
-                "index files... (kafka.log.Log)",
-                fields={},
-                origin="real: power-loss-divergence-2.8.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 03:01:46,062] WARN Found a corrupted index file due to requirement failed: Corrupt "
-                "index found, index file (/var/lib/kafka/broker-1/data/ledger-2/00000000000000000000.index) has "
-                "non-zero size but the last offset is 0 which is no larger than the base offset 0.}. deleting "
-                "/var/lib/kafka/broker-1/data/ledger-2/00000000000000000000.timeindex, "
-                "/var/lib/kafka/broker-1/data/ledger-2/00000000000000000000.index and rebuilding index... "
-                "(kafka.log.Log)",
-                fields={},
-                origin="real: unclean-election-0.10.2.2-zk",
-            ),
-            Sample(
-                line="[2026-11-21 02:25:27,029] WARN [Log partition=clicks-0, dir=/var/lib/kafka/broker-2/data] Found a "
-                "corrupted index file corresponding to log file "
-                "/var/lib/kafka/broker-2/data/clicks-0/00000000000000000000.log due to Corrupt index found, index "
-                "file (/var/lib/kafka/broker-2/data/clicks-0/00000000000000000000.index) has non-zero size but the "
-                "last offset is 0 which is no greater than the base offset 0.}, recovering segment and rebuilding "
-                "index files... (kafka.log.Log)",
-                fields={},
-                origin="real: acks1-failover-1.1.1-zk",
-            ),
-        ),
-        note="Indexes are derived from the log; losing one loses no record.",
-    ),
-    Pattern(
-        name="swap-files-found",
-        event="irrelevant",
-        literal=" from interrupted swap operation",
-        regex=r"Found (?:\w+ )?file .* from interrupted swap operation.*",
-        versions=("0.8.2", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO [Log partition=orders-0, dir=/data] Found log file "
-                "/data/orders-0/00000000000000000000.log.swap from interrupted swap operation, repairing. "
-                "(kafka.log.Log)",
-                fields={},
-                origin="source: 2.8 Log",
-            ),
-        ),
-    ),
-    Pattern(
-        name="record-format-changed",
-        event="irrelevant",
-        literal="Record format version has been downgraded from ",
-        regex=r"Record format version has been downgraded from \S+ to \S+\.",
-        versions=("2.1", "3.9"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] WARN [Log partition=orders-0, dir=/data] Record format version has been "
-                "downgraded from V2 to V1. (kafka.log.Log)",
-                fields={},
-                origin="source: 2.8 Log",
-            ),
-        ),
-    ),
-    Pattern(
-        name="segment-file-deleted",
-        event="irrelevant",
-        literal="LogSegment)",
-        regex=r"Deleted (?:log|offset index|time index|transaction index) .*\.|Failed to delete .* because it does not exist\.|"
-        r"Fallback to delete .*\.",
-        versions=("1.1", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO Deleted offset index "
-                "/data/orders-0/00000000000000000000.index.deleted. (kafka.log.LogSegment)",
-                fields={},
-                origin="source: 2.8 LogSegment",
-            ),
-        ),
-    ),
-    Pattern(
         name="stray-log-of-other-topic",
         event="topic-id-mismatch",
         literal=": this partition now exists with topic ID ",
@@ -1029,23 +854,5 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         note="The topic was deleted and created again while the broker was away; the log that is set aside is the old one's.",
-    ),
-    Pattern(
-        name="stray-log-found",
-        event="irrelevant",
-        literal=" stray log",
-        regex=r"Found stray log dir (?!.*: this partition now exists with topic ID ).*|The topicId does not exist in .*, treat it as a stray log\.?|Loaded stray log: .*",
-        versions=("3.0", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO Found stray log dir Log(dir=/data/orders-0, "
-                "topicId=8PPfwVtMQ_y0AfH5M2MHcA, topic=orders, partition=0, highWatermark=0, lastStableOffset=0, "
-                "logStartOffset=0, logEndOffset=0): the current replica assignment [2, 3] does not contain the local "
-                "brokerId 1. (kafka.log.LogManager)",
-                fields={},
-                origin="source: 3.9 LogManager",
-            ),
-        ),
-        note="Its renaming is the event.",
     ),
 )

@@ -127,3 +127,18 @@ RELEVANT_LOGGERS = (
 """Loggers whose every line at INFO and above should be known (catalogue of class names, Kafka 0.8.0 to 4.3)."""
 TRACED_BY_DEFAULT = ("state.change.logger", "kafka.controller.")
 """Loggers Kafka's own configuration sets to TRACE (state changes until 2.5, the ZooKeeper controller until 3.9)."""
+ONLY_IN = {
+    "zookeeper": (
+        *("kafka.controller.", "kafka.zk.", "kafka.zookeeper.", "kafka.utils.ZK", "kafka.utils.ZkUtils", "org.I0Itec.zkclient."),
+        *("kafka.server.KafkaServer", "kafka.server.KafkaHealthcheck", "kafka.server.ZookeeperLeaderElector"),
+    ),
+    "kraft": (
+        *("org.apache.kafka.controller.", "org.apache.kafka.raft.", "kafka.raft.", "org.apache.kafka.server.BrokerLifecycleManager"),
+        *(
+            f"kafka.server.{name}"
+            for name in ("BrokerLifecycleManager", "BrokerServer", "ControllerServer", "KafkaRaftServer", "SharedServer")
+        ),
+    ),
+}
+"""What the loggers begin with that only clusters of one mode have. A broker that is being migrated (KIP-866) runs as KafkaServer and registers
+with the quorum through its BrokerLifecycleManager: its cluster has a quorum."""

@@ -6,7 +6,7 @@ sibling modules, one per family) or the search for literals in a file (parsers.c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import regex
 from regex import Pattern as Expression
 
 from parsers.expressions import Quick, quick
+from parsers.patterns.loggers import ONLY_IN
 from parsers.schemas import EVENTS, INT32, INT64, Row
 
 _LIST_COLUMNS = {f.name for f in EVENTS if pa.types.is_list(f.type) and pa.types.is_int32(f.type.value_type)}
@@ -32,6 +33,8 @@ NAME = r"[^/\\]*"
 splits on every system."""
 IDS = r"(?:\w+\()?\[?(?:-?\d+(?:, ?-?\d+)*)?\]?\)?"
 """Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`; always used inside a named group."""
+SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
+"""One of the settings in a printed map, Java's or Scala's; a value may be a list itself."""
 
 
 @dataclass(frozen=True)
@@ -87,28 +90,15 @@ class Pattern:
         return None if self.multiline else quick(self.regex)
 
     @cached_property
+    def mode(self) -> str | None:
+        """The mode of the clusters that have the loggers it is printed by; None where both have."""
+        modes = {next((mode for mode, begins in ONLY_IN.items() if name.startswith(begins)), None) for name in self.loggers}
+        return modes.pop() if len(modes) == 1 else None
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Groups of the expression that are columns."""
         return tuple(name for name in self.compiled.groupindex if name in EVENTS.names)
-
-
-Statement = tuple[str, str, str, tuple[str, str], tuple[str, ...], str]
-"""A line that is known and tells nothing: name, literal, expression ({} is the literal), versions, loggers, sample message."""
-
-
-def recognised(family: str, logger: str, statements: Iterable[Statement]) -> Iterator[Pattern]:
-    """Patterns that keep such lines from being counted as unknown; `logger` prints the samples of statements that name none."""
-    for name, literal, shape, versions, loggers, message in statements:
-        printer = loggers[0] if loggers else logger
-        yield Pattern(
-            name=f"{family}-{name}",
-            event="irrelevant",
-            literal=literal,
-            regex=shape.replace("{}", regex.escape(literal)),
-            versions=versions,
-            loggers=loggers,
-            samples=(Sample(f"[2024-05-01 12:00:00,123] INFO {message} ({printer})", {}, f"source: {versions[1]} {printer}"),),
-        )
 
 
 def column(name: str, text: str | None) -> Any:
@@ -121,6 +111,8 @@ def column(name: str, text: str | None) -> Any:
         return [_within(int(n), INT32) for n in _NUMBER.findall(text)]
     if name == "recovering":
         return text in ("RECOVERING", "1")
+    if name == "unordered":
+        return True
     return text
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import regex
-
-from parsers.patterns.pattern import TOPIC, Pattern, Sample
+from parsers.patterns.pattern import SETTING, TOPIC, Pattern, Sample
 from parsers.properties import masked
 from parsers.schemas import Row
 
@@ -22,8 +20,6 @@ _PUBLISHERS = (
     "org.apache.kafka.metadata.publisher.DynamicConfigPublisher",
 )
 _HANDLERS = ("kafka.server.DynamicConfigManager", "kafka.server.ZkConfigManager")
-
-_SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
 
 
 def _source(row: Row) -> str:
@@ -39,7 +35,7 @@ def _one(row: Row) -> Iterator[Row]:
 
 def _all(row: Row) -> Iterator[Row]:
     """Every setting of the line, then a row without key that names them all: what is not among them is not set any more."""
-    found = list(_SETTING.finditer(row["_groups"]["_settings"]))
+    found = list(SETTING.finditer(row["_groups"]["_settings"]))
     told = {**row, "reason": _source(row)}
     for match in found:
         yield {**told, "key": match["key"], "value": masked(match["key"], match["value"])}

@@ -1,4 +1,4 @@
-"""Topics as brokers see them come and change, and the log cleaner.
+"""Topics as brokers see them come and change, and the log cleaner's word on where their logs end.
 
 Here: creation through ZooKeeper (AdminZkClient) or by itself, compaction. Not here: changes of settings (settings), the
 controller's view of topics (controller, kraft), deletion of a replica's directory and retention (loading).
@@ -8,23 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import regex
-
 from parsers.patterns.controller import partitions
-from parsers.patterns.pattern import TOPIC, TP, Pattern, Sample
+from parsers.patterns.pattern import SETTING, TOPIC, TP, Pattern, Sample
 from parsers.schemas import Row
 
 _ADMIN = ("kafka.zk.AdminZkClient", "kafka.admin.AdminUtils")
-_CLEANER = (
-    "kafka.log.LogCleaner",
-    "kafka.log.LogCleanerManager",
-    "kafka.log.LogCleaner$CleanerThread",
-    "org.apache.kafka.storage.internals.log.LogCleaner",
-    "org.apache.kafka.storage.internals.log.LogCleanerManager",
-    "org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread",
-    "org.apache.kafka.storage.internals.log.Cleaner",
-)
-_PROPERTY = regex.compile(r"(?:^|, )(?P<key>[\w.]+)(?:=| -> )(?P<value>.*?)(?=, [\w.]+(?:=| -> )|$)")
 
 
 def _created(row: Row) -> Iterator[Row]:
@@ -33,7 +21,7 @@ def _created(row: Row) -> Iterator[Row]:
 
 
 def _settings(row: Row) -> Iterator[Row]:
-    for match in _PROPERTY.finditer(row["_groups"]["_settings"]):
+    for match in SETTING.finditer(row["_groups"]["_settings"]):
         yield {**row, "key": match["key"], "value": match["value"]}
 
 
@@ -84,23 +72,6 @@ PATTERNS: tuple[Pattern, ...] = (
                 "real: acks1-failover-1.1.1-zk",
             ),
         ),
-    ),
-    Pattern(
-        name="topic-assignment-unnamed",
-        event="irrelevant",
-        literal='Topic creation {"',
-        regex=r"Topic creation \{.*\}",
-        versions=("0.8.2", "1.0"),
-        loggers=_ADMIN,
-        samples=(
-            Sample(
-                '[2026-11-21 03:02:09,050] INFO Topic creation {"version":1,"partitions":{"2":[1,2,3],"1":[3,1,2],"0":[2,3,1]}}'
-                " (kafka.admin.AdminUtils$)",
-                {},
-                "real: unclean-election-0.10.2.2-zk",
-            ),
-        ),
-        note="Does not name the topic.",
     ),
     Pattern(
         name="topic-auto-created",

@@ -31,15 +31,26 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         name="truncating",
         event="truncation",
-        literal=" to offset ",
-        regex=rf"Truncating (?:log {TP} )?to offset (?P<offset>(?P<log_end_offset>-?\d+))\.?",
-        versions=("0.8.2", "4.3"),
+        literal="Truncating log ",
+        regex=rf"Truncating log {TP} to offset (?P<offset>(?P<log_end_offset>-?\d+))\.?",
+        versions=("0.8.2", "0.11.0"),
         samples=(
             Sample(
                 line="[2026-11-21 03:01:20,433] INFO Truncating log orders-1 to offset 0. (kafka.log.Log)",
-                fields={"topic": "orders", "partition": 1, "offset": 0, "log_end_offset": 0},
+                fields={"topic": "orders", "partition": 1, "offset": 0, "log_end_offset": 0, "reason": None},
                 origin="real: unclean-election-0.10.2.2-zk",
             ),
+        ),
+        note="Of a log that ends there already, too.",
+    ),
+    Pattern(
+        name="truncating-longer",
+        event="truncation",
+        literal="Truncating to offset ",
+        regex=r"Truncating to offset (?P<offset>(?P<log_end_offset>-?\d+))\.?",
+        versions=("1.0", "4.3"),
+        fixed={"reason": "longer"},
+        samples=(
             Sample(
                 line="[2026-11-21 02:25:28,090] INFO [Log partition=clicks-0, dir=/var/lib/kafka/broker-2/data] "
                 "Truncating to offset 300 (kafka.log.Log)",
@@ -49,6 +60,7 @@ PATTERNS: tuple[Pattern, ...] = (
                     "directory": "/var/lib/kafka/broker-2/data",
                     "offset": 300,
                     "log_end_offset": 300,
+                    "reason": "longer",
                 },
                 origin="real: acks1-failover-1.1.1-zk",
             ),
@@ -59,6 +71,7 @@ PATTERNS: tuple[Pattern, ...] = (
                 origin="real: power-loss-divergence-3.9.1-kraft",
             ),
         ),
+        note="Only where the log goes beyond; else it says that truncating has no effect (Log.truncateTo).",
     ),
     Pattern(
         name="truncating-needless",
@@ -726,29 +739,5 @@ PATTERNS: tuple[Pattern, ...] = (
             ),
         ),
         note="From here on this replica truncates by HW, not by epoch.",
-    ),
-    Pattern(
-        name="epochs-cleared",
-        event="irrelevant",
-        literal="Cleared ",
-        regex=r"Cleared (?:latest|earliest|entries) .*(?:EpochFile for partition .*|in the cache\.)",
-        versions=("0.11.0", "4.3"),
-        samples=(
-            Sample(
-                line="[2020-01-01 00:00:00,000] INFO Cleared latest Set(EpochEntry(3,300)) entries from epoch cache based "
-                "on passed offset 300 leaving 2 in EpochFile for partition orders-0 "
-                "(kafka.server.epoch.LeaderEpochFileCache)",
-                fields={},
-                origin="source: 0.11.0 LeaderEpochFileCache",
-            ),
-            Sample(
-                line="[2020-01-01 00:00:00,000] DEBUG [LeaderEpochCache orders-0] Cleared entries Seq(EpochEntry(epoch=3, "
-                "startOffset=300)) from epoch cache after truncating to end offset 300, leaving 2 entries in the "
-                "cache. (kafka.server.epoch.LeaderEpochFileCache)",
-                fields={},
-                origin="source: 2.8 LeaderEpochFileCache",
-            ),
-        ),
-        note="Follows a truncation or retention the log itself tells.",
     ),
 )

@@ -500,6 +500,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
         cluster.begun = _begun(cluster, clocks, identifier)
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | {e.mode for e in raw if e.cluster == number})
         lives.append(cluster)
     for cluster in lives:
         cluster.whole = tuple(lives)
@@ -569,7 +570,6 @@ def _fill(
         cluster.nodes[node] = known
     cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
     cluster.recreated = recreated_topics(cluster.events)
-    cluster.mode = _mode(cluster)
 
 
 def _without_twins(events: Iterable[Event]) -> list[Event]:
@@ -597,15 +597,12 @@ def _roles(value: str | None) -> str:
 _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
-def _mode(cluster: Cluster) -> str:
+def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
+    """By the settings it was started with, else by what was stated. Brokers that are being migrated (KIP-866) state things of both modes; their
+    cluster has a quorum."""
     started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
     if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
         return "kraft"
     if any("zookeeper.connect" in s for s in started):
         return "zookeeper"
-    for e in cluster.events:
-        if e.event == "controller-elected":
-            return "kraft" if "QuorumController" in (e.text or "") or e.event.startswith("metadata") else "zookeeper"
-        if e.event in ("broker-state", "metadata-broker"):
-            return "kraft"
-    return "unknown"
+    return next((mode for mode in ("kraft", "zookeeper") if mode in told), "unknown")

@@ -225,8 +225,7 @@ def _after_a_loss(node: int, process: _Process, number: int, term: Event, before
     """The stay that begins where the state of ZooKeeper or of the quorum turned out to be lost: under the living process, if it had heard of
     controllers before or had found the old id; else with its start. What keeps its id when its storage is formatted is stopped for it."""
     assert term.at is not None
-    kraft = "QuorumController" in (term.text or "")
-    if number or (process.cluster_id is not None and not kraft):
+    if number or (process.cluster_id is not None and term.mode != "kraft"):
         since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
         return _Stay(node, Span(min(since, term.at), 0, "under-way", (term,)), None, [replace(process, terms=process.terms[number:])])
     before.processes.remove(process)

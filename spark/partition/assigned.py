@@ -25,9 +25,8 @@ class Orders:
         self.lost = False
         for e in events:
             if e.replicas and (e.event != "assignment" or e.reason in ("stored", "current")):
-                unordered = e.event == "partition-state" and _as_set(e.text or "")
-                self.lost |= unordered
-                if not unordered:
+                self.lost |= bool(e.unordered)
+                if not e.unordered:
                     told[tuple(e.replicas)] = None
         self._told = told
         self._by_set = {frozenset(t): t for t in told}
@@ -43,10 +42,6 @@ class Orders:
         if not replicas or (self.lost and frozenset(replicas) not in self._by_set):
             return None
         return (self.arranged(tuple(replicas)) or replicas)[0]
-
-
-def _as_set(text: str) -> bool:
-    return "AllReplicas:" in text or ("LeaderAndIsr request PartitionState(" in text and "replicas=[" in text)
 
 
 def assigned_from(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:

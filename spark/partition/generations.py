@@ -110,7 +110,7 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
 
 def _makes(event: Event) -> bool:
     """A controller makes a partition: one that takes over prints nothing of those there are (PartitionStateMachine)."""
-    return event.event == "partition-transition" and (event.reason or "").startswith("NonExistentPartition->")
+    return event.event == "partition-transition" and event.value == "made"
 
 
 def _topic_ids(events: Iterable[Event]) -> list[str]:

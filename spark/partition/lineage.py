@@ -11,7 +11,6 @@ one the cleaner left. Only a leader notes its own epoch at its log end (Partitio
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +20,6 @@ from spark.cluster.facts import Cluster
 from spark.cluster.settings import EFFECTIVE, INTERNAL_TOPICS, TOPIC
 from spark.events import Event
 from spark.partition.replicas import Disk
-
-_COMPACTS = re.compile(r"cleanup\.policy(?:=| -> )[^}]*?compact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +133,9 @@ def may_be_cleaned(topic: str, events: Iterable[Event], disks: Iterable[Disk], c
     where the topic's own settings are not in evidence: the brokers' are only its defaults."""
     told = cluster.settings.history("cleanup.policy", topic=topic)
     default = cluster.settings.value("log.cleanup.policy")
-    made = [e.text for e in events if e.event == "log-created" and e.text and "with properties {" in e.text]
-    policies = [c.value or "" for c in told] + ([default] if default else [])
-    if topic in INTERNAL_TOPICS or any("compact" in p for p in policies) or any(_COMPACTS.search(t) for t in made):
+    made = [e for e in events if e.event == "log-created" and e.key == "cleanup.policy"]
+    policies = [*(c.value for c in told), *(e.value for e in made), default]
+    if topic in INTERNAL_TOPICS or any("compact" in (p or "") for p in policies):
         return True
     if any(b["whole"] is False for d in disks for b in d.batches()):
         return True

@@ -128,13 +128,6 @@ class Replica:
     events: list[Event] = field(default_factory=list)
 
 
-CUTS_SOMETHING = "Truncating to offset "
-"""The spelling from 1.0 on, of a log that was longer (Log.truncateTo); up to 0.11 a log that ends there already says it is cut, too."""
-STARTS_AT_LOG_END = "initOffset "
-"""The spelling up to 2.0. To 1.0 a fetcher starts at the follower's log end offset, from 1.1 at its high watermark, which is
-never more: only a value above what is known tells something."""
-
-
 class _Walk:
     """State while one broker's events pass by."""
 
@@ -352,7 +345,7 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     if e.offset is None:
         return
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
-    if CUTS_SOMETHING in (e.text or "") and not w.knows_end and (w.end is None or w.end <= e.offset):
+    if e.reason == "longer" and not w.knows_end and (w.end is None or w.end <= e.offset):
         w.end_at_least(e.offset + 1, e)
     led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
     w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
@@ -368,12 +361,13 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
     """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began. Where nothing else tells that
-    a leader became a follower (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on."""
+    a leader became a follower (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on. It starts at the
+    follower's end or below: only an offset above what is known tells something."""
     if w.role == "leader":
         if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch <= w.epoch:
             return
         w.follow_unannounced(e.leader_epoch)
-    if e.offset is not None and STARTS_AT_LOG_END in (e.text or "") and (w.end is None or e.offset > w.end):
+    if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
     w.untold = False

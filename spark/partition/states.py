@@ -70,13 +70,6 @@ def _source_of(event: Event) -> str:
     return "leader"
 
 
-def _eligible(value: str | None) -> tuple[int, ...]:
-    if not value or "elr=[" not in value:
-        return ()
-    inside = value.split("elr=[", 1)[1].split("]", 1)[0]
-    return tuple(int(n) for n in inside.replace(",", " ").split() if n.lstrip("-").isdigit())
-
-
 def replay(events: Iterable[Event]) -> list[State]:
     """States from the metadata log: PartitionRecords as they are, PartitionChangeRecords applied to what was before.
 
@@ -108,7 +101,7 @@ def _changed(now: State, e: Event) -> State:
         adding=now.adding if e.adding_replicas is None else tuple(e.adding_replicas),
         removing=now.removing if e.removing_replicas is None else tuple(e.removing_replicas),
         recovering=now.recovering if e.recovering is None else e.recovering,
-        eligible=now.eligible if e.value is None else _eligible(e.value),
+        eligible=now.eligible if e.eligible is None else tuple(e.eligible),
         at=e.at,
         source="metadata",
         event=e,
@@ -127,7 +120,7 @@ def _state(e: Event, *, recovering: bool | None) -> State | None:
         adding=tuple(e.adding_replicas or ()),
         removing=tuple(e.removing_replicas or ()),
         recovering=recovering,
-        eligible=_eligible(e.value),
+        eligible=tuple(e.eligible or ()),
         at=e.at,
         source=_source_of(e),
         event=e,

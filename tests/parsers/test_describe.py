@@ -38,7 +38,7 @@ def rows(content: bytes, path: str = "cluster/topics-describe-end.txt") -> tuple
 
 def brief(facts: list[Row]) -> list[tuple[object, ...]]:
     names = {"describe-topic": ("topic", "topic_id", "count"), "config": ("topic", "key", "value")}
-    partition = ("topic", "partition", "leader", "replicas", "isr", "adding_replicas", "removing_replicas", "value")
+    partition = ("topic", "partition", "leader", "replicas", "isr", "adding_replicas", "removing_replicas", "eligible")
     return [(f["event"], *(f.get(name) for name in names.get(f["event"], partition))) for f in facts]
 
 
@@ -63,14 +63,14 @@ def test_the_new_form() -> None:
         ("describe-topic", "clicks", "6Tjk54FSTMK4XDIimEZmUg", 1),
         ("config", "clicks", "min.insync.replicas", "1"),
         ("config", "clicks", "segment.bytes", "262144"),
-        ("describe-partition", "clicks", 0, 3, [2, 3, 1], [3, 1, 2], None, None, ""),
+        ("describe-partition", "clicks", 0, 3, [2, 3, 1], [3, 1, 2], None, None, []),
     ]
 
 
 def test_a_partition_in_reassignment() -> None:
     facts, problems = rows(MOVING)
     assert problems == []
-    assert brief(facts) == [("describe-partition", "profile", 0, 4, [1, 2, 3, 4], [4, 2, 3], [1], [4], "2")]
+    assert brief(facts) == [("describe-partition", "profile", 0, 4, [1, 2, 3, 4], [4, 2, 3], [1], [4], [2])]
 
 
 @pytest.mark.parametrize("content", [OLD, NEW, MOVING])

@@ -194,7 +194,7 @@ def test_partition_of_every_version(version: int) -> None:
     assert (row["topic"], row["partition"], row["replicas"], row["isr"]) == ("orders", 6, [3, 2, 1], [3])
     assert (row["removing_replicas"], row["adding_replicas"], row["leader"]) == ([], [4], 3)
     assert (row["leader_epoch"], row["partition_epoch"], row["recovering"]) == (4, 9, True)
-    assert row.get("value") == ("elr=[2] lastKnownElr=[1, 5]" if version == 2 else None)
+    assert row.get("eligible") == ([2] if version == 2 else None)
     assert (f"directories=[{DIRECTORY}]" in row["text"]) is bool(version)
 
 
@@ -202,10 +202,10 @@ def test_partition_change_tells_only_what_changed() -> None:
     tags = {"t0": ids([1]), "t2": ids([1, 2]), "t3": ids([2]), "t4": ids([]), "t5": b"\0", "t6": ids([2]), "t8": uuids([DIRECTORY])}
     nothing, null, full = rows(log(change(), change(t0=ids(None), t1=struct.pack(">i", -2), t5=b"\xff"), change(**tags)))
     for row in (nothing, null):
-        assert not {"isr", "leader", "replicas", "removing_replicas", "adding_replicas", "recovering", "value", "topic"} & row.keys()
+        assert not {"isr", "leader", "replicas", "removing_replicas", "adding_replicas", "recovering", "eligible", "topic"} & row.keys()
         assert row["text"] == f"PartitionChangeRecord(partitionId=0, topicId={ORDERS})"
     assert (full["isr"], full["replicas"], full["removing_replicas"], full["adding_replicas"]) == ([1], [1, 2], [2], [])
-    assert (full["recovering"], full["value"]) == (False, "elr=[2]")
+    assert (full["recovering"], full["eligible"]) == (False, [2])
     assert full["text"].endswith(f"leaderRecoveryState=0, directories=[{DIRECTORY}], eligibleLeaderReplicas=[2])")
 
 

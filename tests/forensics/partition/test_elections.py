@@ -200,9 +200,9 @@ def test_recovering_in_the_record_is_unclean() -> None:
 def test_eligible_leader_replica_is_clean() -> None:
     """KIP-966: the ISR is empty, and a replica that left it with all committed records is elected."""
     elected = records(
-        {"isr": [1], "value": "elr=[2] lastKnownElr=[]"},
-        {"leader": -1, "isr": [], "value": "elr=[1, 2] lastKnownElr=[]"},
-        {"leader": 2, "isr": [2], "value": "elr=[1] lastKnownElr=[]"},
+        {"isr": [1], "eligible": [2]},
+        {"leader": -1, "isr": [], "eligible": [1, 2]},
+        {"leader": 2, "isr": [2], "eligible": [1]},
     )
     assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, False, "certain")]
     assert "KIP-966" in elected[0].why
@@ -210,8 +210,8 @@ def test_eligible_leader_replica_is_clean() -> None:
 
 def test_recovering_leader_is_unclean_even_if_it_had_been_eligible() -> None:
     """Before its unclean stop, which took it out of the ELR when it registered again. The ISR was empty."""
-    emptied = ({"isr": [1], "value": "elr=[2] lastKnownElr=[]"}, {"leader": -1, "isr": [], "value": "elr=[1, 2] lastKnownElr=[]"})
-    elected = records(*emptied, {"value": "elr=[1] lastKnownElr=[]"}, {"leader": 2, "isr": [2], "recovering": True})
+    emptied = ({"isr": [1], "eligible": [2]}, {"leader": -1, "isr": [], "eligible": [1, 2]})
+    elected = records(*emptied, {"eligible": [1]}, {"leader": 2, "isr": [2], "recovering": True})
     assert [(e.term.leader, e.unclean, e.confidence) for e in elected] == [(2, True, "certain")]
     assert "empty ISR" in elected[0].why
 
@@ -223,7 +223,7 @@ def test_last_known_leader_that_is_elected_again_is_not_called_unclean() -> None
 
 
 def test_eligible_leader_replica_beside_an_isr_is_clean() -> None:
-    elected = records({"isr": [1], "value": "elr=[2] lastKnownElr=[]"}, {"leader": 2, "isr": [2]})
+    elected = records({"isr": [1], "eligible": [2]}, {"leader": 2, "isr": [2]})
     assert [(e.unclean, e.confidence) for e in elected] == [(False, "certain")]
     assert "KIP-966" in elected[0].why
 

@@ -217,6 +217,40 @@ def test_mode(name: str) -> None:
     assert cluster.mode == ("kraft" if name.endswith("kraft") else "zookeeper")
 
 
+ZOOKEEPER = "INFO [KafkaServer id=1] started (kafka.server.KafkaServer)"
+QUORUM = "INFO [BrokerLifecycleManager id=1] The broker is in RECOVERY. (kafka.server.BrokerLifecycleManager)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "mode"),
+    [
+        ([ZOOKEEPER], "zookeeper"),
+        (["INFO [ZooKeeperClient Kafka server] Session expired. (kafka.zookeeper.ZooKeeperClient)"], "zookeeper"),
+        (["INFO [Controller id=1] 1 successfully elected as the controller (kafka.controller.KafkaController)"], "zookeeper"),
+        (
+            [
+                "INFO [Controller id=1 epoch=2] Changed partition t-0 from NewPartition to OnlinePartition with state"
+                " LeaderAndIsr(leader=1, leaderEpoch=0, isr=List(1, 2), zkVersion=0) (state.change.logger)"
+            ],
+            "zookeeper",
+        ),
+        ([QUORUM], "kraft"),
+        (["INFO [Controller 3] Becoming active at controller epoch 4. (org.apache.kafka.controller.QuorumController)"], "kraft"),
+        ([ZOOKEEPER, QUORUM], "kraft"),  # a broker in migration (KIP-866)
+        (
+            [
+                "INFO [Broker id=1] Leader t-0 starts at leader epoch 0 from offset 0 with high watermark 0 ISR [1,2] addingReplicas []"
+                " removingReplicas []. Previous leader epoch was -1. (state.change.logger)"
+            ],
+            "unknown",
+        ),
+    ],
+)
+def test_any_statement_that_one_mode_alone_makes_tells_it(lines: list[str], mode: str) -> None:
+    log = "".join(f"[2026-11-21 03:00:0{n},000] {line}\n" for n, line in enumerate(lines))
+    assert local.gathered(local.events_of_files({"broker-1/logs/server.log": log}))[0].mode == mode
+
+
 def test_time_of_an_event_is_null_when_the_fact_has_none() -> None:
     known = Identifier(nodes={}, collections={}, offsets_ms={"a": 5}, topics={})
     assert known.apply(batch({"source": "a", "clock": "line", "event": "config"})).column("at").to_pylist() == [None]

@@ -86,8 +86,7 @@ def test_state_lost_under_living_brokers_is_named_by_the_next_start() -> None:
 
 def test_storage_formatted_with_the_same_id_is_another_cluster() -> None:
     def active(minutes: float, epoch: int) -> Event:
-        text = f"[QuorumController id=1] Becoming the active controller at epoch {epoch}"
-        return event("controller-elected", 1, minutes, controller=1, controller_epoch=epoch, reason="epoch", text=text)
+        return event("controller-elected", 1, minutes, controller=1, controller_epoch=epoch, reason="epoch", mode="kraft")
 
     found = incarnations([*start(1, 0, "A"), active(0.1, 1), *start(1, 5, "A"), active(5.1, 2), *start(1, 9, "A"), active(9.1, 1)])
     assert (found.ids, where(found, 1, 8.9, 9)) == (("A", "A"), [0, 1])

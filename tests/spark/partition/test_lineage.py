@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from parsers.catalogue.record import search_all
 from spark.cluster.facts import Cluster
 from spark.cluster.settings import STATIC, TOPIC
 from spark.events import Event
@@ -94,7 +95,7 @@ def test_where_a_term_began_by_all_disks(of: list[Disk], leader: int, expected: 
         ("t", STATIC, "[compact]", None, True, True),
         ("t", None, None, "{min.insync.replicas=2}", True, False),
         ("t", None, None, "{cleanup.policy=compact,delete, retention.ms=5}", True, True),
-        ("t", None, None, "{cleanup.policy -> [delete], segment.bytes -> 5}", True, False),
+        ("t", None, None, "{cleanup.policy -> [delete], min.compaction.lag.ms -> 5}", True, False),
         ("t", None, None, None, False, True),
         ("__consumer_offsets", STATIC, "[delete]", None, True, True),
     ],
@@ -107,9 +108,7 @@ def test_whether_the_log_cleaner_may_have_been_there(
         cluster.settings.put("cleanup.policy", value, source, topic)
     elif source is not None:
         cluster.settings.put("log.cleanup.policy", value, source, 1)
-    made = (
-        [Event(event="log-created", source="s", line=1, text=f"Created log for partition t-0 in /d with properties {line}")] if line else []
-    )
+    made = search_all(f"[2024-05-01 12:00:00,123] INFO Created log for partition t-0 in /d with properties {line} (kafka.log.LogManager)")
     held = disk(batches=((0, 0, 9),))
     held.segments[0].batches[0]["whole"] = whole  # type: ignore[index]
-    assert may_be_cleaned(topic, made, [held], cluster) is expected
+    assert may_be_cleaned(topic, [Event(**row) for row in made] if line else [], [held], cluster) is expected

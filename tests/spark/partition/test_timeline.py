@@ -69,7 +69,7 @@ def test_change_keeps_what_it_does_not_name() -> None:
 
 
 def test_eligible_leaders_of_a_change() -> None:
-    assert [s.eligible for s in replay([created(), change(11, isr=[1], value="elr=[2, 3]"), change(12, leader=-1)])] == [(), (2, 3), (2, 3)]
+    assert [s.eligible for s in replay([created(), change(11, isr=[1], eligible=[2, 3]), change(12, leader=-1)])] == [(), (2, 3), (2, 3)]
 
 
 def test_copies_of_the_metadata_log_tell_each_record_once() -> None:
@@ -310,7 +310,6 @@ def test_assignment_no_state_tells_is_that_of_describe() -> None:
 
 def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_them_in() -> None:
     """Up to 0.10.2 LeaderAndIsrRequest holds a set of replicas, which every broker prints in an order of its own."""
-    sent = "Broker {} received LeaderAndIsr request PartitionState(controllerEpoch=1, leader=3, leaderEpoch=0, isr=[3, 2, 1], replicas={})"
     states = [
         event(
             "partition-state",
@@ -323,7 +322,7 @@ def test_replicas_sent_as_a_set_are_put_into_the_order_the_controller_created_th
             leader_epoch=0,
             isr=[3, 2, 1],
             replicas=replicas,
-            text=sent.format(broker, replicas),
+            unordered=True,
         )
         for s, broker, replicas in ((1, 1, [1, 2, 3]), (2, 2, [2, 1, 3]))
     ]
