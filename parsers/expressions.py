@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
 
 _TOKEN = re.compile(
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P=(?P<again>\w+)\)|\((?:\?P<(?P<name>\w+)>|\?(?:i?:|<?[=!]))?|\)(?P<repeated>[*+{])?|[^\\\[()|]+|\|",
@@ -20,16 +21,25 @@ _TOKEN = re.compile(
 _Path = tuple[tuple[int, int], ...]
 
 
-class Quick(NamedTuple):
+@dataclass(frozen=True)
+class Quick:
     """An expression that matches the same ASCII texts in the same way, each of its groups once."""
 
     expression: re.Pattern[str]
     groups: Mapping[str, Sequence[int]]
     """The groups of each name, the first one last: of those that take part in a match the first counts."""
 
+    @cached_property
+    def _others(self) -> Sequence[tuple[str, Sequence[int]]]:
+        return [(name, places) for name, places in self.groups.items() if len(places) > 1]
+
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as the first expression tells them."""
-        return {name: next((found[at] for at in places if found[at] is not None), None) for name, places in self.groups.items()}
+        texts = found.group(0, *[places[0] for places in self.groups.values()])
+        told: dict[str, str | None] = dict(zip(self.groups, texts[1:], strict=True)) if self.groups else {}
+        for name, places in self._others:
+            told[name] = next((found[at] for at in places if found[at] is not None), None)
+        return told
 
 
 def quick(expression: str) -> Quick | None:

@@ -185,7 +185,7 @@ class Columns:
                     else:
                         self._rows.append((place, row))
         rows = [row for _, row in self._rows]
-        names = {name for row in rows for name in row if name in _SAID}
+        names = _SAID & set().union(*rows)
         parts.append(([place for place, _ in self._rows], {n: pa.array([row.get(n) for row in rows], EVENTS.field(n).type) for n in names}))
         parts.append((list(self._problems), {}))
         order = [0] * len(self._common)
