@@ -294,18 +294,29 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
 
 
 def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Events as record batches of EVENTS, at most `size` rows each."""
-    pending: list[Row] = []
+    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller."""
+    rows: list[Row] = []
+    waiting: list[pa.RecordBatch] = []
+    count = 0
     for one in told:
         if isinstance(one, pa.RecordBatch):
-            if pending:
-                yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
-                pending = []
-            yield from (one.slice(at, size) for at in range(0, len(one), size))
-            continue
-        pending.append(one)
-        if len(pending) >= size:
-            yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
-            pending = []
-    if pending:
-        yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
+            waiting += [*_batch(rows), one]
+            rows = []
+            count += len(one)
+        else:
+            rows.append(one)
+            count += 1
+        if count >= size:
+            yield from _joined([*waiting, *_batch(rows)], size)
+            rows, waiting, count = [], [], 0
+    yield from _joined([*waiting, *_batch(rows)], size)
+
+
+def _batch(rows: list[Row]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_pylist(rows, schema=EVENTS)] if rows else []
+
+
+def _joined(found: list[pa.RecordBatch], size: int) -> list[pa.RecordBatch]:
+    whole = pa.Table.from_batches(found, schema=EVENTS)
+    joined: list[pa.RecordBatch] = (whole.combine_chunks() if len(found) > 1 else whole).to_batches(max_chunksize=size)
+    return joined

@@ -122,7 +122,8 @@ def check(row: Row) -> Row:
         if value is None or isinstance(value, str):
             continue
         if name in _RANGES:
-            _within(value, _RANGES[name])
+            if value not in _RANGES[name]:
+                raise ValueError(f"{value} does not fit")
         elif name in _LIST_COLUMNS:
             for number in value:
                 _within(number, INT32)

@@ -84,18 +84,19 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_samples_in_a_layout(layout: str) -> None:
-    lines = [LAYOUTS[layout](line) for line in SAMPLES]
+    most = layout in ("Kafka's own", "Strimzi's")
+    lines = [LAYOUTS[layout](line) for line in SAMPLES[:: 1 if most else 5]]
     found = agree("\n".join([*lines, ""]).encode())
-    if layout in ("Kafka's own", "Strimzi's"):
+    if most:
         assert sum(len(one) for one in found if isinstance(one, pa.RecordBatch)) > len(PATTERNS) / 2
 
 
 @pytest.mark.parametrize("expression", SPOILT)
 def test_spoilt_samples(expression: tuple[str, str]) -> None:
-    agree("\n".join(re.sub(*expression, line, count=3) for line in [*SAMPLES, UNKNOWN]).encode())
+    agree("\n".join(re.sub(*expression, line, count=3) for line in [*SAMPLES[SPOILT.index(expression) % 3 :: 3], UNKNOWN]).encode())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(sorted(LAYOUTS)),
