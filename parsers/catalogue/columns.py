@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from parsers.patterns.pattern import Pattern, column
 from parsers.schemas import EVENTS, Row, problem
 
-MAX_ROWS = 1 << 14
-"""Events that are kept until they become a batch."""
+MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
+"""Events, and characters of their text, that are kept until they become a batch."""
 _COMMON = ("line", "byte", "time", "clock", "event", "pattern", "level", "text", "near")
 """Columns that do not depend on what the statement says."""
 _NOTHING: Mapping[str, Any] = {}
@@ -105,9 +105,11 @@ class Columns:
         self._rows: list[tuple[int, Row]] = []
         self._problems: dict[int, Row] = {}
         self._shown: list[str] = []
+        self._characters = 0
 
-    def __len__(self) -> int:
-        return len(self._common)
+    @property
+    def full(self) -> bool:
+        return len(self._common) >= MAX_ROWS or self._characters >= MAX_CHARACTERS
 
     def add(
         self, pattern: Pattern, groups: tuple[str | None, ...], context: Mapping[str, Any], common: tuple[Any, ...], shown: str
@@ -121,6 +123,7 @@ class Columns:
         self._common.append(common)
         self._contexts.append(context)
         self._shown.append(shown)
+        self._characters += len(shown)
 
     def add_row(self, row: Row) -> None:
         """An event, or a problem, that was read by itself."""
@@ -132,6 +135,7 @@ class Columns:
         self._common.append(tuple([row.get(name) for name in _COMMON]))
         self._contexts.append(_NOTHING)
         self._shown.append("")
+        self._characters += len(row.get("text") or "")
 
     def flush(self) -> Iterator[Row | pa.RecordBatch]:
         """What was added since, problems as rows between the batches."""

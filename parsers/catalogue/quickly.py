@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from parsers.catalogue.columns import MAX_ROWS, Columns
+from parsers.catalogue.columns import Columns
 from parsers.catalogue.matching import LONG_MESSAGE, Seen
 from parsers.catalogue.text import leading_noise, text_of
 from parsers.layouts import Record, prefix
@@ -56,7 +56,7 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
     line, floor, at, after = reading.line, base, 0, len(hits)
     last = -1  # begin of the latest line read here; -1 where Reading knows of it
     while at < after:
-        if len(columns) >= MAX_ROWS:
+        if columns.full:
             yield from columns.flush()
         hit, start, _ = hits[at]
         start += base
@@ -140,6 +140,8 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
             last = -1
         for row in reading.look(data, begin, end, ids):
             columns.add_row(row)
+            if columns.full:
+                yield from columns.flush()
         if reading.wrapped_at >= 0:
             return None
         if layouts.literals is not literals:

@@ -132,7 +132,7 @@ def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     content = next(file.content for path, file in bundle("busy-rolling-4.1.1-kraft").items() if path.endswith("server.log"))
     whole = told(list(read_log_by_columns(BytesIO(content), MEMBER, "server-log")))
     monkeypatch.setattr("parsers.catalogue.log_file.CHUNK", 1 << 14)
-    monkeypatch.setattr("parsers.catalogue.quickly.MAX_ROWS", 100)
+    monkeypatch.setattr("parsers.catalogue.columns.MAX_ROWS", 100)
     assert told(agree(content))[:-1] == whole[:-1]
 
 
