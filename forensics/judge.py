@@ -1,22 +1,25 @@
 """Rules applied: to one partition's timeline on a Spark task, and to the whole on the driver.
 
-Here: which rules run where, how their findings travel (model.VERDICTS) and in which order they end. Not here: any rule.
+Here: which rules run where, how their findings and the facts they read travel (VERDICTS), and in which order they end. Not here: any rule,
+or fact.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from forensics.cluster import balance
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.cluster import balance, under_replication
+from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
-from forensics.model import LEVELS, Evidence, Finding
+from forensics.model import FINDING, Fact, Finding
 from forensics.partition import durability
-from forensics.partition.absences import MAX_INTERVALS, intervals, rows, short_rows, shorts
-from forensics.partition.inheritance import inherited
 from forensics.partition.verdict import verdict
+from forensics.rows import Rows
 from forensics.rules import RULES
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
@@ -24,6 +27,36 @@ from spark.partition.timeline import PartitionTimeline
 INTERNAL = "__cluster_metadata"
 OF_METADATA = frozenset({"raft-truncation"})
 """Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
+
+
+OF_REPORT: tuple[Fact, ...] = (*balance.FACTS, *durability.FACTS, *under_replication.FACTS)
+"""What sections of the report read of partitions."""
+FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
+"""That and what rules read, each once."""
+NAME = ("topic", "partition")
+STANDING = pa.struct(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("topic_id", pa.string()),
+        ("replicas", pa.list_(pa.int32())),
+        ("leader", pa.int32()),
+        ("isr", pa.list_(pa.int32())),
+        ("leader_epoch", pa.int32()),
+        ("log_end_offset", pa.int64()),
+        ("high_watermark", pa.int64()),
+        ("low_watermark", pa.int64()),
+        ("verdict", pa.string()),
+        ("since", pa.timestamp("us")),
+        ("until", pa.timestamp("us")),
+        ("why", pa.string()),
+        ("from_creation", pa.bool_()),
+    ]
+)
+"""Which partition it is, how it stands at the end, and the verdict on it."""
+PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
+VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
+"""What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -56,7 +89,6 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         else None
     )
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
-    short = shorts(timeline, cluster)
     return {
         "topic": timeline.topic,
         "partition": timeline.partition,
@@ -68,85 +100,64 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
         "log_end_offset": end,
         "high_watermark": hw,
         "low_watermark": timeline.low_watermark,
-        "told_from": timeline.states[0].at if timeline.states else None,
-        "absences": rows(intervals(timeline, cluster)),
-        "shorts": short_rows(short),
-        "shorts_untold": max(len(short) - MAX_INTERVALS, 0),
-        "factor": balance.factor(timeline),
-        "told": balance.told(timeline),
-        "exposure": asdict(durability.exposure(timeline, cluster)),
-        "steps": balance.steps(timeline),
-        "sizes": balance.sizes(timeline),
-        "traffic": balance.traffic(timeline),
-        "inherited": [
-            {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))}
-            for b, e in inherited(timeline, cluster).items()
-        ],
+        **{fact.name: fact.of(timeline, cluster) for fact in FACTS},
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """All findings in their final order, the incidents they belong to, and the states of the partitions of the cluster that stands at the
-    end by name."""
+    """All findings in their final order, the incidents they belong to, and the partitions of the cluster that stands at the end by name."""
 
     findings: Sequence[Finding]
     incidents: Sequence[Incident]
-    partitions: Sequence[Mapping[str, Any]]
+    partitions: Rows
 
 
 Asked = Callable[[str | None, int | None], bool]
 
 
-def conclude(verdicts: Iterable[Mapping[str, Any]], cluster: Cluster, asked: Asked | None = None) -> Conclusion:
+def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
-    found: dict[int, list[Finding]] = defaultdict(list)
-    states: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in verdicts:
-        if row["finding"] is not None:
-            found[row["cluster"]].append(Finding.of(row["finding"]))
-        if row["partition_state"] is not None:
-            states[row["cluster"]].append(row["partition_state"])
-    for own in states.values():
-        own.sort(key=lambda p: (p["topic"], p["partition"]))
-    told = [_of_cluster(life, found[life.number], states[life.number], asked) for life in cluster.lives]
+    of_lives = {
+        life.number: verdicts.filter(pc.equal(verdicts["cluster"], life.number)) if cluster.ended else verdicts for life in cluster.lives
+    }
+    partitions = {number: _partitions(own) for number, own in of_lives.items()}
+    told = [_of_cluster(life, Findings(of_lives[life.number]["finding"].chunks, asked), partitions[life.number]) for life in cluster.lives]
     findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
-    return Conclusion(findings, [i for _, own in reversed(told) for i in own], states[cluster.number])
+    return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
 
 
-def _of_cluster(
-    cluster: Cluster, found: Iterable[Finding], partitions: Sequence[Mapping[str, Any]], asked: Asked | None
-) -> tuple[list[Finding], list[Incident]]:
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    for finding in found:
-        by_kind[finding.kind].append(finding)
-    findings: list[Finding] = []
+def _partitions(verdicts: pa.Table) -> Rows:
+    """By name."""
+    states = verdicts["partition_state"]
+    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
+    there = pc.indices_nonzero(pc.is_valid(states))
+    order = pc.sort_indices(table.select(NAME).take(there), [(name, "ascending") for name in NAME])
+    return Rows(table.take(there.take(order)))
+
+
+def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
     for rule in RULES:
-        findings.extend(by_kind.get(rule.kind, ()))
         if rule.cluster is not None and not (rule.of_evidence and cluster.number):
-            findings.extend(rule.cluster(cluster, partitions))
+            found.add(rule.cluster(cluster, with_facts(partitions, rule.facts)))
     for rule in RULES:
         if rule.hindsight is not None:
-            findings.extend(rule.hindsight(cluster, partitions, tuple(findings)))
-    if asked is not None:
-        findings = [f for f in findings if f.partition is None or asked(f.topic, f.partition)]
-    told, found_incidents = incidents(sorted(findings, key=_order), RULES)
+            found.add(list(rule.hindsight(cluster, with_facts(partitions, rule.facts), found)))
+    told, found_incidents = incidents(found, RULES)
     if not cluster.number:
         return told, found_incidents
     return [replace(f, cluster=cluster.number) for f in told], [replace(i, cluster=cluster.number) for i in found_incidents]
 
 
-_RANK = {rule.kind: i for i, rule in enumerate(RULES)}
+def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
+    """Their standing, and these facts alone."""
+    return partitions.of(*(own.name for own in STANDING), *(fact.name for fact in facts))
 
 
-def _order(finding: Finding) -> tuple[Any, ...]:
+_RANK = {rule.kind: rule.rank for rule in RULES}
+
+
+def _order(f: Finding) -> tuple[Any, ...]:
     """Worst first, then by kind as the rules are listed, then by place and time."""
-    return (
-        -LEVELS.index(finding.severity),
-        _RANK[finding.kind],
-        finding.topic or "",
-        finding.partition if finding.partition is not None else -1,
-        str(finding.start or ""),
-        finding.brokers,
-        finding.id,
-    )
+    severity, *place = worst_first(f)
+    return severity, _RANK[f.kind], *place

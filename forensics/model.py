@@ -1,6 +1,7 @@
 """Findings and rules: what the tool says, and what makes it say it.
 
-Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration every file of forensics.rules makes.
+Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration every file of forensics.rules makes, with the
+Facts it reads.
 Not here: any rule, the files its exemplars are written in (exemplars), or how findings are printed.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
@@ -97,15 +99,18 @@ class Place:
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
 
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
-@dataclass(frozen=True)
-class Finding:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a finding says of what, without its words and its evidence: what findings are compared, ordered and folded by."""
+
     kind: str
     severity: str
     confidence: str
-    summary: str
-    explanation: str
-    evidence: tuple[Evidence, ...]
     topic: str | None = None
     partition: int | None = None
     brokers: tuple[int, ...] = ()
@@ -115,7 +120,6 @@ class Finding:
     offsets: tuple[Range, ...] = ()
     committed: bool | None = None
     cause: str | None = None
-    next_steps: tuple[str, ...] = ()
     cluster: int = 0
     """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.facts.Cluster."""
     places: tuple[Place, ...] = ()
@@ -124,6 +128,20 @@ class Finding:
     """Brokers on whose disks the lost records still lie."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    @property
+    def whole(self) -> Finding:
+        """With its words and its evidence."""
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        """Of its partition."""
+        return f"{self.topic}-{self.partition}"
 
     @property
     def happened(self) -> datetime | None:
@@ -149,6 +167,18 @@ class Finding:
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Statement):
+    summary: str
+    explanation: str
+    evidence: tuple[Evidence, ...]
+    next_steps: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Finding:
+        return self
 
     def row(self) -> dict[str, Any]:
         """The finding as a row of FINDING."""
@@ -188,7 +218,7 @@ class Finding:
 
 
 _RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
-_EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
+EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(
     [
@@ -209,83 +239,20 @@ FINDING = pa.struct(
         ("next_steps", pa.list_(pa.string())),
         ("cluster", pa.int32()),
         ("still_on", pa.list_(pa.int32())),
-        ("evidence", pa.list_(_EVIDENCE)),
+        ("evidence", pa.list_(EVIDENCE)),
     ]
 )
 
-ABSENCE = pa.struct(
-    [
-        ("broker", pa.int32()),
-        ("leader", pa.int32()),
-        ("start", pa.timestamp("us")),
-        ("end", pa.timestamp("us")),
-        ("cause", pa.string()),
-        ("confidence", pa.string()),
-        ("back", pa.timestamp("us")),
-        ("told", pa.bool_()),
-        ("times", pa.int32()),
-        ("words", pa.string()),
-        ("elected", pa.bool_()),
-        ("evidence", pa.list_(_EVIDENCE)),
-    ]
-)
-"""An assigned replica outside the ISR (forensics.partition.absences.Interval); `times` of them folded into one."""
-SHORT = pa.struct(
-    [
-        ("leader", pa.int32()),
-        ("start", pa.timestamp("us")),
-        ("end", pa.timestamp("us")),
-        ("planned", pa.bool_()),
-        ("missing", pa.list_(pa.int32())),
-    ]
-)
-"""The partition was under-replicated under this leader (forensics.partition.absences.Short)."""
 
-EXPOSURE = pa.struct(
-    [(name, pa.int64()) for name in ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")]
-    + [("alone_from", pa.timestamp("us"))]
-)
-"""How long the partition had too few replicas in sync (forensics.partition.durability.Exposure)."""
-STEP = pa.struct([("at", pa.timestamp("us")), ("leader", pa.int32()), ("preferred", pa.int32())])
-SIZE = pa.struct([("broker", pa.int32()), ("directory", pa.string()), ("bytes", pa.int64())])
-TRAFFIC = pa.struct([("broker", pa.int32()), ("at", pa.timestamp("us")), ("seconds", pa.int64()), ("bytes", pa.int64())])
-"""Changes of leader or preferred leader, sizes of replicas, bytes written to a leader (forensics.cluster.balance)."""
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a partition's timeline tells beside its standing, for those who judge the cluster as a whole, or tell of it: a column of the
+    rows of partitions (forensics.judge), there because a rule or a section of the report declares that it reads it."""
 
-INHERITED = pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("told", _EVIDENCE)])
-"""A log that a broker brought with it from the cluster it was in before."""
-
-PARTITION = pa.struct(
-    [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("topic_id", pa.string()),
-        ("replicas", pa.list_(pa.int32())),
-        ("leader", pa.int32()),
-        ("isr", pa.list_(pa.int32())),
-        ("leader_epoch", pa.int32()),
-        ("log_end_offset", pa.int64()),
-        ("high_watermark", pa.int64()),
-        ("low_watermark", pa.int64()),
-        ("told_from", pa.timestamp("us")),
-        ("verdict", pa.string()),
-        ("since", pa.timestamp("us")),
-        ("until", pa.timestamp("us")),
-        ("why", pa.string()),
-        ("absences", pa.list_(ABSENCE)),
-        ("shorts", pa.list_(SHORT)),
-        ("shorts_untold", pa.int32()),
-        ("factor", pa.int32()),
-        ("told", _EVIDENCE),
-        ("exposure", EXPOSURE),
-        ("steps", pa.list_(STEP)),
-        ("sizes", pa.list_(SIZE)),
-        ("traffic", pa.list_(TRAFFIC)),
-        ("inherited", pa.list_(INHERITED)),
-    ]
-)
-
-VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
-"""What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
+    name: str
+    type: pa.DataType
+    meaning: str
+    of: Callable[[PartitionTimeline, Cluster], Any]
 
 
 @dataclass(frozen=True)
@@ -311,11 +278,9 @@ class Exemplar:
 
 
 PartitionJudge = Callable[[PartitionTimeline, Cluster], Iterable[Finding]]
-ClusterJudge = Callable[[Cluster, Sequence[Mapping[str, Any]]], Iterable[Finding]]
-Hindsight = Callable[[Cluster, Sequence[Mapping[str, Any]], Sequence[Finding]], Iterable[Finding]]
-
-
-Words = Callable[[Sequence[Finding]], str]
+ClusterJudge = Callable[[Cluster, Rows], Iterable[Finding]]
+Hindsight = Callable[[Cluster, Rows, Mapping[str, Sequence[Statement]]], Iterable[Finding]]
+Words = Callable[[Finding, Sequence[Statement]], str]
 
 
 @dataclass(frozen=True)
@@ -323,8 +288,8 @@ class Many:
     """How the findings of one event become one (forensics.cluster.folding): those of one incident, or of one time where they belong to none."""
 
     words: Words | None = None
-    """What happened, after the names of the partitions; None: what the first says of itself."""
-    key: Callable[[Finding], Hashable] = lambda f: None
+    """What happened, after the names of the partitions, from the first and all of them; None: what the first says of itself."""
+    key: Callable[[Statement], Hashable] = lambda f: None
     """What they have to have in common beside severity, confidence, cause and commitment."""
     whenever: bool = False
     """They are one however far apart in time, in whichever incident."""
@@ -337,9 +302,11 @@ class Many:
 @dataclass(frozen=True)
 class Rule:
     """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what lies outside partitions, with
-    the rows of PARTITION of all of them."""
+    the rows of all of them: their standing, and the `facts` it names."""
 
     kind: str
+    rank: int
+    """Its place in lists of kinds, the gravest first; findings of one severity are told in this order."""
     level: str
     meaning: str
     benign: tuple[str, ...] = ()
@@ -349,7 +316,8 @@ class Rule:
     partition: PartitionJudge | None = None
     cluster: ClusterJudge | None = None
     hindsight: Hindsight | None = None
-    """Judges what only the findings of the other rules show the weight of; runs after them."""
+    """Judges what only the findings of the other rules, by kind, show the weight of; runs after them."""
+    facts: tuple[Fact, ...] = ()
     many: Many | None = None
     """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""
     root: str | None = None

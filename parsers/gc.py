@@ -72,7 +72,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
     `time` is the pause's beginning: UTC where the lines name their zone (clock 'utc'), else by the local clock they carry (clock
     'line'). Where they carry only the time since the JVM's start, it is reckoned back from the file's last change (clock 'mtime').
-    `reason` and `value`: see EVENT_KINDS.
+    `reason` and `value`: see parsers.kinds.
     """
     reading = _Reading(member)
     for line, at, raw in lines(stream):

@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.cluster.balance import measures, sums
-from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS, Finding, Place
+from forensics.judge import VERDICTS, conclude, judge_partition
+from forensics.model import Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
+from parsers.kinds import GATHERED
 from parsers.schemas import EVENTS, Member
 from spark.cluster.comparisons import LEADERSHIPS
-from spark.cluster.facts import CLUSTER_EVENTS, Cluster
+from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather
 from spark.engine.pipeline import by_partition, judged
 from spark.engine.pipeline import timelines as built
@@ -31,7 +32,7 @@ from spark.partition.timeline import PartitionTimeline
 
 def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
     batches = [b for unit in units([str(p) for p in paths]) for b in evidence.events(unit, log_patterns)]
-    return pa.Table.from_batches(batches, schema=EVENTS)
+    return pa.Table.from_batches(batches, schema=EVENTS).combine_chunks()
 
 
 def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
@@ -44,7 +45,7 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    kinds = pa.array(["source", *sorted(CLUSTER_EVENTS)])
+    kinds = pa.array(sorted(GATHERED))
     leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
     return gather(table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False))), options)
 
@@ -66,8 +67,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, identifier = gathered(table, options)
     named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    rows = [r for b in judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS) for r in b.to_pylist()]
-    told = conclude(rows, cluster)
+    told = conclude(pa.Table.from_batches(judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS), VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

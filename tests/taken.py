@@ -2,14 +2,17 @@
 report on the whole and against the truth.
 
 Here: the ways and the relations. Not here: which ways a test run tries (test_evidence_taken_away). `python -m tests.taken [NAME…]` tries
-all of them on the fixtures named, or on all, and prints the table.
+all of them on the fixtures named, or on all, and prints the table; `--part K/N` every N-th of them from the K-th on, which is an even
+sample, and all N parts together are the whole.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -48,7 +51,7 @@ def _events(path: str, file: File) -> pa.Table:
 
 
 def table(files: Files) -> pa.Table:
-    return pa.concat_tables([EVENTS.empty_table(), *(_events(path, file) for path, file in files.items())])
+    return pa.concat_tables([EVENTS.empty_table(), *(_events(path, file) for path, file in files.items())]).combine_chunks()
 
 
 def report(files: Files) -> Report:
@@ -251,6 +254,8 @@ def claims(told: Iterable[Finding]) -> list[Claim]:
 class Judged(NamedTuple):
     claims: list[Claim]
     verdicts: Mapping[str, str]
+    since: Mapping[str, datetime]
+    """Of those of which nothing is said of what was before."""
     until: Mapping[str, datetime]
     """Up to when each verdict holds."""
     lost_at: Mapping[str, datetime]
@@ -261,24 +266,27 @@ class Judged(NamedTuple):
 
 def judged(told: Report) -> Judged:
     verdicts = {f"{p['topic']}-{p['partition']}": p["verdict"] for p in told.partitions}
+    since = {f"{p['topic']}-{p['partition']}": p["since"] for p in told.partitions if p["since"] is not None and not p["from_creation"]}
     until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
-    return Judged(claims(told.findings), verdicts, until, lost_at, loss_of(*told.judged), summary(*told.judged))
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, loss_of(*told.judged), summary(*told.judged))
 
 
 Violation = tuple[str, str]
 """The relation that is broken, and how."""
-FALSE, SURER, SILENT, CRASH, ELSEWHERE = "false", "surer", "silent", "crash", "elsewhere"
-NEVER = (FALSE, SURER, SILENT, CRASH)
+FALSE, SURER, DENIED, SILENT, CRASH, ELSEWHERE = "false", "surer", "denied", "silent", "crash", "elsewhere"
+NEVER = (FALSE, SURER, DENIED, SILENT, CRASH)
+"""Denied: that lost records were committed, which was true or open."""
 
 
 def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
-    later = {name for name, at in whole.lost_at.items() if name in part.until and part.until[name] < at}
-    part = part._replace(verdicts={name: v for name, v in part.verdicts.items() if name not in later})  # of what came then it says nothing
+    outside = {name for name, at in whole.lost_at.items() if not part.since.get(name, at) <= at <= part.until.get(name, at)}
+    part = part._replace(
+        verdicts={name: v for name, v in part.verdicts.items() if name not in outside}
+    )  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
-    yield from ((SURER, words) for words in _surer(part, whole, of_records=True))
-    yield from ((ELSEWHERE, words) for words in _surer(part, whole, of_records=False))
+    yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))
 
 
@@ -313,23 +321,25 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is called lost"
 
 
-def _surer(part: Judged, whole: Judged, *, of_records: bool) -> Iterator[str]:
+def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
     of_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for c in whole.claims:
         of_kind[c.kind, c.place].append(c)
     for c in part.claims:
-        if (c.kind in OF_RECORDS) != of_records or c.kind in OF_EVIDENCE or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
+        if c.kind in OF_EVIDENCE or of_kind[LEFT_OF.get(c.kind, ""), c.place]:
             continue
+        of_records = c.kind in OF_RECORDS
         same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
         best = max((o.confidence for o in same), default=-1)
         if c.confidence > max(best, 0):
-            yield f"{c.kind} {CONFIDENCES[c.confidence]} instead of {CONFIDENCES[best] if best >= 0 else 'nothing'}: {c.summary}"
-        if c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
-            yield f"{c.kind} committed {same[0].committed} became false: {c.summary}"
-    for name, verdict in part.verdicts.items() if of_records else ():
+            instead = CONFIDENCES[best] if best >= 0 else "nothing"
+            yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"
+        if of_records and c.committed is False and c.confidence and same and all(o.committed is not False for o in same):
+            yield DENIED, f"{c.kind} committed {same[0].committed} became false: {c.summary}"
+    for name, verdict in part.verdicts.items():
         before = whole.verdicts.get(name, UNKNOWN)
         if verdict != UNKNOWN and verdict != before:
-            yield f"{name}: {before} became {verdict}"
+            yield SURER, f"{name}: {before} became {verdict}"
 
 
 def _same(one: Claim, other: Claim) -> bool:
@@ -344,9 +354,12 @@ NOTHING_KNOWN = re.compile(r"NOT KNOWN|Nothing can be said|cannot be excluded|no
 def _silent(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     told = {c.place for c in part.claims if c.kind == "data-loss"}
     for name in truth["lost"]:
-        if name in told or (name not in part.verdicts and name in part.until):
+        if name in told or (name not in part.verdicts and name in part.until and name not in part.since):
             continue
-        if part.verdicts.get(name, UNKNOWN) != UNKNOWN:
+        if name not in part.verdicts and name in part.since:
+            if NOTHING_KNOWN.search(part.summary) is None:
+                yield f"nothing is said of what was before the evidence begins, and {name} lost records then"
+        elif part.verdicts.get(name, UNKNOWN) != UNKNOWN:
             yield f"{name} is called {part.verdicts[name]}, and no loss is told"
         elif part.loss == EXCLUDED:
             yield f"a loss is excluded, and {name} lost records"
@@ -378,11 +391,22 @@ def tried(name: str, way: Way) -> Tried:
     return Tried(family, words, found, sum(v == UNKNOWN for v in part.verdicts.values()), len(part.verdicts))
 
 
-def main(names: list[str]) -> int:
+def chosen(name: str, part: int, parts: int) -> list[Way]:
+    """Every so many-th way of a fixture, from another one on for each fixture, so that a part has all families in it."""
+    return list(ways(name))[(part - 1 + NAMES.index(name)) % parts :: parts]
+
+
+def main(arguments: list[str]) -> int:
     """Tries all, tells what is broken as it is found, and the table at the end."""
+    parser = argparse.ArgumentParser(prog="python -m tests.taken")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--part", default="1/1", metavar="K/N")
+    asked = parser.parse_args(arguments)
+    part, parts = map(int, asked.part.split("/"))
     rows: dict[str, Counter[str]] = defaultdict(Counter)
-    for name in names or NAMES:
-        for way in ways(name):
+    for number, name in enumerate(names := asked.names or NAMES, 1):
+        begun, before = time.monotonic(), Counter(rows["all"])
+        for way in chosen(name, part, parts):
             result = tried(name, way)
             for row in (rows[result.family], rows["all"]):
                 row["ways"] += 1
@@ -392,10 +416,13 @@ def main(names: list[str]) -> int:
             for relation, words in result.violations:
                 print(f"{name}\t{result.family}\t{result.words}\t{relation}\t{words}", flush=True)
         _events.cache_clear()
-    print(f"\n{'taken away':24} {'ways':>6} {FALSE:>6} {SURER:>6} {SILENT:>6} {CRASH:>6} {ELSEWHERE:>10}   verdicts unknown")
+        own = Counter(rows["all"]) - before
+        told = ", ".join(f"{own[r]} {r}" for r in NEVER if own[r]) or "nothing broken"
+        print(f"{number} of {len(names)} {name}: {own['ways']} ways, {told}, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+    shown = (*NEVER, ELSEWHERE)
+    print(f"\n{'taken away':24} {'ways':>6} {' '.join(f'{r:>9}' for r in shown)}   verdicts unknown")
     for family, row in rows.items():
-        share = f"{row['unknown']} of {row['partitions']}"
-        print(f"{family:24} {row['ways']:6} {row[FALSE]:6} {row[SURER]:6} {row[SILENT]:6} {row[CRASH]:6} {row[ELSEWHERE]:10}   {share}")
+        print(f"{family:24} {row['ways']:6} {' '.join(f'{row[r]:9}' for r in shown)}   {row['unknown']} of {row['partitions']}")
     return int(any(rows["all"][relation] for relation in NEVER))
 
 

@@ -1,134 +1,34 @@
 """Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes lie on its brokers, over time and at the end.
 
-Here: what a partition adds (`steps`, `sizes`, `traffic`, run on Spark's tasks), the imbalance ratio of each broker as Kafka's
-controller computes it, and the shares of load with their deviation. Not here: what is said of it (rules.leader_imbalance,
+Here: the imbalance ratio of each broker as Kafka's controller computes it, and the shares of load with their deviation. Not here: what a
+partition adds to it (forensics.partition.placement), what is said of it (rules.leader_imbalance,
 rules.load_imbalance), or how it would be repaired (forensics.cluster.repair).
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 
-from forensics.model import Evidence
+from forensics.model import Fact
+from forensics.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
 from spark.cluster.effective import effective, number
 from spark.cluster.facts import Cluster, Measure
-from spark.partition.timeline import PartitionTimeline
 
-MAX_STEPS = 32
-"""Changes of leader or assignment a partition's row tells, the last ones."""
 MAX_POINTS = 200
 """Points of a series in the report."""
-MAX_INTERVALS = 48
-"""Intervals of traffic a partition's row tells; they are made longer until that is enough."""
-INTERVAL_S = 60
 MAX_MEASURES = 10_000
 """Pairs of broker and metric that are kept of files of load metrics."""
 DEVIATION = 0.1
 """Share of load a broker may be away from the mean, of the mean."""
 EVEN_BYTES = 100 << 20
 """Bytes a broker on average under which a difference is no load worth moving."""
-
-_LAST_S = 253_402_300_800
-"""Seconds since 1970 of the year 10000: what is beyond is no time a record was made."""
-
-
-# what a partition adds
-
-
-def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null where nobody tells the
-    assignment)."""
-    found: list[dict[str, Any]] = []
-    for told in timeline.told:
-        preferred = timeline.orders.first(told.replicas)
-        if not found or (found[-1]["leader"], found[-1]["preferred"]) != (told.leader, preferred):
-            found.append({"at": told.at, "leader": told.leader, "preferred": preferred})
-    return found[-MAX_STEPS:]
-
-
-def factor(timeline: PartitionTimeline) -> int | None:
-    """The replication factor the assignment aims at; None where nobody tells the assignment."""
-    now = timeline.standing
-    return len(set(now.replicas) - set(now.removing)) if now.replicas else None
-
-
-def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
-    """The place of the last word on leader and assignment, where a rule may want to quote it: of the first partition of each topic,
-    and where there is only one replica, or the leader is not the preferred one."""
-    seen = steps(timeline)
-    if timeline.partition != 0 and factor(timeline) != 1 and (not seen or seen[-1]["leader"] == seen[-1]["preferred"]):
-        return None
-    event = timeline.standing.event
-    return asdict(Evidence.of(event)) if event is not None else None
-
-
-def sizes(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """What kafka-log-dirs told last of each replica: broker, directory, bytes."""
-    found = {
-        (e.broker, e.directory): e.bytes
-        for e in timeline.of("replica-size")
-        if e.broker is not None and e.bytes is not None and e.bytes >= 0
-    }
-    return [{"broker": b, "directory": d, "bytes": size} for (b, d), size in sorted(found.items(), key=str)][:MAX_INTERVALS]
-
-
-def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """Bytes that were written to the partition, by the leader of the epoch and by interval of the records' times: broker, at,
-    seconds, bytes of the batches as they are on disk. Read from the leader's disk, else from the one that reaches furthest.
-
-    Producers choose their records' times. What retention or compaction took away is not counted.
-    """
-    disks = {b: d for b, d in timeline.disks.items() if d.segments}
-    leader = timeline.standing.leader
-    best = leader if leader in disks else max(disks, key=lambda b: disks[b].log_end_offset or 0, default=None)
-    if best is None:
-        return []
-    led = _Led(timeline)
-    seconds: dict[tuple[int, int], int] = defaultdict(int)
-    for segment in disks[best].segments:
-        for b in segment.batches or ():
-            at = b["max_timestamp"] // 1000
-            leader = led.by(b["leader_epoch"], at)
-            if leader is not None and 0 < at < _LAST_S and not b["control"]:
-                seconds[(leader, at // INTERVAL_S)] += b["bytes"]
-    return _intervals(seconds)
-
-
-class _Led:
-    """Who led when a batch was written: by its leader epoch, before those by its time."""
-
-    def __init__(self, timeline: PartitionTimeline) -> None:
-        self.epochs = {t.epoch: t.leader for t in timeline.terms}
-        self.times = sorted((s.at, s.leader) for s in timeline.states if s.at is not None)
-
-    def by(self, epoch: int, seconds: int) -> int | None:
-        if epoch >= 0 or not 0 < seconds < _LAST_S:
-            return self.epochs.get(epoch)
-        found = bisect_right(self.times, datetime(1970, 1, 1) + timedelta(seconds=seconds), key=lambda t: t[0])
-        leader = self.times[found - 1][1] if found else -1
-        return leader if leader >= 0 else None
-
-
-def _intervals(found: Mapping[tuple[int, int], int]) -> list[dict[str, Any]]:
-    """Intervals doubled until there are few enough, or nothing is left to join."""
-    now, width = dict(found), INTERVAL_S
-    while len(now) > MAX_INTERVALS and width < _LAST_S:
-        joined: dict[tuple[int, int], int] = defaultdict(int)
-        for (broker, index), count in now.items():
-            joined[(broker, index // 2)] += count
-        now, width = joined, width * 2
-    return [
-        {"broker": broker, "at": datetime(1970, 1, 1) + timedelta(seconds=index * width), "seconds": width, "bytes": count}
-        for (broker, index), count in sorted(now.items())
-    ]
 
 
 # preferred leaders
@@ -339,6 +239,10 @@ def measures(rows: Iterable[Mapping[str, Any]]) -> list[Measure]:
 
 
 # for the report
+
+
+FACTS: tuple[Fact, ...] = (STEPS, SIZES, WRITTEN)
+"""What `document` reads."""
 
 
 def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,26 +1,33 @@
 """Absences of many partitions put together: what happened to one broker at one time is one thing, however many it hit.
 
-Here: the absences from the partitions' rows (model.ABSENCE), with causes that only other partitions tell; episodes of one broker
+Here: the absences from the partitions' rows (absences.ABSENCES), with causes that only other partitions tell; episodes of one broker
 and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import repeat
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
-from forensics.partition.absences import NOT_TOLD, SLOW, STUCK, UNKNOWN
+from forensics.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
+from forensics.rows import Rows, values
 from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED, TOGETHER
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
 
 SHOWN = 5
 """Partitions an aggregate names."""
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +46,18 @@ class Out:
     told: bool
     times: int
     words: str
-    evidence: tuple[Evidence, ...]
-    elected: bool = False
+    elected: bool
+    quotes: pa.Array
+    at: int
+    """Where among the quotes of all its own are."""
 
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(Evidence(**e) for e in self.quotes[self.at].as_py() or ())
 
 
 @dataclass(frozen=True)
@@ -87,9 +100,13 @@ class Episode:
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """Of as many partitions as there is room for, the first piece of each before a second."""
-        pieces = [o.evidence for o in self.outs if o.evidence]
-        deepest = max(map(len, pieces), default=0)
-        return tuple(dict.fromkeys(p[i] for i in range(deepest) for p in pieces if i < len(p)))[:MAX_EVIDENCE]
+        found: dict[Evidence, None] = {}
+        for turn in range(QUOTED_EACH):
+            for own in (o.evidence for o in self.outs):
+                found.update(dict.fromkeys(own[turn : turn + 1]))
+                if len(found) == MAX_EVIDENCE:
+                    return tuple(found)
+        return tuple(found)
 
     @property
     def only(self) -> Out | None:
@@ -100,12 +117,12 @@ class Episode:
         return some(self.names, SHOWN)
 
     def told(self) -> str:
-        """What the partitions say, each thing once with the first of them that say it."""
-        said: dict[str, list[str]] = defaultdict(list)
+        """What the partitions say of each broker, each thing once in the words of the first; at other offsets and times it is the same."""
+        said: dict[tuple[int, str], list[Out]] = defaultdict(list)
         for o in self.outs:
             if o.confidence == self.confidence:
-                said[o.words].append(o.name)
-        return "; ".join(f"{words} ({some(names, SHOWN)})" for words, names in list(said.items())[:SHOWN])
+                said[o.broker, _NUMBER.sub("", o.words)].append(o)
+        return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
 
     def seconds(self) -> float | None:
         """How long the longest absence lasted that ended."""
@@ -121,10 +138,10 @@ class Telling(NamedTuple):
     next_steps: tuple[str, ...]
 
 
-def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
+def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
     """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`; `tell` gets the broker, the episode and how
     it ended, and words it."""
-    for episode in episodes((o for o in outs(rows) if o.cause == cause and o.told), lambda o: o.broker):
+    for episode in episodes(outs(partitions, cause), lambda o: o.broker):
         broker, only, names = episode.outs[0].broker, episode.only, episode.names
         ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
         told = tell(broker, episode, ending)
@@ -146,32 +163,40 @@ def fell_out(rows: Iterable[Mapping[str, Any]], kind: str, cause: str, tell: Cal
         )
 
 
-def shared(broker: int, until: datetime | None, partitions: Iterable[Mapping[str, Any]]) -> int:
-    """Partitions of which the broker holds a replica among others, without those that came to be later."""
-    return sum(
-        broker in (row["replicas"] or ())
-        and len(row["replicas"]) > 1
-        and (until is None or row.get("told_from") is None or row["told_from"] < until)
-        for row in partitions
-    )
+def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
+    """By broker, since when there were the partitions of which it holds a replica among others, in order of time."""
+    found: dict[int, list[datetime]] = defaultdict(list)
+    for row in sorted(partitions, key=lambda r: r["told_from"] or datetime.min):
+        for broker in set(row["replicas"] or ()) if len(row["replicas"] or ()) > 1 else ():
+            found[broker].append(row["told_from"] or datetime.min)
+    return found
 
 
-def outs(partitions: Iterable[Mapping[str, Any]]) -> list[Out]:
-    """All absences, those that were not told apart settled by what befell the same broker at the same time."""
-    found = [_out(row, a) for row in partitions for a in row.get("absences") or ()]
+def outs(partitions: Rows, *causes: str) -> list[Out]:
+    """Absences by these causes of which the leaders tell; those that were not told apart settled by what befell the same broker at the
+    same time."""
+    alike = {STUCK, SLOW, NOT_TOLD}
+    found = list(_outs(partitions, {*causes, *alike} if alike & set(causes) else set(causes)))
     told: dict[tuple[str, int], list[datetime]] = defaultdict(list)
     for o in found:
         if o.cause in (STUCK, SLOW) and o.start is not None and o.times == 1:
             told[o.cause, o.broker].append(o.start)
     for times in told.values():
         times.sort()
-    return [_settled(o, told) if o.cause == NOT_TOLD else o for o in found]
+    settled = (_settled(o, told) if o.cause == NOT_TOLD else o for o in found)
+    return [o for o in settled if o.told and o.cause in causes]
 
 
-def _out(row: Mapping[str, Any], a: Mapping[str, Any]) -> Out:
-    evidence = tuple(Evidence(**e) for e in a["evidence"] or ())
-    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words")
-    return Out(topic=row["topic"], partition=row["partition"], evidence=evidence, elected=bool(a.get("elected")), **{k: a[k] for k in rest})
+def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
+    rest = ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "times", "words", "elected")
+    for batch in partitions.table.to_batches():
+        own = batch.column("absences")
+        absences = own.flatten()
+        at = pc.indices_nonzero(pc.is_in(absences.field("cause"), pa.array(sorted(causes))))
+        of = pc.list_parent_indices(own).take(at)
+        columns = [*(batch.column(n).take(of) for n in ("topic", "partition")), *(absences.field(n).take(at) for n in rest)]
+        quotes = absences.field("evidence")
+        yield from (Out(*told) for told in zip(*map(values, columns), repeat(quotes), at.to_pylist(), strict=False))
 
 
 def _settled(o: Out, told: Mapping[tuple[str, int], Sequence[datetime]]) -> Out:
@@ -244,9 +269,9 @@ class Degradation:
         return "high" if alive and (self.fluctuating or lasting) else "medium"
 
 
-def degradations(partitions: Sequence[Mapping[str, Any]]) -> list[Degradation]:
+def degradations(partitions: Rows) -> list[Degradation]:
     """Times of bad performance. Brokers that were down, restarts and reassignments have no part in it."""
-    found = [o for o in outs(partitions) if o.told and o.cause in (STUCK, SLOW, NOT_TOLD, UNKNOWN)]
+    found = outs(partitions, STUCK, SLOW, NOT_TOLD, UNKNOWN)
     left: Counter[tuple[str, int]] = Counter()
     for o in found:
         left[o.name, o.broker] += o.times
@@ -255,7 +280,7 @@ def degradations(partitions: Sequence[Mapping[str, Any]]) -> list[Degradation]:
     return [_blamed(e, partitions) for e in counted]
 
 
-def _blamed(episode: Episode, partitions: Sequence[Mapping[str, Any]]) -> Degradation:
+def _blamed(episode: Episode, partitions: Rows) -> Degradation:
     missing: Counter[int] = Counter()
     leading: Counter[int] = Counter()
     for o in episode.outs:

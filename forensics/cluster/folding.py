@@ -11,60 +11,65 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.model import LEVELS, MAX_EVIDENCE, NAMED, Evidence, Finding, Many, Place, Rule, brokers_named, counted, moment, some
+from forensics.model import (
+    LEVELS,
+    MAX_EVIDENCE,
+    NAMED,
+    Evidence,
+    Finding,
+    Many,
+    Place,
+    Rule,
+    Statement,
+    brokers_named,
+    counted,
+    moment,
+    some,
+)
 from forensics.thresholds import OFTEN
 from spark.cluster.presence import DETECTION
 
 
-def folded(findings: Iterable[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """The findings of one cluster with those of one event made one, as their rules declare it."""
-    declared = {rule.kind: rule for rule in rules}
-    by_kind: dict[str, list[Finding]] = defaultdict(list)
-    for f in findings:
-        by_kind[f.kind].append(f)
-    result: list[Finding] = []
-    for kind, own in by_kind.items():
-        rule = declared[kind]
-        if rule.many is None:
-            result.extend(own)
-            continue
-        told = _by_event(own, rule)
-        result.extend(_recurring(told) if rule.many.recurs else told)
-    return result
+def folded(findings: Sequence[Statement], rule: Rule) -> list[Finding]:
+    """The findings of one rule in one cluster, with those of one event made one as it declares it."""
+    if rule.many is None:
+        return [f.whole for f in findings]
+    told = _by_event(findings, rule.many)
+    return _recurring(told) if rule.many.recurs else told
 
 
-def _by_event(findings: Sequence[Finding], rule: Rule) -> list[Finding]:
-    assert rule.many is not None
-    groups: dict[Hashable, list[Finding]] = defaultdict(list)
-    for f in _worst(findings, rule.many) if rule.many.worst else findings:
-        incident = None if rule.many.whenever else f.incident
-        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, rule.many.key(f), incident].append(f)
+def _by_event(findings: Sequence[Statement], many: Many) -> list[Finding]:
+    groups: dict[Hashable, list[Statement]] = defaultdict(list)
+    for f in _worst(findings, many) if many.worst else findings:
+        incident = None if many.whenever else f.incident
+        groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, many.key(f), incident].append(f)
     told: list[Finding] = []
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
         if group[0].partition is None:
-            told.extend([_of_brokers(group, rule)] if group[0].incident is not None and len(group) > OFTEN else group)
-        elif group[0].incident is not None or rule.many.whenever:
-            told.extend(_one(group, rule))
+            together = group[0].incident is not None and len(group) > OFTEN
+            told.extend([_of_brokers(group, many)] if together else [f.whole for f in group])
+        elif group[0].incident is not None or many.whenever:
+            told.extend(_one(group, many))
         else:
-            told.extend(f for run in _runs(group) for f in _one(run, rule))
+            told.extend(f for run in _runs(group) for f in _one(run, many))
     return told
 
 
-def _worst(findings: Sequence[Finding], many: Many) -> list[Finding]:
-    alike: dict[Hashable, list[Finding]] = defaultdict(list)
+def _worst(findings: Sequence[Statement], many: Many) -> list[Statement]:
+    alike: dict[Hashable, list[Statement]] = defaultdict(list)
     for f in dict.fromkeys(findings):
         alike[f.cause, f.start, many.key(f)].append(f)
-    told: list[Finding] = []
+    told: list[Statement] = []
     for own in alike.values():
         worst = max((f.severity for f in own), key=LEVELS.index)
         told.extend(f for f in own if f.severity == worst)
     return told
 
 
-def _runs(group: Sequence[Finding]) -> Iterator[list[Finding]]:
+def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
     """The findings, in order of time, parted where longer nothing happened than one event takes to be noticed."""
-    run: list[Finding] = []
+    run: list[Statement] = []
     for f in group:
         if run and _at(f) - _at(run[-1]) > DETECTION:
             yield run
@@ -74,18 +79,17 @@ def _runs(group: Sequence[Finding]) -> Iterator[list[Finding]]:
         yield run
 
 
-def _at(f: Finding) -> datetime:
+def _at(f: Statement) -> datetime:
     return f.start or f.end or datetime.min
 
 
-def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
+def _one(group: Sequence[Statement], many: Many) -> Sequence[Finding]:
     """Findings of one event as one, where it befell several partitions."""
-    assert rule.many is not None
-    first = group[0]
-    names = list(dict.fromkeys(f"{f.topic}-{f.partition}" for f in group))
+    first = group[0].whole
+    names = list(dict.fromkeys(f.name for f in group))
     if len(names) == 1:
-        return group
-    words = rule.many.words(group) if rule.many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
+        return [f.whole for f in group]
+    words = many.words(first, group) if many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
     return [
         replace(
             first,
@@ -101,26 +105,26 @@ def _one(group: Sequence[Finding], rule: Rule) -> Sequence[Finding]:
             explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
             next_steps=_steps(group),
             evidence=_evidence(group),
-            places=_places(group) if rule.many.recurs else tuple(f.place for f in group),
+            places=_places(group) if many.recurs else tuple(f.place for f in group),
         )
     ]
 
 
-def _brokers(group: Sequence[Finding]) -> tuple[int, ...]:
+def _brokers(group: Sequence[Statement]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(b for f in group for b in f.brokers))
 
 
-def _start(group: Sequence[Finding]) -> datetime | None:
+def _start(group: Sequence[Statement]) -> datetime | None:
     return min((f.start for f in group if f.start is not None), default=None)
 
 
-def _end(group: Sequence[Finding]) -> datetime | None:
+def _end(group: Sequence[Statement]) -> datetime | None:
     return None if any(f.end is None for f in group) else max(f.end for f in group if f.end is not None)
 
 
-def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
+def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
     """A place a partition: what befell it several times goes from the first start to the last end."""
-    by_partition: dict[tuple[str | None, int | None], list[Finding]] = defaultdict(list)
+    by_partition: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
     for f in group:
         by_partition[f.topic, f.partition].append(f)
     return tuple(
@@ -135,28 +139,28 @@ def _places(group: Sequence[Finding]) -> tuple[Place, ...]:
     )
 
 
-def _steps(group: Sequence[Finding]) -> tuple[str, ...]:
+def _steps(group: Sequence[Statement]) -> tuple[str, ...]:
     """Steps that say the same of many partitions are one; those of the most partitions first."""
     told: dict[str, dict[str, None]] = defaultdict(dict)
     for f in group:
         for step in f.next_steps:
-            told[step.replace(name := f"{f.topic}-{f.partition}", "{}")][name] = None
+            told[step.replace(name := f.name, "{}")][name] = None
     steps = sorted(told.items(), key=lambda item: -len(item[1]))
     return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 
 
-def _evidence(group: Sequence[Finding]) -> tuple[Evidence, ...]:
+def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
     """The first finding's best, then the first piece of each of the others before a second."""
-    pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
+    pieces = [f.whole.evidence for f in group[:MAX_EVIDENCE]]
     turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
     return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 
 
-def _of_brokers(group: Sequence[Finding], rule: Rule) -> Finding:
+def _of_brokers(group: Sequence[Statement], many: Many) -> Finding:
     """What one event did to several brokers."""
-    first = group[0]
+    first = group[0].whole
     brokers = _brokers(group)
-    words = f": {rule.many.words(group)}" if rule.many is not None and rule.many.words is not None else f", for instance: {first.summary}"
+    words = f": {many.words(first, group)}" if many.words is not None else f", for instance: {first.summary}"
     return replace(
         first,
         brokers=brokers,
@@ -196,11 +200,11 @@ def _again(group: Sequence[Finding]) -> Finding:
     )
 
 
-def places(finding: Finding) -> tuple[Place, ...]:
+def places(finding: Statement) -> tuple[Place, ...]:
     """Where a finding is: its places, else its own."""
     return finding.places or ((finding.place,) if finding.topic is not None else ())
 
 
-def hit(findings: Iterable[Finding], *, still: bool = False) -> set[tuple[str | None, int | None]]:
+def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:
     """The partitions they are about; with `still` those where it is not over when the evidence ends."""
     return {(p.topic, p.partition) for f in findings for p in places(f) if not still or p.end is None}

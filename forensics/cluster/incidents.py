@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forensics.cluster.folding import folded, hit, places
-from forensics.model import LEVELS, Finding, Rule, brokers_named, counted, moment
+from forensics.model import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
 from forensics.thresholds import APART, SETTLES
 from spark.cluster.presence import DETECTION, SLACK
 
@@ -50,7 +50,7 @@ class _Root:
     brokers: tuple[int, ...]
     start: datetime
     end: datetime | None
-    cause: Finding
+    cause: Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +70,37 @@ class _Group:
         return None if any(r.end is None for r in self.roots) else max(r.end for r in self.roots if r.end is not None)
 
 
-def incidents(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
-    """The findings of one cluster, folded, with the incident each belongs to; and the incidents, worst first."""
+def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
+    """The findings of one cluster, given by kind, folded, with the incident each belongs to; and the incidents, worst first."""
     phrases = {r.kind: r.root for r in rules if r.root is not None}
     groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
-    told = folded(_assigned(findings, groups), rules)
+    roots = {r.cause: g.id for g in groups for r in g.roots}
+    by_broker: dict[int, list[tuple[_Root, str]]] = defaultdict(list)
+    for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+        for broker in root.brokers:
+            by_broker[broker].append((root, group))
+
+    def of_incident(f: Statement) -> Statement:
+        incident = roots.get(f) or _followed(f, by_broker)
+        return f if incident is None else replace(f, incident=incident)
+
+    by_kind = [folded([of_incident(f) for f in findings[rule.kind]], rule) for rule in rules if rule.kind in findings]
+    told = [f for own in sorted(filter(None, by_kind), key=_gravity) for f in own]
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in told:
         if f.incident is not None:
             by_incident[f.incident].append(f)
     # not those that are but times of one that recurs
     found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
-    return told, sorted(found, key=lambda i: (-LEVELS.index(i.severity), i.start or datetime.min, i.id))
+    return told, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
-def _assigned(findings: Sequence[Finding], groups: Sequence[_Group]) -> list[Finding]:
-    by_broker: dict[int, list[tuple[_Root, str]]] = defaultdict(list)
-    for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
-        for broker in root.brokers:
-            by_broker[broker].append((root, group))
-    own = {id(r.cause): g.id for g in groups for r in g.roots}
-    found = ((f, own.get(id(f)) or _followed(f, by_broker)) for f in findings)
-    return [f if incident is None else replace(f, incident=incident) for f, incident in found]
+def _gravity(of: Iterable[Finding | Incident]) -> int:
+    """The gravest first."""
+    return -max(LEVELS.index(f.severity) for f in of)
 
 
-def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
+def _followed(f: Statement, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
     """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
     at = f.happened or f.end
     if at is None:
@@ -110,16 +116,17 @@ def _followed(f: Finding, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) 
     return max(found)[3] if found else None
 
 
-def _groups(findings: Sequence[Finding], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
-    back: dict[tuple[int, str | None], list[Finding]] = defaultdict(list)
-    for f in findings:
-        if f.kind == BACK and f.start is not None:
+def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:
+    back: dict[tuple[int, str | None], list[Statement]] = defaultdict(list)
+    for f in findings.get(BACK, ()):
+        if f.start is not None:
             for broker in f.brokers:
                 back[broker, f.cause].append(f)
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
-        for f in findings
-        if f.kind in kinds and f.start is not None and f.brokers and (not kinds[f.kind] or f.cause in kinds[f.kind])
+        for kind, causes in kinds.items()
+        for f in findings.get(kind, ())
+        if f.start is not None and f.brokers and (not causes or f.cause in causes)
     ]
     roots.sort(key=lambda r: (r.start, r.cause.kind, r.brokers))
     stops = [r for r in roots if r.cause.kind == STOP]
@@ -136,7 +143,7 @@ def _id(roots: Sequence[_Root]) -> str:
     return hashlib.sha256("|".join(sorted(r.cause.id for r in roots)).encode()).hexdigest()[:12]
 
 
-def _over(f: Finding, back: Mapping[tuple[int, str | None], Sequence[Finding]]) -> datetime | None:
+def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement]]) -> datetime | None:
     """When its brokers were in sync again, else when it was over by itself."""
     if f.start is None or f.end is None:
         return None
@@ -237,7 +244,11 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
     for excused in (True, False):
         doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
         if doubtful:
-            told = "in {} records in flight were cut, which probably nobody was told of" if excused else "of {} a loss cannot be excluded"
+            told = (
+                "in {} records that were never committed were cut, which perhaps nobody misses"
+                if excused
+                else "of {} a loss cannot be excluded"
+            )
             yield told.format(counted(len(hit(doubtful))))
     for kind, words in COSTS:
         if touched := hit(f for f in own if f.kind == kind):

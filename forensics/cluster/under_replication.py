@@ -1,6 +1,6 @@
 """Under-replicated partitions over time: how many, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (model.SHORT), and what of a long one is kept. A partition counts
+Here: the series from the windows that each partition's row carries (absences.SHORTS), and what of a long one is kept. A partition counts
 for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment adds or takes away are
 counted apart, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences), what the counts
 mean (rules).
@@ -14,6 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
+
+from forensics.model import Fact
+from forensics.partition.absences import SHORTS, SHORTS_UNTOLD
+
+FACTS: tuple[Fact, ...] = (SHORTS, SHORTS_UNTOLD)
+"""What the series are made from."""
 
 MAX_STEPS = 500
 """Steps of a series in the report; of more, the highest of each stretch stay."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 LOAD_METRICS = "load-metrics"
 """Kind of the sources that hold load as the user measured it."""
-CHUNK = 1024
-"""Rows of judged partitions that the driver has as objects at once; Arrow holds the others."""
 LEVELS = ("info", "low", "medium", "high", "critical")
 
 
@@ -88,17 +86,15 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
 
 
 def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
-    from forensics.judge import conclude, judge_partition
-    from forensics.model import VERDICTS
+    from forensics.judge import OF_REPORT, VERDICTS, conclude, judge_partition, with_facts
     from forensics.views.document import Report
     from spark.engine.pipeline import identified, verdicts
 
     known = identified(opened.events, opened.identifier)
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
-    judged = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_batches(max_chunksize=CHUNK)
-    told = conclude((row for batch in judged for row in batch.to_pylist()), opened.cluster, asked)
-    return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
+    told = conclude(verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow(), opened.cluster, asked)
+    return Report(opened.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *paths))
 
 
 def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:

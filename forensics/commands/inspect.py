@@ -33,11 +33,11 @@ def command(
     paths: tuple[str, ...], timezone: str | None, clock_offsets: tuple[str, ...], master: str | None, json_file: str | None
 ) -> None:
     """Say what was collected: sources, brokers, versions, times covered, clocks, what was not understood, what to collect next."""
-    from forensics.judge import conclude
+    from forensics.judge import VERDICTS, conclude
     from forensics.views.document import Report
 
     opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
-    told = conclude([], opened.cluster)
+    told = conclude(VERDICTS.empty_table(), opened.cluster)
     report = Report(opened.cluster, told.findings, told.partitions, command=("inspect", *paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}

@@ -35,11 +35,11 @@ WIDEST = 60
 
 
 def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
-    from parsers.schemas import EVENT_KINDS
+    from parsers.kinds import KINDS
 
     for kind in kinds:
-        if kind not in EVENT_KINDS:
-            close = difflib.get_close_matches(kind, EVENT_KINDS, 3, 0.5)
+        if kind not in KINDS:
+            close = difflib.get_close_matches(kind, KINDS, 3, 0.5)
             hint = f"is it {' or '.join(close)}? " if close else ""
             raise click.BadParameter(f"{kind!r} is no kind of event; {hint}`kafka-forensics patterns` lists them", context, option)
     return kinds

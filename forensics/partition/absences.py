@@ -1,6 +1,6 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
-Here: the intervals of one partition with their causes, and the rows (model.PARTITION) in which they travel. A follower is caught
+Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) in which they travel. A follower is caught
 up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
 many partitions put together (failed_replicas), whether a broker was there at all (spark.cluster.presence), or what is said of them (rules).
@@ -16,17 +16,18 @@ from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import brokers_named, moment, quote
+import pyarrow as pa
+
+from forensics.model import EVIDENCE, Fact, moment, quote
+from forensics.partition.departure import PRINTED, Departure, lasting
 from forensics.partition.remembered import last_kept
 from forensics.partition.windows import Window, within_life
 from forensics.partition.witnesses import tells_isr
-from spark.cluster.effective import effective, newest, number
+from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
-from spark.cluster.settings import BROKER, TOPIC, Change
-from spark.cluster.versions import versions
 from spark.events import Event
-from spark.partition.replicas import DISK_EVENTS, Disk
+from spark.partition.replicas import Disk
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
@@ -55,21 +56,14 @@ IN_ORDER = frozenset({RESTARTED, STOPPED})
 
 MAX_INTERVALS = 64
 """Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
-QUOTED = 8
-"""Intervals of a partition that travel with their evidence."""
+QUOTED, QUOTED_EACH = 8, 3
+"""Intervals of a partition that travel with their evidence, and pieces of each."""
 MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process went on"
 """Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
 
-LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
-"""Of brokers of which nothing tells it, and versions that differ."""
-LAG_BY_MESSAGES_UNTIL = (0, 9)
-"""Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
-SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
 """A process that lives fetches again; of the others only one that came back does."""
-PRINTED = timedelta(seconds=5)
-"""A leader's shrink line and the state it leads to are at most so far apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +167,7 @@ def intervals(timeline: PartitionTimeline, cluster: Cluster) -> list[Interval]:
     return absences(timeline, cluster).all
 
 
+@last_kept
 def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
     """Windows in which the partition was under-replicated, one for each leader and set of missing replicas."""
     out: dict[int, list[Interval]] = defaultdict(list)
@@ -205,46 +200,6 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
     return found
 
 
-def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
-    """replica.lag.time.max.ms of a leader, else its version's default."""
-    value = number(effective(cluster, "replica.lag.time.max.ms", broker=leader, at=at).value, LAG_TIME_MS)
-    return timedelta(milliseconds=value if 0 < value < 1 << 40 else LAG_TIME_MS)
-
-
-@dataclass(frozen=True, slots=True)
-class Suspension:
-    """All brokers that were heard of stood still from `since` to `at`."""
-
-    since: datetime
-    at: datetime
-    brokers: tuple[int, ...]
-    events: tuple[Event, ...]
-
-
-@last_kept
-def suspensions(cluster: Cluster) -> list[Suspension]:
-    """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
-    stall alone, and a ZooKeeper that is away is complained of."""
-    expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
-    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
-    found: list[Suspension] = []
-    for first in expired:
-        if first.at is None or (found and first.at <= found[-1].at + DETECTION):
-            continue
-        together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
-        brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
-        earlier = bisect_left(printed, first.at - PRINTED)  # a process that goes on prints before it hears of its session
-        if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
-            found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
-    return found
-
-
-def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
-    """The longest zookeeper.session.timeout.ms of the brokers."""
-    told = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
-    return timedelta(milliseconds=max(told))
-
-
 class _Judge:
     """Tells the causes of one partition's absences; what all of them need is made once."""
 
@@ -268,8 +223,9 @@ class _Judge:
         state, before = states[first], states[first - 1] if first else None
         end = states[last] if last < len(states) else None
         unassigned = end is not None and broker not in (end.replicas or self.timeline.assigned)
-        told = self._told(broker, first, end, unassigned)
-        self._held_back(told, broker, state, end)
+        left = Departure(broker, state, self.timeline, self.cluster)
+        told = self._told(left, first, end, unassigned)
+        self._held_back(told, left, end)
         if before is None and not self.timeline.created() and told.cause not in (NEW, REASSIGNED, UNKNOWN):
             told.words = f"it was out already when the evidence begins; {told.words}"
         return Interval(
@@ -288,13 +244,13 @@ class _Judge:
             end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
         )
 
-    def _held_back(self, told: _Told, broker: int, state: State, end: State | None) -> None:
+    def _held_back(self, told: _Told, left: Departure, end: State | None) -> None:
         """Names a replication throttle that was in force while the replica could have caught up."""
         if (told.cause not in _CATCHING_UP and told.back is None) or "throttled.rate" in told.words:
             return
-        begin, until = told.back or state.at, end.at if end is not None else None
-        for side, owner in (("follower", broker), ("leader", state.leader)):
-            found = self._throttle(side, owner, begin, until)
+        begin, until = told.back or left.at, end.at if end is not None else None
+        for side, owner in (("follower", left.broker), ("leader", left.leader)):
+            found = left.throttle(side, owner, begin, until)
             if found is not None:
                 told.words += (
                     f"; while it is behind, {side}.replication.throttled.rate={found.value} of broker {owner} holds back its copying"
@@ -302,71 +258,53 @@ class _Judge:
                 told.evidence = [*told.evidence, *([found.event] if found.event is not None else [])]
                 return
 
-    def _throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
-        """The throttle of a broker's replica of this partition (KIP-73, 0.10.1), as it was first in force between the two times."""
-        settings = self.cluster.settings
-        if broker not in settings.brokers():
-            return None
-        rates = [c for c in settings.history(f"{side}.replication.throttled.rate", broker=broker) if c.source == BROKER]
-        lists = [c for c in settings.history(f"{side}.replication.throttled.replicas", topic=self.timeline.topic) if c.source == TOPIC]
-        start, stop = begin or datetime.min, until or datetime.max
-        for at in sorted({start, *(c.at for c in (*rates, *lists) if start < c.at < stop)}):
-            rate, named = _latest(rates, at), _latest(lists, at)
-            if rate is not None and named is not None and self._names(named.value or "", broker):
-                return rate
-        return None
-
-    def _names(self, replicas: str, broker: int) -> bool:
-        return replicas.strip() == "*" or f"{self.timeline.partition}:{broker}" in (part.strip() for part in replicas.split(","))
-
     def tells(self, leader: int) -> bool:
         if leader not in self._tells:
             self._tells[leader] = leader < 0 or tells_isr(leader, self.timeline, self.cluster)
         return self._tells[leader]
 
-    def _told(self, broker: int, first: int, end: State | None, unassigned: bool) -> _Told:
+    def _told(self, left: Departure, first: int, end: State | None, unassigned: bool) -> _Told:
+        broker = left.broker
         state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
         if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
             return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
-        presence = self.cluster.presence(broker)
         created = before is None and self.timeline.created()
-        if created and state.at is not None and self._starting(broker, state.at):
+        if created and left.starting:
             return _Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
-        away = self._away(broker, state.at)
+        away = self._away(left)
         leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and away is None
         if broker in self._leaving[first] or leaves:
             return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
-        failed = self._log_dir(broker, state.at)
+        failed = self._log_dir(left)
         if failed is not None and (away is None or away.life is None):
             return _Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
         if away is not None and not (created and away.how == KILLED):
-            return self._ended(broker, away, state.at, end)
-        heard = bool(presence.lives) and not self._begins_later(broker, state.at)
-        if created and heard:
+            return self._ended(left, away, end)
+        if created and left.heard:
             return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
         if not _follows(state, before) and self.shrink(broker, state) is None:
-            if (unseen := self._unseen(broker, before, state)) is not None:
-                ended = self._ended(broker, unseen, state.at, end)
+            if (unseen := left.ended_since(before.at if before is not None else None)) is not None:
+                ended = self._ended(left, unseen, end)
                 ended.confidence = "probable"  # it may have been in sync again before it left for another reason
                 return ended
             if before is None:
                 return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
-        if not heard:
-            return self._unheard(broker, state)
-        if (asleep := self._suspended(state)) is not None:
-            return asleep
+        if not left.heard:
+            return self._unheard(left, state)
+        if (asleep := left.suspension) is not None:
+            return _Told(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
         back = end.at if end is not None else None
-        if (seen := self._fell_behind(broker, state, back)) is not None:
+        if (seen := self._fell_behind(left, state, back)) is not None:
             return seen
         if (taken := self._taken_out(broker, first)) is not None:
             words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
             return _Told(GONE, "probable", words, evidence=[taken])
-        return self._not_told(broker, state)
+        return self._not_told(left, state)
 
-    def _away(self, broker: int, at: datetime | None) -> Away | None:
+    def _away(self, left: Departure) -> Away | None:
         """The span its broker was stopping or gone in, unless it gave signs of life in this partition after it left and before it began
         again: it did not leave for that."""
-        away = self.cluster.presence(broker).away(at) if at is not None else None
+        away, at, broker = left.away, left.at, left.broker
         if away is None or at is None or away.how == MISSED:
             return None
         stopped = away.life.end_at if away.how == CONTROLLED and away.life is not None else None
@@ -375,25 +313,12 @@ class _Judge:
         lived = away.how == KILLED and away.until is not None and self.signs.between(broker, at, away.until - SLACK)
         return None if lived else away
 
-    def _starting(self, broker: int, at: datetime) -> bool:
-        """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among
-        them, whatever became of it later."""
-        presence = self.cluster.presence(broker)
-        stopped = (a for a in presence.aways if a.how == CONTROLLED and a.since is not None and a.since <= at)
-        return bool(presence.begun(at - DETECTION, at)) and all(a.until is not None and a.until <= at for a in stopped)
-
-    def _begins_later(self, broker: int, at: datetime | None) -> bool:
-        begin = self.cluster.presence(broker).lives[0].begin_at
-        return at is not None and begin is not None and at < begin - SLACK
-
-    def _log_dir(self, broker: int, at: datetime | None) -> Event | None:
+    def _log_dir(self, left: Departure) -> Event | None:
         """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
         for e in self.timeline.of("log-dir-partitions"):
-            if e.writer == broker and (e.at is None or at is None or e.at <= at + DETECTION):
+            if e.writer == left.broker and (e.at is None or left.at is None or e.at <= left.at + DETECTION):
                 return e
-        presence = self.cluster.presence(broker)
-        near = presence.said("log-dir") if at is None else presence.between("log-dir", at - DETECTION, at + DETECTION)
-        return next(iter(near), None)
+        return left.log_dir
 
     def _taken_out(self, broker: int, first: int) -> Event | None:
         """A controller's word that the broker was not there: it takes a replica out of an ISR, or a leader away, when that is not registered
@@ -407,89 +332,76 @@ class _Judge:
         changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
         return state.event if changed and self.cluster.mode == "zookeeper" else None
 
-    def _unseen(self, broker: int, before: State | None, state: State) -> Away | None:
-        """The latest end of its process between two states that do not follow each other: it may have been out since then."""
-        if state.at is None:
-            return None
-        since = before.at if before is not None and before.at is not None else datetime.min
-        ended = ((a, a.event.at) for a in reversed(self.cluster.presence(broker).aways) if a.how != MISSED and a.life is not None)
-        return next((a for a, at in ended if at is not None and since < at <= state.at + SLACK), None)
-
-    def _ended(self, broker: int, away: Away, left: datetime | None, end: State | None) -> _Told:
-        back = self._began(broker, away, end)
+    def _ended(self, left: Departure, away: Away, end: State | None) -> _Told:
+        broker, at = left.broker, left.at
+        back = self._began(left, away, end)
         ended = away.life.end_at if away.life is not None else None
         if away.how == KILLED:
-            before = " before" if left is not None and away.until is not None and left > away.until + SLACK else ""
+            before = " before" if at is not None and away.until is not None and at > away.until + SLACK else ""
             elsewhere = " and began again in the cluster after this one" if away.event.cluster not in (None, self.cluster.number) else ""
             return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
         words = f"broker {broker} was being shut down in order"
-        if left is not None and ended is not None and left > ended + DETECTION:
+        if at is not None and ended is not None and at > ended + DETECTION:
             words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
-                " and was not started again before" if away.covers(left) else ""
+                " and was not started again before" if away.covers(at) else ""
             )
         return _Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
 
-    def _began(self, broker: int, away: Away, end: State | None) -> datetime | None:
+    def _began(self, left: Departure, away: Away, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. Of one
         that was taken out of the assignment it does not count."""
-        if away.until is None or (end is not None and broker not in (end.replicas or self.timeline.assigned)):
+        if away.until is None or (end is not None and left.broker not in (end.replicas or self.timeline.assigned)):
             return None
-        begun = self.cluster.presence(broker).begun(away.until, datetime.max)
+        begun = left.presence.begun(away.until, datetime.max)
         if end is None or end.at is None:
             return max(begun, default=None)
         within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
         return max(within, default=None)
 
-    def _unheard(self, broker: int, state: State) -> _Told:
+    def _unheard(self, left: Departure, state: State) -> _Told:
         """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
-        seen = self._measured(broker, state)
-        lost = self._lost(broker, state)
+        broker = left.broker
+        seen = self._measured(left, state)
+        lost = left.lost
         if lost is not None and (seen is None or seen.cause != SLOW):
             return _Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
         if seen is not None:
             seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
             seen.confidence = "probable"
             return seen
-        lives = self.cluster.presence(broker).lives
+        lives = left.presence.lives
         if lives and lives[0].begin is not None:
             words = f"the log of broker {broker} begins with its start at {moment(lives[0].begin_at)}, after that"
             return _Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
         return _Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
 
-    def _lost(self, broker: int, state: State) -> Event | None:
-        if state.at is None:
-            return None
-        lost = self.cluster.presence(broker).fenced(state.at - PRINTED, state.at + PRINTED)
-        return lost[0] if lost else None
-
-    def _silent(self, broker: int, state: State) -> _Told | None:
+    def _silent(self, left: Departure) -> _Told | None:
         """Its log ends, and nobody heard of it again: dead, most likely, which only its next start would prove."""
-        missed = self.cluster.presence(broker).missed
-        if missed is None or state.at is None or not missed.covers(state.at):
+        missed = left.presence.missed
+        if missed is None or left.at is None or not missed.covers(left.at):
             return None
         how = "did not find" if missed.event.reason == "live" else "saw"
-        words = f"the controller {how} broker {broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
+        words = f"the controller {how} broker {left.broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
         return _Told(GONE, "probable", words, evidence=[missed.event])
 
-    def _fell_behind(self, broker: int, state: State, end: datetime | None) -> _Told | None:
+    def _fell_behind(self, left: Departure, state: State, end: datetime | None) -> _Told | None:
         """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
-        at = state.at
+        at, broker, lag = left.at, left.broker, left.lag
         if at is None:
             return None
-        lag = lag_time(self.cluster, state.leader, at)
-        seen = self._measured(broker, state)
+        seen = self._measured(left, state)
         if seen is not None and seen.cause == SLOW:
             return seen
-        paused = self._paused(broker, at, lag)
+        paused = self._paused(left)
         if paused is not None:
             return _join(paused, seen)
-        kept = self._kept_back(broker, state, at - lag * 1.5) if seen is not None else None
+        kept = self._kept_back(left, state, at - lag * 1.5) if seen is not None else None
         if seen is not None and seen.confidence == "certain":
             return kept or seen
-        silent = self._silent(broker, state)
-        lost = self._session(broker, at, end)
+        silent = self._silent(left)
+        lost = left.session_lost(end)
         if silent is None and lost is not None:
-            if not self.cluster.presence(broker).went_on(lost):
+            if not left.presence.went_on(lost):
                 words = f"the controller saw broker {broker} go, and whether its process went on is not in evidence"
                 return _Told(GONE, "probable", words, evidence=[lost])
             told = _Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
@@ -498,13 +410,14 @@ class _Judge:
             return silent
         return kept or seen or self._failing(broker, at, lag)
 
-    def _kept_back(self, broker: int, state: State, since: datetime) -> _Told | None:
+    def _kept_back(self, left: Departure, state: State, since: datetime) -> _Told | None:
         """A throttle spares what is in sync, but a fetcher does not know that it is before it got its first records
         (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): one that has only begun may be kept from any."""
+        broker = left.broker
         shrink = self.shrink(broker, state)
         end = _end_of(broker, shrink)
         begun = [e for e in self.timeline.of("fetcher-added") if e.writer == broker and e.at is not None and e.at <= (state.at or e.at)]
-        rate = self._throttle("follower", broker, since, state.at)
+        rate = left.throttle("follower", broker, since, left.at)
         if shrink is None or end is None or rate is None or not begun or begun[-1].offset != end:
             return None
         words = (
@@ -513,11 +426,9 @@ class _Judge:
         )
         return _Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
-    def _measured(self, broker: int, state: State) -> _Told | None:
-        shrink = self.shrink(broker, state)
-        if shrink is None:
-            return None
-        return self.progress.of(broker, shrink, lag_time(self.cluster, state.leader, state.at), self._skew(state.leader))
+    def _measured(self, left: Departure, state: State) -> _Told | None:
+        shrink = self.shrink(left.broker, state)
+        return self.progress.of(left.broker, shrink, left.lag, left.skew) if shrink is not None else None
 
     def shrink(self, broker: int, state: State) -> Event | None:
         """The leader's own line by which the replica left."""
@@ -528,45 +439,11 @@ class _Judge:
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
 
-    def _skew(self, leader: int) -> timedelta:
-        node = self.cluster.nodes.get(leader)
-        return timedelta(milliseconds=node.clock.skew_ms) if node is not None else timedelta(0)
-
-    def _paused(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
-        """A pause of the JVM that takes up half of the lag time or more, before the replica was taken out."""
-        begin = at - lag * 1.5
-        long = [
-            e
-            for e in self.cluster.presence(broker).between("pause", begin - timedelta(minutes=10), at)
-            if e.at is not None and min(e.at + _lasting(e), at) - max(e.at, begin) >= min(lag / 2, timedelta(seconds=5))
-        ]
-        if not long:
+    def _paused(self, left: Departure) -> _Told | None:
+        if (worst := left.pause) is None:
             return None
-        worst = max(long, key=_lasting)
-        told = f"broker {broker} stood still for {_lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
+        told = f"broker {left.broker} stood still for {lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
         return _Told(STUCK, "certain", told, evidence=[worst])
-
-    def _session(self, broker: int, at: datetime, end: datetime | None) -> Event | None:
-        """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
-        lost = self.cluster.presence(broker).fenced(at - PRINTED, at + DETECTION)
-        until = min(at + DETECTION, end + SLACK) if end is not None else at + DETECTION
-        seen = [e for e in lost if e.writer != broker and e.at is not None and e.at <= at + SLACK]
-        own = [e for e in lost if e.writer == broker and e.at is not None and at - SLACK <= e.at <= until]
-        return next(iter((*seen, *own)), None)
-
-    def _suspended(self, state: State) -> _Told | None:
-        """The replicas of brokers that were suspended together fall out just after they go on: clocks went on without them."""
-        if state.at is None:
-            return None
-        lag = lag_time(self.cluster, state.leader, state.at)
-        for found in suspensions(self.cluster):
-            if found.at - PRINTED <= state.at <= found.at + lag * 2 + PRINTED:
-                words = (
-                    f"{brokers_named(found.brokers)} printed nothing from {moment(found.since)} on and lost their sessions together at "
-                    f"{moment(found.at)}: they were suspended together, as on a machine that sleeps or is paused, and this is its echo"
-                )
-                return _Told(SUSPENDED, "probable", words, evidence=found.events)
-        return None
 
     def _failing(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
         own = self._errors.get(broker, [])
@@ -581,12 +458,13 @@ class _Judge:
         )
         return _Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
 
-    def _not_told(self, broker: int, state: State) -> _Told:
+    def _not_told(self, left: Departure, state: State) -> _Told:
+        broker = left.broker
         shrink = self.shrink(broker, state)
         end = _end_of(broker, shrink)
         ended = f" (its log ended at {end})" if end is not None else ""
         words = f"broker {broker} was running and not in sync{ended}; nothing in the evidence tells whether it stood still or was too slow"
-        if any(v < LAG_BY_MESSAGES_UNTIL for v in versions(self.cluster, state.leader)):
+        if left.lag_by_messages:
             words += (
                 ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
                 "well it fetches)"
@@ -616,18 +494,8 @@ def _end_of(broker: int, shrink: Event | None) -> int | None:
     return next((r.get("log_end_offset") for r in known if r.get("broker") == broker), None)
 
 
-def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
-    """What was set last before a time, unless it was taken away: what nobody has set yet is not in force."""
-    index = bisect_right(changes, at, key=lambda c: c.at)
-    return changes[index - 1] if index and changes[index - 1].value is not None else None
-
-
 def _when(event: Event) -> datetime:
     return event.at or datetime.min
-
-
-def _lasting(event: Event) -> timedelta:
-    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))
 
 
 def _follows(state: State, before: State | None) -> bool:
@@ -664,7 +532,7 @@ class _Signs:
         self._lines: dict[int, list[datetime]] = defaultdict(list)
         self._returns: dict[int, list[datetime]] = defaultdict(list)
         for event in timeline.events:
-            if event.line is not None and event.event not in DISK_EVENTS and event.writer is not None and event.at is not None:
+            if event.line is not None and event.event not in ON_DISK and event.writer is not None and event.at is not None:
                 self._lines[event.writer].append(event.at)
         for before, state in pairwise(timeline.states):
             if state.at is not None:
@@ -755,7 +623,7 @@ class Progress:
     def _points(self, leader: int) -> list[tuple[datetime, int]]:
         if leader not in self._lines:
             told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
-            exact = ((e, e.log_end_offset if e.event in ("leader-start", "isr-shrink") else e.offset) for e in told if e.writer == leader)
+            exact = ((e, e.offset if e.log_end_offset is None else e.log_end_offset) for e in told if e.writer == leader)
             self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
         return self._lines[leader]
 
@@ -858,7 +726,7 @@ def _utc(ms: int) -> datetime:
 
 
 def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
-    """The intervals as they travel (model.ABSENCE); of too many, those of one broker and cause are folded into one."""
+    """The intervals as they travel; of too many, those of one broker and cause are folded into one."""
     if len(found) <= MAX_INTERVALS:
         return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
     groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
@@ -872,7 +740,7 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
-    evidence = quote(i.evidence)[:3] if quoted else ()
+    evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
     return {
         "broker": i.broker,
         "leader": i.leader,
@@ -890,6 +758,59 @@ def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
-    """The windows as they travel (model.SHORT); of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
+    """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
     return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]
+
+
+ABSENCES = Fact(
+    "absences",
+    pa.list_(
+        pa.struct(
+            [
+                ("broker", pa.int32()),
+                ("leader", pa.int32()),
+                ("start", pa.timestamp("us")),
+                ("end", pa.timestamp("us")),
+                ("cause", pa.string()),
+                ("confidence", pa.string()),
+                ("back", pa.timestamp("us")),
+                ("told", pa.bool_()),
+                ("times", pa.int32()),
+                ("words", pa.string()),
+                ("elected", pa.bool_()),
+                ("evidence", pa.list_(EVIDENCE)),
+            ]
+        )
+    ),
+    "assigned replicas outside the ISR (Interval); `times` of them folded into one",
+    lambda timeline, cluster: rows(intervals(timeline, cluster)),
+)
+SHORTS = Fact(
+    "shorts",
+    pa.list_(
+        pa.struct(
+            [
+                ("leader", pa.int32()),
+                ("start", pa.timestamp("us")),
+                ("end", pa.timestamp("us")),
+                ("planned", pa.bool_()),
+                ("missing", pa.list_(pa.int32())),
+            ]
+        )
+    ),
+    "when it was under-replicated, under which leader (Short)",
+    lambda timeline, cluster: short_rows(shorts(timeline, cluster)),
+)
+SHORTS_UNTOLD = Fact(
+    "shorts_untold",
+    pa.int32(),
+    "so many windows more than `shorts` holds",
+    lambda timeline, cluster: max(len(shorts(timeline, cluster)) - MAX_INTERVALS, 0),
+)
+TOLD_FROM = Fact(
+    "told_from",
+    pa.timestamp("us"),
+    "when the evidence first tells of it",
+    lambda timeline, _: timeline.states[0].at if timeline.states else None,
+)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from forensics.partition.remembered import last_kept
+from parsers.kinds import named
 from spark.events import Event
 from spark.partition.replicas import Removal, Replica, says_cut_before
 from spark.partition.timeline import PartitionTimeline, Term
@@ -95,7 +96,7 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     saved = [e.at for e in (*disk.segments, disk.high_watermark) if e is not None and e.at is not None]
     if not saved or max(saved) < term.at:
         return None
-    followers = [timeline.disks[b] for b in (timeline.final.isr if timeline.final is not None else ()) if b in timeline.disks]
+    followers = [timeline.disks[b] for b in timeline.standing.isr if b in timeline.disks]
     end, checkpointed = disk.end_event(), disk.high_watermark
     told = [e.offset for d in (disk, *followers) for e in (d.high_watermark, d.recovery_point) if e is not None and e.offset is not None]
     ends = [disk.log_end_offset, *told, *(d.log_end_offset for d in followers if d.log_end_offset is not None)]
@@ -114,6 +115,10 @@ def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int,
     return [(cut.offset, cut) for cut in found if cut is not None and cut.offset is not None]
 
 
+_FETCHES = named("fetcher-added", "fetch-offset-reset")
+_NEXT = _FETCHES | named("truncation", "log-load")
+
+
 def _cut_when_told(replica: Replica, term: Term) -> Event | None:
     """The cut with which a follower obeyed the request that told it of a term, if its process had lived in an earlier one."""
     known: int | None = None
@@ -126,7 +131,7 @@ def _cut_when_told(replica: Replica, term: Term) -> Event | None:
             if known is None or event.leader_epoch > known:
                 told = event.leader_epoch == term.epoch and event.leader == term.leader and known is not None
                 known = event.leader_epoch
-        elif event.event in ("fetch-offset-reset", "fetcher-added"):
+        elif event.event in _FETCHES:
             told = False
         elif event.event == "truncation" and told:
             return event
@@ -137,7 +142,7 @@ def cut_after(broker: int, obeyed: Event, timeline: PartitionTimeline) -> Event 
     """The line that says to which high watermark a leader cut its log when it had been told to follow another."""
     events = timeline.replicas[broker].events
     after = events[events.index(obeyed) :] if obeyed in events else []
-    said = next((e for e in after if e.event in ("truncation", "fetcher-added", "log-load", "fetch-offset-reset")), None)
+    said = next((e for e in after if e.event in _NEXT), None)
     return said if said is not None and said.event == "truncation" and said.offset is not None else None
 
 

@@ -9,13 +9,11 @@ No line says that a process was killed; so what is not told to have been in orde
 from __future__ import annotations
 
 from forensics.partition.witnesses import tells_logs
+from parsers.kinds import TAKES_PART
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import Incarnation
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, Term
-
-_TAKES_PART = frozenset({"leader-start", "follower-start", "isr-shrink", "isr-expand", "isr-update", "fetcher-added", "partition-state"})
-"""What a process prints of a partition once it leads or follows it."""
 
 
 def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -25,9 +23,11 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
         return False
     if knew(start.event) and any(t.epoch == start.event.previous_leader_epoch for t in timeline.terms):
         return True  # of one without a leader it may have heard as it had just been started
-    before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in _TAKES_PART and e.writer == term.leader]
+    before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in TAKES_PART and e.writer == term.leader]
     if not before or not tells_logs(term.leader, cluster):
         return False
+    if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
+        return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
     lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
     lived_on = not lives or _within(lives[-1], before[-1])
     if lived_on:

@@ -10,11 +10,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
 
+import pyarrow as pa
+
+from forensics.model import Fact
+from forensics.partition.placement import FACTOR, TOLD
 from forensics.partition.witnesses import tells_isr
 from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from spark.cluster.facts import Cluster
@@ -130,6 +134,14 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 
 
+EXPOSURE = Fact(
+    "exposure",
+    pa.struct([*((name, pa.int64()) for name in SPENT), ("alone_from", pa.timestamp("us"))]),
+    "how long it had too few replicas in sync (Exposure)",
+    lambda timeline, cluster: asdict(exposure(timeline, cluster)),
+)
+
+
 def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     if state.leader < 0:
         yield "offline_ms"
@@ -168,7 +180,7 @@ class Topic:
 
 
 def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
-    """Topics by name, from the rows of model.PARTITION."""
+    """Topics by name, from the rows of their partitions."""
     found: dict[str, Topic] = {}
     for p in partitions:
         topic = found.setdefault(p["topic"], Topic(p["topic"]))
@@ -206,6 +218,10 @@ def _changed(changes: Iterable[Change]) -> list[Change]:
 
 
 # for the report
+
+
+FACTS: tuple[Fact, ...] = (FACTOR, TOLD, EXPOSURE)
+"""What `topics` reads."""
 
 
 def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

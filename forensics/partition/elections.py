@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forensics.partition.witnesses import tells_isr
+from parsers.kinds import named
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.continuity import Contiguous, Gap, between
@@ -114,6 +115,8 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     def judged(unclean: bool | None, confidence: str, why: str, ground: Ground = ground) -> Election:
         return Election(term, unclean, confidence, why, witnesses, ground)
 
+    if timeline.mixed is not None:
+        return judged(None, "possible", f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed", None)
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")
@@ -148,11 +151,14 @@ def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Ele
     return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
 
 
+_DECISIONS = named("partition-transition", "metadata-partition-change")
+
+
 def _began_with(state: State) -> bool:
     """The state is the one its leader was elected with: others may have joined the ISR since."""
     e = state.event
     elected = e.event == "leader-start" and e.previous_leader_epoch != -1
-    return elected or e.event in ("partition-transition", "metadata-partition-change") or e.reason in ("decided", "sent")
+    return elected or e.event in _DECISIONS or e.reason in ("decided", "sent")
 
 
 def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:

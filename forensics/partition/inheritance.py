@@ -8,6 +8,12 @@ assigned to is taken as that partition's, whatever is in it (LogManager#getOrCre
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model import EVIDENCE, Evidence, Fact
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
@@ -28,3 +34,17 @@ def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]
         if load is not None and load.at is not None and load.offset and (begun is None or load.at < begun):
             found[broker] = load.event
     return found
+
+
+def _rows(timeline: PartitionTimeline, cluster: Cluster) -> list[dict[str, Any]]:
+    return [
+        {"broker": b, "log_end_offset": e.log_end_offset, "told": asdict(Evidence.of(e))} for b, e in inherited(timeline, cluster).items()
+    ]
+
+
+INHERITED = Fact(
+    "inherited",
+    pa.list_(pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("told", EVIDENCE)])),
+    "logs that brokers brought with them from the cluster they were in before",
+    _rows,
+)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from parsers.kinds import Role, of
 from spark.events import Event
 from spark.partition.lineage import Entry, Lineage
 from spark.partition.replicas import Disk, Removal, Replica
@@ -136,6 +137,7 @@ def _right(truth: Sequence[tuple[int, int]], at: int, one: Lineage, other: Linea
     return next((x.broker for x in (one, other) if x.epoch_at(at) == truth[index][0]), None)
 
 
+_PLANS = of(role=Role.PLAN)
 _TRUNCATIONS = frozenset({"leader-epoch", "high-watermark", "latest", "truncation"})
 
 
@@ -147,7 +149,7 @@ def cuts(timeline: PartitionTimeline) -> list[Cut]:
 
 
 def _cut(removal: Removal, timeline: PartitionTimeline) -> Cut:
-    plan = next((e for e in removal.evidence if e.event in ("truncation-plan", "fetch-offset-reset")), None)
+    plan = next((e for e in removal.evidence if e.event in _PLANS), None)
     leader = next((t.leader for t in reversed(timeline.terms) if t.epoch == removal.under_epoch), None)
     return Cut(
         broker=removal.broker,

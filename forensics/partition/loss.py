@@ -10,10 +10,11 @@ offset O holds no record of an earlier term at O or above, so whatever an earlie
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import pairwise
+from typing import Any
 
 from forensics.model import Range
 from forensics.partition.before_epochs import (
@@ -25,13 +26,14 @@ from forensics.partition.before_epochs import (
     told_at_election,
     told_high_watermark,
 )
-from forensics.partition.came_through import came_through
+from forensics.partition.came_through import came_through, knew
 from forensics.partition.durability import required
 from forensics.partition.elections import Election, elections
 from forensics.partition.handovers import Handover, handover
 from forensics.partition.inheritance import inherited
 from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
+from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
 from spark.cluster.effective import strict
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION, SLACK
@@ -66,6 +68,8 @@ class Loss:
     """The end is the last checkpoint before the broker died: a little more may have been there."""
     excuse: str | None
     """Why nobody may have been told that these records were written; None when somebody was, for all the evidence tells."""
+    weighed: bool
+    """What would excuse it, were it so, is in evidence; else that anybody misses them is no more than possible either."""
     removals: tuple[Removal, ...]
     high_watermark: int | None
     evidence: tuple[Event, ...]
@@ -132,7 +136,17 @@ def losses(timeline: PartitionTimeline, cluster: Cluster) -> list[Loss]:
 
 
 def _removals(timeline: PartitionTimeline) -> list[Removal]:
-    return [r for replica in timeline.replicas.values() for r in replica.removals]
+    return [replace(r, epoch=_written_up_to(r, timeline)) for replica in timeline.replicas.values() for r in replica.removals]
+
+
+def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The last leader epoch of what was removed: the last of which the broker's own log knows, or in which it led or came into the ISR by
+    what others say. With that its log was that leader's."""
+    if removal.epoch is None or removal.under_epoch is None:
+        return removal.epoch
+    led = [t.epoch for t in timeline.terms if t.leader == removal.broker]
+    joined = [s.leader_epoch for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
+    return max((e for e in (*led, *joined) if removal.epoch < e < removal.under_epoch), default=removal.epoch)
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
@@ -175,8 +189,8 @@ def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
 
 def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
     """It was in sync when it told of its log, long after the last election: whoever does not follow the new leader leaves the ISR before."""
-    last, final = timeline.terms[-1], timeline.final
-    if told.line is None or told.at is None or last.at is None or final is None or broker not in final.isr:
+    last = timeline.terms[-1]
+    if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
     return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
 
@@ -289,7 +303,7 @@ def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
     if timeline.has_epochs or term.exact or term.at is None:
         return term
     began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
-    leader = timeline.final.leader if timeline.final is not None else None
+    leader = timeline.standing.leader
     for disk in sorted(timeline.disks.values(), key=lambda d: (d.broker != leader, d.broker)):
         held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
         near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
@@ -317,14 +331,18 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
         cause = _cause(term, election, removals, committed, had, timeline, cluster)
         if cause == "inherited-log" and _brought_again(part, term, timeline, cluster):
             continue
-        excuse = None
-        if committed is False or (committed is None and not (election is not None and election.unclean)):
-            excuse = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
+        excuse, weighed = None, True
+        sure_unclean = election is not None and election.unclean and election.confidence != "possible"
+        if committed is False or (committed is None and not sure_unclean):
+            excuse, weighed = _excuse(part, longest.removal.exact, committed, term, gave_way, timeline, cluster)
+            weighed = weighed or cause not in (*_TAILS, "unclean-election")
         cut = cut_before_leading(term, timeline) if cause == "hw-truncation" else None
         involved = removals if cut is None or cut in removals else (*removals, cut)
         confidence = _confidence(term, longest.removal.exact or not bounded, election)
-        if _grown_since(longest.removal, term, timeline):
+        if _grown_since(longest.removal, term, timeline) or timeline.mixed is not None:
             confidence = "possible"
+        if cause == "inherited-log" and not tells_start(term, timeline):
+            committed, confidence = None, "possible"  # the leader may have brought them, too
         if first.seen:
             confidence = "certain" if longest.removal.exact and not first.several else "probable"
         if first.several:
@@ -336,9 +354,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
                 term=term,
                 cause=cause,
                 committed=committed,
-                confidence=confidence if excuse is None else "possible",
+                confidence=confidence if excuse is None and weighed else "possible",
                 at_least=bounded and not longest.removal.exact,
                 excuse=excuse,
+                weighed=weighed,
                 removals=involved,
                 high_watermark=hw[0] if hw else None,
                 evidence=tuple(
@@ -356,6 +375,10 @@ def _told(pieces: Sequence[_Piece], timeline: PartitionTimeline, cluster: Cluste
     if not bounded and found:
         found.append(replace(found[-1], range=Range(end, None), confidence="possible", earlier=None))
     return found
+
+
+_TAILS = ("uncommitted-tail", "unknown")
+"""Causes with which no other replica is known to have had what was cut: whether anybody was told of it, only the producers' batches tell."""
 
 
 def _below_the_proven(
@@ -392,7 +415,10 @@ def _unwritten(piece: _Piece) -> bool:
 
 def _lost_alone(term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
     """The leader had gone on alone after the replicas that tell of the loss had dropped out, and lost its own log's end: the loss is one, of
-    its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come."""
+    its own records, of which what the others still had is the beginning. Only its own disk could say how far it had come.
+
+    It is not split: a range is sure by what its end is measured with, and an end that others tell from before they dropped out measures
+    where they stood, not what the leader lost; the verdict is `lost` all the same, for what they had was committed."""
     if _sole(term, timeline) != term.leader or (term.leader in timeline.replicas and not _recovered(term.leader, term, timeline)):
         return False
     return not any(r.broker == term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
@@ -409,23 +435,20 @@ def _begins_anew(term: Term, timeline: PartitionTimeline) -> bool:
     replica, before = timeline.replicas.get(term.leader), term.before
     if replica is None or before is None or term.restart:
         return False
-    versions = (before.partition_epoch, term.state.partition_epoch if term.state is not None else None)
-    gap = versions[0] is not None and versions[1] is not None and versions[1] > versions[0] + 1
-    if before.leader != term.leader and not (gap and term.leader in before.isr):
+    missed = between(before, term.state, isr_told=True) if term.state is not None else None
+    if before.leader != term.leader and not (isinstance(missed, Gap) and term.leader in before.isr):
         return False
     for event in replica.events:
         leads = event.event == "leader-start" or (event.event == "partition-state" and event.leader == term.leader)
         if leads and event.leader_epoch == term.epoch:
-            return True
+            return not knew(event)
         told = event.event == "partition-state" and event.reason == "received" and event.leader_epoch is not None
         if event.event in _OF_A_LIFE or told:
             return False
     return True
 
 
-_OF_A_LIFE = frozenset(
-    {"leader-start", "follower-start", "isr-shrink", "isr-update", "fetcher-added", "truncation", "hw-checkpoint", "segment"}
-)
+_OF_A_LIFE = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
 """What a broker tells of its log once it has loaded it."""
 
 
@@ -437,40 +460,58 @@ def _excuse(
     gave_way: Handover | None,
     timeline: PartitionTimeline,
     cluster: Cluster,
-) -> str | None:
-    """A clause that says why these records may have been acknowledged to nobody. What min.insync.replicas asks for is no reason: it binds
-    only producers that ask for acks=all, and these are told of what was committed."""
+) -> tuple[str | None, bool]:
+    """A clause that says why these records may have been acknowledged to nobody, and whether that could be judged. What min.insync.replicas
+    asks for is no reason: it binds only producers that ask for acks=all, and these are told of what was committed."""
     batches = [b for d in timeline.disks.values() for b in d.batches() if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < term.epoch]
-    if committed is False and batches and all(b["producer_id"] >= 0 for b in kept or batches):
-        return "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
-    if _sent_again(part, exact, term, gave_way, timeline, cluster):
-        return "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
-    return None
+    if batches and all(b["producer_id"] >= 0 for b in kept or batches):
+        why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
+        return (why, True) if committed is False else (None, False)
+    again = _sent_again(part, exact, term, gave_way, timeline, cluster)
+    why = "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
+    return why if again else None, again is not None
 
 
-def _sent_again(part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+def _sent_again(
+    part: Range, exact: bool, term: Term, gave_way: Handover | None, timeline: PartitionTimeline, cluster: Cluster
+) -> bool | None:
     """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
     take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
-    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender)."""
-    ceased = gave_way.at if gave_way is not None else _died(term, timeline, cluster)
-    began = next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at)
-    if ceased is None or began is None or term.start_offset is None or part.end is None:
+    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender).
+    None: the batch, or when the old leader ceased, is not in evidence."""
+    begun = part.start if term.start_offset is None or not timeline.has_epochs else term.start_offset
+    firsts = (next((b for b in d.batches() if _since(b, term, part)), None) for d in timeline.disks.values())
+    first = next((b for b in firsts if b is not None and b["base_offset"] == begun), None)
+    if first is None or part.end is None:
+        return None
+    reached = first["last_offset"] + 1
+    if reached < part.end or (exact and reached > part.end) or first["append_time"] or first["base_timestamp"] <= 0:
         return False
-    end, start = (at.replace(tzinfo=timezone.utc).timestamp() * 1000 for at in (ceased, began))
-    for d in timeline.disks.values():
-        first = next((b for b in d.batches() if b["leader_epoch"] >= term.epoch), None)
-        if first is not None and first["base_offset"] == term.start_offset:
-            in_time = 0 < first["base_timestamp"] < start and first["max_timestamp"] < end and not first["append_time"]
-            reached = first["last_offset"] + 1
-            return in_time and (reached == part.end if exact else reached >= part.end)
-    return False
+    ceased = (gave_way.at, gave_way.at) if gave_way is not None else _died(term, timeline, cluster)
+    began = next((e.at for e in term.evidence if e.event == "leader-start"), None)
+    if ceased is None or term.at is None or term.start_offset is None:
+        return None
+    alive, dead = map(_millis, ceased)
+    if first["base_timestamp"] < _millis(began or term.at) and first["max_timestamp"] < alive:
+        return True
+    return False if first["max_timestamp"] >= dead or (began is not None and first["base_timestamp"] >= _millis(began)) else None
 
 
-def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime | None:
-    """When the process that led before this term died: when the first of its followers lost it in the midst of a fetch for good, else its
-    last line."""
+def _millis(at: datetime) -> float:
+    return at.replace(tzinfo=timezone.utc).timestamp() * 1000
+
+
+def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
+    """Written in the term or later; before message format v2 (0.11) a batch has no leader epoch, and what stands there now does."""
+    epoch = batch["leader_epoch"]
+    return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
+
+
+def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[datetime, datetime] | None:
+    """Between when and when the process that led before this term died: when the first of its followers lost it in the midst of a fetch for
+    good, else after its last line and before the next was elected."""
     before = next((t for t in reversed(timeline.terms) if t.order < term.order and not _unheard(t, term)), None)
     node = cluster.nodes.get(before.leader) if before is not None else None
     if before is None or node is None or term.at is None:
@@ -481,7 +522,8 @@ def _died(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> datetime
     if last is None or last.at is None or last.at >= term.at:
         return None
     broken = ((e.writer, e.at) for e in cluster.of("fetch-broken-off") if e.broker == node.id and e.at is not None)
-    return min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=last.at)
+    lost = min({writer: at for writer, at in broken if last.at < at <= term.at}.values(), default=None)
+    return (lost, lost) if lost is not None else (last.at, term.at)
 
 
 def _more(removals: Iterable[Removal]) -> list[Event]:
@@ -497,6 +539,8 @@ def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
     before = term.before
     if before is None or len(before.isr) != 1:
         return None
+    if term.state is not None and term.state is not before and isinstance(between(before, term.state, isr_told=True), Gap):
+        return None
     broker = before.isr[0]
     replica = timeline.replicas.get(broker)
     if replica is None or not replica.leader_starts:
@@ -505,13 +549,10 @@ def _sole(term: Term, timeline: PartitionTimeline) -> int | None:
     return broker if any(_alone(e, broker, term) for e in _before_restart(replica, term)) else None
 
 
-_KNOWS_ISR = frozenset({"leader-start", "isr-update", "isr-shrink", "partition-state"})
-
-
 def _alone(event: Event, broker: int, term: Term) -> bool:
     mine = event.leader in (None, broker) and event.reason in (None, "received")
     earlier = event.leader_epoch is None or event.leader_epoch < term.epoch or (term.restart > 0 and event.leader_epoch == term.epoch)
-    return event.event in _KNOWS_ISR and mine and earlier and event.isr == [broker]
+    return event.event in TAKES_PART and mine and earlier and event.isr == [broker]
 
 
 def _before_restart(replica: Replica, term: Term) -> list[Event]:
@@ -592,12 +633,13 @@ def _near(epoch: int | None, term: Term, timeline: PartitionTimeline) -> bool:
 
 def _high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
     """The highest HW anybody saw while the removed records' epoch was the latest known."""
+    last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
     seen = [
         (o.offset, o.event)
         for replica in timeline.replicas.values()
         for o in replica.observations
         if o.quantity == "high-watermark"
-        and (removal.epoch is None or o.epoch is None or o.epoch <= removal.epoch)
+        and (last is None or o.epoch is None or o.epoch <= last)
         and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
         and o.offset <= removal.end
     ]
@@ -634,7 +676,7 @@ def _by_commitment(
     above: bool | None = None
     held_all = term.before is not None and term.leader in (*term.before.isr, *term.before.eligible)
     whole_log = came_through(term, timeline, cluster) and not _recovered(term.leader, term, timeline) and not _emptied(term, timeline)
-    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None:
+    if clean and held_all and whole_log and cut_before_leading(term, timeline) is None and not _once_had(term, whole, timeline):
         above = False
     safe = max(hw[0] if hw is not None else whole.start, reached_by_isr(term, timeline) or 0)
     if safe <= whole.start:
@@ -642,6 +684,17 @@ def _by_commitment(
     if safe >= whole.end:
         return [(whole, True, hw)]
     return [(Range(whole.start, safe), True, hw), (Range(safe, whole.end), above, hw)]
+
+
+def _once_had(term: Term, whole: Range, timeline: PartitionTimeline) -> bool:
+    """The leader's own log had come further than it began with, and what cut it is not in evidence: it may have had these records."""
+    replica = timeline.replicas.get(term.leader)
+    if replica is None or term.restart:
+        return False
+    begun = next((n for n, e in enumerate(replica.events) if e in term.evidence), len(replica.events))
+    before = set(replica.events[:begun])
+    seen = [o for o in replica.observations if o.quantity == "log-end-offset" and o.offset > whole.start and o.event in before]
+    return bool(seen) and not any(r.start <= whole.start and r.end >= seen[-1].offset for r in replica.removals)
 
 
 def _commits_alone(sole: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -694,6 +747,11 @@ def _brought_again(part: Range, term: Term, timeline: PartitionTimeline, cluster
     brought, end = inherited(timeline, cluster), part.end or part.start
     kept = {b for b, load in brought.items() if (load.log_end_offset or 0) >= end > 0 and not _cut_below(end, timeline.replicas[b])}
     return any(t.leader in kept for t in timeline.terms if t.order > term.order)
+
+
+def tells_start(term: Term, timeline: PartitionTimeline) -> bool:
+    replica = timeline.replicas.get(term.leader)
+    return replica is not None and any(s.epoch == term.epoch for s in replica.leader_starts)
 
 
 def _cut_below(offset: int, replica: Replica) -> bool:

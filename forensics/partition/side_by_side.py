@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from forensics.partition.lineage import part, same_batches
+from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.engine.pipeline import Judge
 from spark.events import Event
 from spark.partition.lineage import Lineage, reach
-from spark.partition.replicas import DISK_EVENTS, Disk, disk
+from spark.partition.replicas import Disk, disk
 from spark.partition.timeline import PartitionTimeline
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def as_before(events: DataFrame) -> DataFrame:
     events of the evidence in question they are what was there before."""
     from pyspark.sql import functions as F
 
-    files = events.where(F.col("event").isin(*sorted(DISK_EVENTS)))
+    files = events.where(F.col("event").isin(*sorted(ON_DISK)))
     return files.withColumn("collection", F.concat(F.lit(BEFORE), F.col("collection"))).withColumn(
         "at", F.coalesce(F.col("at"), F.lit(NO_TIME).cast("timestamp_ntz"))
     )
@@ -217,15 +218,15 @@ def compare(
     ]
     verdict = _verdict(latest.values(), remarks, changes)
     whole = everything or verdict in (ODD, DIFFER)
-    final = timeline.final
+    now = timeline.standing
     yield {
         "topic": timeline.topic,
         "partition": timeline.partition,
         "generation": timeline.generation,
         "topic_id": timeline.topic_id,
-        "leader": final.leader if final is not None else None,
-        "leader_epoch": final.known_epoch if final is not None else None,
-        "isr": list(final.isr) if final is not None else None,
+        "leader": now.leader,
+        "leader_epoch": now.leader_epoch,
+        "isr": list(now.isr) if now.leader is not None else None,
         "replicas": list(timeline.assigned) or None,
         "verdict": verdict,
         "moved": bool(changes),
@@ -240,7 +241,7 @@ def copies(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, list[Copy
     found: dict[int, list[Copy]] = defaultdict(list)
     earlier: dict[tuple[int, str], list[Event]] = defaultdict(list)
     for e in timeline.events:
-        if e.event in DISK_EVENTS and e.writer is not None and e.reason is None:
+        if e.event in ON_DISK and e.writer is not None and e.reason is None:
             earlier[(e.writer, e.collection or "")].append(e)
     for (broker, collection), events in sorted(earlier.items(), key=lambda item: _age(item[0][1], item[0][0], cluster)):
         found[broker].append(_copy(disk(broker, collection, events), False, events))
@@ -351,7 +352,7 @@ def reference_of(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Cop
     """The copy the others are held against: the leader's, since followers make theirs equal to it; else that of the latest epoch."""
     if len(latest) < 2:
         return None
-    leader = timeline.final.leader if timeline.final is not None else None
+    leader = timeline.standing.leader
     if leader is not None and leader in latest and (latest[leader].lineage or latest[leader].log_end is not None):
         return latest[leader]
     return max(latest.values(), key=lambda c: (c.lineage.entries[-1].epoch if c.lineage is not None else -1, reach(c.disk), -c.broker))
@@ -381,7 +382,7 @@ def _records_part(one: Copy, other: Copy, timeline: PartitionTimeline) -> int | 
 
 def _places(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cluster, listed: Listed) -> Iterator[Remark]:
     """Replicas that should be there and are not, and the reverse; only where the assignment is known, and the disk was collected."""
-    assigned = timeline.final.replicas if timeline.final is not None else None
+    assigned = timeline.standing.replicas
     if not assigned or timeline.generation < 0:
         return
     for broker in assigned:

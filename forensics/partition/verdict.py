@@ -15,11 +15,14 @@ from datetime import datetime
 from itertools import pairwise
 
 from forensics.model import Finding, brokers_named, moment
+from forensics.partition.before_epochs import cut_after
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.elections import elections
-from forensics.partition.loss import later_terms, losses
+from forensics.partition.inheritance import inherited
+from forensics.partition.loss import later_terms, losses, tells_start
 from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_logs
+from parsers.kinds import named
 from spark.cluster.facts import Cluster
 from spark.partition.continuity import Gap, between
 from spark.partition.replicas import EXACT, Observation
@@ -38,12 +41,13 @@ LEVEL = ("medium", "high", "critical")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said of a partition from `since` to `until`."""
+    """What can be said of a partition from `since` to `until`. Where that is not `from_creation`, nothing is said of what was before."""
 
     verdict: str
     since: datetime | None
     until: datetime | None
     why: str
+    from_creation: bool
 
 
 def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Verdict:
@@ -53,15 +57,18 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     known = _known(timeline)
     since = next((s.at for s in known if s.at is not None), None)
 
-    last = cluster.last_line(timeline.final.leader) if timeline.final is not None else None
+    leader = timeline.standing.leader
+    last = cluster.last_line(leader) if leader is not None else None
     until = min((at for at in (last, cluster.until) if at is not None), default=None)
 
     def told(kind: str, why: str) -> Verdict:
-        return Verdict(kind, since, until, why)
+        return Verdict(kind, since, until, why, timeline.created())
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
-    if below := [x for x in losses(timeline, cluster) if x.committed and x.range.start < x.reached and x.range.end is None]:
+    if below := [
+        x for x in losses(timeline, cluster) if timeline.mixed is None and x.committed and x.range.start < x.reached and x.range.end is None
+    ]:
         return told(
             LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
         )
@@ -74,7 +81,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     if reason := next(_unproven(timeline, cluster, known), None):
         return told(UNKNOWN, reason)
     if own:
-        return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone: producers with acks=0 or acks=1 may miss them")
+        return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone")
     terms = len({t.epoch for t in timeline.terms})
     return told(
         INTACT, f"{terms} leader epoch{'s' if terms != 1 else ''} without a gap, each begun by a replica that held all that was committed"
@@ -95,11 +102,13 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     if not known:
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
         return
+    if timeline.mixed is not None:
+        yield f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed; logs without gaps would tell them apart"
     for one, other in pairwise(known):
         missing = between(one, other, isr_told=True)
         if isinstance(missing, Gap):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
-    yield from _of_rims(timeline, known)
+    yield from _of_rims(timeline, known, cluster)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
@@ -108,18 +117,18 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_marks(timeline)
 
 
-def _of_rims(timeline: PartitionTimeline, known: Sequence[State]) -> Iterator[str]:
-    """Terms that begin or go on in the evidence, and what came before or after does not."""
+def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Cluster) -> Iterator[str]:
+    """Terms that begin or go on in the evidence, and what came before or after does not. A log that was brought from another cluster has
+    that cluster's epochs in it, and so have those that copy it."""
     first = timeline.terms[0] if timeline.terms else None
     if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
-        elif begun is not None and any(
-            load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads
-        ):
+        elif any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
             yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
-    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in timeline.disks.values()], default=0)
+    disks = () if inherited(timeline, cluster) else timeline.disks.values()
+    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
     if heard > known[-1].leader_epoch:
         yield f"leader epoch {heard} was heard of, and nothing else is known of it; the controller's logs would tell"
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
@@ -167,7 +176,8 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
 def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
-        leads_on = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        leads_on = same and (term is not timeline.terms[-1] or tells_start(term, timeline))  # or it did not live to hear of it
         if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
             yield (
                 f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
@@ -196,11 +206,27 @@ def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
                 "evidence; its later log or its disk would tell"
             )
-        elif timeline.has_epochs and term.at_most is not None and end > term.at_most:
+        elif not timeline.has_epochs and _cut_untold(before, term, timeline):
+            yield f"what broker {before.leader}, leader in epoch {before.epoch}, cut off to follow broker {term.leader} is not in evidence; its server.log would tell"
+        elif term.at_most is not None and end > term.at_most:
             yield (
                 f"the log of broker {before.leader} ended at {end}, and broker {term.leader} began to lead at {term.began}; what became of the rest is not "
                 "in evidence"
             )
+
+
+_AFTER = named("become-refused", "fetcher-added", "log-load", "leader-start")
+
+
+def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
+    """Before leader epochs a follower says to which offset it cuts its log, even where it ends there already (Log#truncateTo)."""
+    replica = timeline.replicas.get(before.leader)
+    followed = next((f.event for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
+    if replica is None or followed is None or cut_after(before.leader, followed, timeline) is not None:
+        return False
+    after = replica.events[replica.events.index(followed) + 1 :]
+    said = next((e for e in after if e.event in _AFTER), None)
+    return said is None or said.event != "become-refused" or said.reason != "leader-unavailable"  # of a leader that is not there it is none
 
 
 def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
@@ -237,8 +263,8 @@ def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 def _of_marks(timeline: PartitionTimeline) -> Iterator[str]:
     """The leader's log at the end reaches every high watermark that was ever seen."""
-    final = timeline.final
-    disk = timeline.disks.get(final.leader) if final is not None else None
+    leader = timeline.standing.leader
+    disk = timeline.disks.get(leader) if leader is not None else None
     if disk is None or disk.log_end_offset is None:
         return
     marks = [

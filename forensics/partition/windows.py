@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model import Finding, brokers_named, moment
+from forensics.model import Statement, brokers_named, moment
 from forensics.partition.remembered import last_kept
 from forensics.thresholds import CLOSING, MANY
 from spark.cluster.facts import Cluster
@@ -72,7 +72,7 @@ def lasted(window: Window, cluster: Cluster) -> str:
     return f"for {_span(seconds)}"
 
 
-def up_to(group: Sequence[Finding]) -> str:
+def up_to(group: Sequence[Statement]) -> str:
     """How long windows that are told together lasted at most."""
     seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
     if not seconds or len(seconds) < len(group):
@@ -80,7 +80,7 @@ def up_to(group: Sequence[Finding]) -> str:
     return f"for up to {_span(max(seconds))}"
 
 
-def missing(group: Sequence[Finding]) -> str:
+def missing(group: Sequence[Statement]) -> str:
     """The brokers that windows told together are about."""
     return brokers_named(sorted({b for f in group for b in f.brokers}))
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from forensics.model import brokers_named
+from parsers.kinds import By, Role, of
 from spark.cluster.facts import Cluster, Source
 from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline
 
-ISR_EVENTS = ("isr-shrink", "isr-expand", "isr-update")
+_CHANGES = of(role=Role.ISR_INTENT | Role.ISR, by=By.LEADER)
 _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
 """Logs in which kafka.log and kafka.cluster.Partition, which prints a leader's changes of its ISR, do not write."""
 
@@ -47,9 +48,9 @@ def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster, since:
     collected."""
     if cluster.holds_metadata:
         return True
-    if own := _logs(leader, cluster):
-        return since is None or any(s.first is None or s.first <= since for s in own)
-    return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*ISR_EVENTS))
+    if tells_logs(leader, cluster):
+        return since is None or tells_logs(leader, cluster, since)
+    return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*_CHANGES))
 
 
 def untold(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import absences
 from forensics.partition.durability import at_min_isr, min_isr, required, settled
 from forensics.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
@@ -66,12 +66,13 @@ def _threat(required: int) -> str:
     return "One more replica out of sync, and acks=all writes would have been refused."
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"just at min.insync.replicas without {missing(group)} {up_to(group)}"
 
 
 RULE = Rule(
     kind="at-min-isr",
+    rank=220,
     level="low",
     meaning="Just as many replicas were in sync as min.insync.replicas asks for: one more failure blocks writes, or loses them where that is one.",
     benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),

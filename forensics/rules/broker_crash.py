@@ -7,7 +7,9 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Evidence, Finding, Many, Rule, moment, quote, some
+from forensics.model import Evidence, Finding, Many, Rule, Statement, moment, quote, some
+from forensics.partition.absences import ABSENCES
+from forensics.partition.placement import STEPS
 from spark.cluster.facts import Cluster, Node
 from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 
@@ -20,8 +22,9 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
                 yield _finding(node, away.life, cluster, partitions, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
 
 
-def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
+def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     """No controller was left to miss it, but what it led had no leader after its last line, to the end."""
+    headless = [f for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         presence, last = cluster.presence(node.id), cluster.last_line(node.id)
         if (
@@ -31,13 +34,11 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
             or presence.said("log-dir")
         ):
             continue
-        left = [
-            f for f in findings if f.kind == "offline-partition" and node.id in f.brokers and f.end is None and f.start and f.start > last
-        ]
+        left = [f for f in headless if node.id in f.brokers and f.start is not None and f.start > last]
         if node.broker and left:
             first = min(left, key=lambda f: f.start or last)
-            words = f"{first.topic}-{first.partition}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
-            yield _finding(node, presence.running, cluster, partitions, "possible", words, first.evidence[:2])
+            words = f"{first.name}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
+            yield _finding(node, presence.running, cluster, partitions, "possible", words, first.whole.evidence[:2])
 
 
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
@@ -164,10 +165,12 @@ _BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
 
 RULE = Rule(
     kind="broker-crash",
+    rank=290,
     level="medium",
     meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
     benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
+    facts=(ABSENCES, STEPS),
     hindsight=died_last,
     many=Many(),
     root="ended without a shutdown",

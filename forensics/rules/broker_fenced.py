@@ -130,6 +130,7 @@ def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
 
 RULE = Rule(
     kind="broker-fenced",
+    rank=300,
     level="medium",
     meaning="The controller fenced a broker, or its ZooKeeper session expired, while the process lived.",
     benign=(

@@ -49,6 +49,7 @@ def _partition(event: Event) -> tuple[str | None, int | None]:
 
 RULE = Rule(
     kind="checkpoint-corrupt",
+    rank=450,
     level="high",
     meaning="A checkpoint file is damaged: wrong version, wrong count, rows that are no rows.",
     references=("KAFKA-16541", "KIP-112"),

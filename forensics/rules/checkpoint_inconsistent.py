@@ -10,13 +10,11 @@ from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.states_of_files import cut_since, taken_alive
+from parsers.kinds import STARTS
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.replicas import Disk
 from spark.partition.timeline import PartitionTimeline
-
-_BOTH = ("leader-start", "follower-start", "isr-shrink")
-"""Lines that give high watermark and log end offset of their writer at once."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -52,7 +50,7 @@ def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Ite
 
 def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
     told: set[int | None] = set()
-    for event in timeline.of(*_BOTH):
+    for event in timeline.of(*STARTS, "isr-shrink"):  # they give both of their writer
         hw, end = event.high_watermark, event.log_end_offset
         if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in told:
             told.add(event.writer)
@@ -82,6 +80,7 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
 
 RULE = Rule(
     kind="checkpoint-inconsistent",
+    rank=460,
     level="medium",
     meaning="A replica's checkpoints, segments and lines contradict each other: a high watermark beyond the log, or below the log start.",
     benign=(

@@ -70,6 +70,7 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
 
 RULE = Rule(
     kind="client-side-echo",
+    rank=130,
     level="info",
     meaning="Consumers met a loss: they were at offsets that the partition did not have any more.",
     benign=("A consumer that fell behind retention: its position is below the log, and nothing was lost.",),

@@ -91,6 +91,7 @@ def _logs(node: int, sources: Sequence[Source]) -> list[Source]:
 
 RULE = Rule(
     kind="clock-skew",
+    rank=500,
     level="info",
     meaning="A broker's clock was wrong by more than is uncertain about it; times are corrected, raw lines are not.",
     benign=("A zone other than UTC is no error: zones differ by whole quarters of an hour.",),

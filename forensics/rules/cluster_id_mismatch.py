@@ -68,6 +68,7 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
 
 RULE = Rule(
     kind="cluster-id-mismatch",
+    rank=60,
     level="high",
     meaning="A broker was refused because meta.properties on its disks names another cluster or another broker.",
     next_steps=("Find out which side is wrong before anything is deleted.",),

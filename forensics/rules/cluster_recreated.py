@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from forensics.model import NAMED, Evidence, Finding, Rule, brokers_named, moment, quote, some
+from forensics.partition.inheritance import INHERITED
 from spark.cluster.facts import Beginning, Cluster
 
 THROUGH_IT = timedelta(minutes=5)
@@ -120,10 +121,12 @@ def _steps(cause: str, kept: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 RULE = Rule(
     kind="cluster-recreated",
+    rank=50,
     level="medium",
     meaning="The same brokers became another cluster: the old one's state in ZooKeeper or the metadata quorum was wiped, lost or left.",
     benign=("Somebody begins anew on purpose, as on a machine for trying things out.",),
     next_steps=("Copy the log directories before topics are created again under the old names.",),
     references=("KIP-78", "KAFKA-7335"),
     cluster=judge,
+    facts=(INHERITED,),
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from forensics.cluster.failed_replicas import Degradation, Episode, degradations
 from forensics.cluster.under_replication import series
 from forensics.model import Finding, Rule, brokers_named, counted, moment
-from forensics.partition.absences import SLOW, STUCK
+from forensics.partition.absences import ABSENCES, SHORTS, SLOW, STUCK
+from forensics.rows import Rows
 from forensics.thresholds import WIDE
 from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     for found in degradations(partitions):
         leaders = {o.leader for o in found.episode.outs if o.leader >= 0}
         wide = len(found.episode.names) >= WIDE * len(partitions)
@@ -27,7 +27,7 @@ def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool
     return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in aways)
 
 
-def _finding(found: Degradation, leaders: Sequence[int], partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
+def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, cluster: Cluster) -> Finding:
     episode = found.episode
     missing = sorted({o.broker for o in episode.outs})
     peak = series(partitions)[0].at(episode.start, episode.end)
@@ -66,6 +66,7 @@ def _manner(episode: Episode) -> str:
 
 RULE = Rule(
     kind="cluster-wide-degradation",
+    rank=250,
     level="high",
     meaning="Replicas of several living brokers fell out of sync with several leaders: the cluster as a whole was too slow.",
     benign=(
@@ -75,4 +76,5 @@ RULE = Rule(
     ),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES, SHORTS),
 )

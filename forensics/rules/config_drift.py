@@ -16,9 +16,10 @@ from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.elections import elections
 from forensics.partition.loss import losses
 from forensics.partition.remembered import last_kept
+from parsers.kinds import TOPIC_GONE
 from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster
-from spark.cluster.settings import BROKER, CLUSTER, DELETIONS, Change
+from spark.cluster.settings import BROKER, CLUSTER, Change
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, Term
 
@@ -81,9 +82,9 @@ def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int
             if owner is not None and (topic is None) == (change.event.topic is None):
                 by_owner[owner].append((change, change.event))
     for owner, told in by_owner.items():
-        records = [(c, e) for c, e in told if e.event == "metadata-config" or e.event in DELETIONS]
+        records = [(c, e) for c, e in told if e.event == "metadata-config" or e.event in TOPIC_GONE]
         for before, (change, event) in zip([None, *(c for c, _ in records or told)], records or told, strict=False):
-            if event.event not in DELETIONS:
+            if event.event not in TOPIC_GONE:
                 yield from _less_safe(key, owner, before, change, event, cluster)
 
 
@@ -194,6 +195,7 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
 
 RULE = Rule(
     kind="config-drift",
+    rank=480,
     level="medium",
     meaning="A setting that guards records was made less safe while the cluster ran; high if records or a clean election were lost by it.",
     benign=(

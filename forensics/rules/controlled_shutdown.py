@@ -46,10 +46,11 @@ def _finding(broker: int, life: Incarnation) -> Finding:
 
 RULE = Rule(
     kind="controlled-shutdown",
+    rank=310,
     level="info",
     meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=judge,
-    many=Many(words=lambda group: "were shut down in order"),
+    many=Many(words=lambda first, group: "were shut down in order"),
     root="shut down in order",
 )

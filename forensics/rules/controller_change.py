@@ -71,6 +71,7 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
 
 RULE = Rule(
     kind="controller-change",
+    rank=320,
     level="info",
     meaning="The active controller changed.",
     cluster=judge,

@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from forensics.cluster.failed_replicas import Degradation, Episode, degradations, episodes, outs, shared
 from forensics.cluster.under_replication import series
 from forensics.model import Finding, Many, Rule, counted, moment
-from forensics.partition.absences import CRASHED, GONE
+from forensics.partition.absences import ABSENCES, CRASHED, GONE, SHORTS, TOLD_FROM
 from forensics.partition.windows import ending
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 
 OFFLINE = "offline"
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    gone = (o for o in outs(partitions) if o.cause in (CRASHED, GONE) and o.told)
-    for episode in episodes(gone, lambda o: o.broker):
-        yield _offline(episode.outs[0].broker, episode, partitions, cluster)
-    for found in degradations(partitions):
-        if found.culprit is not None:
-            yield _slack(found.culprit, found, partitions, cluster)
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    gone = episodes(outs(partitions, CRASHED, GONE), lambda o: o.broker)
+    slack = [found for found in degradations(partitions) if found.culprit is not None]
+    if not gone and not slack:
+        return
+    whole = _Whole(partitions)
+    for episode in gone:
+        yield _offline(episode.outs[0].broker, episode, whole, cluster)
+    for found in slack:
+        yield _slack(found, whole, cluster)
 
 
-def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
+class _Whole:
+    """What the episodes are held against, from one look at all partitions."""
+
+    def __init__(self, partitions: Rows) -> None:
+        self._shared = shared(partitions)
+        self._short = [
+            (f"{p['topic']}-{p['partition']}", [s for s in p["shorts"] or () if not s["planned"]]) for p in partitions if p["shorts"]
+        ]
+        self.count = series(partitions)[0]
+        """Of under-replicated partitions."""
+
+    def shared(self, broker: int, until: datetime | None) -> int:
+        """Partitions of which it holds a replica among others, without those that came to be later."""
+        own = self._shared.get(broker, [])
+        return len(own) if until is None else bisect_left(own, until)
+
+    def short_without(self, broker: int, start: datetime | None, end: datetime | None) -> list[str]:
+        """Partitions that were under-replicated in that time and never lacked the broker."""
+        within = ((name, [s for s in own if _overlap(s["start"], s["end"], start, end)]) for name, own in self._short)
+        return [name for name, own in within if own and not any(broker in s["missing"] for s in own)]
+
+
+def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> Finding:
     """A broker that is gone: what is under-replicated ought to be what it holds."""
     hit = set(episode.names)
-    held = max(shared(broker, episode.end, partitions), len(hit))
-    others = _short_without(broker, episode.start, episode.end, partitions)
+    held = max(whole.shared(broker, episode.end), len(hit))
+    others = whole.short_without(broker, episode.start, episode.end)
     back = f"until {moment(episode.end)}" if not episode.open else f"and was not back in sync when {ending(cluster)}"
-    peak = series(partitions)[0].at(episode.start, episode.end)
+    peak = whole.count.at(episode.start, episode.end)
     return Finding(
         kind="culprit-broker",
         severity="high" if any(o.end is None and o.back is None for o in episode.outs) else "medium",
@@ -51,16 +77,6 @@ def _offline(broker: int, episode: Episode, partitions: Sequence[Mapping[str, An
     )
 
 
-def _short_without(broker: int, start: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Partitions that were under-replicated in that time and never lacked the broker."""
-    found = []
-    for row in partitions:
-        within = [s for s in row.get("shorts") or () if not s["planned"] and _overlap(s["start"], s["end"], start, end)]
-        if within and not any(broker in s["missing"] for s in within):
-            found.append(f"{row['topic']}-{row['partition']}")
-    return found
-
-
 def _overlap(start: datetime | None, end: datetime | None, begin: datetime | None, until: datetime | None) -> bool:
     return not (end is not None and begin is not None and end <= begin) and not (start is not None and until is not None and start >= until)
 
@@ -72,8 +88,9 @@ def _sum(others: Sequence[str], broker: int) -> str:
     return f"Not all of it is this broker's: {counted(len(others))} lacked other replicas only ({shown})."
 
 
-def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
-    episode, only = found.episode, found.episode.only
+def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
+    episode, only, broker = found.episode, found.episode.only, found.culprit
+    assert broker is not None
     own = [o for o in episode.outs if (o.broker if found.side == "replica" else o.leader) == broker]
     of_all = "all" if found.whole else f"{sum(o.times for o in own)} of the {episode.times} times that replicas fell out of sync"
     where = counted(len(episode.names)) if only is None else only.name
@@ -87,7 +104,7 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
         cause=found.side,
         summary=f"broker {broker} is behind {of_all}{' under-replication' if found.whole else ''}: "
         + (f"it is the one missing from the ISR of {where}" if found.side == "replica" else f"it leads {where} that are short of replicas"),
-        explanation=_why(broker, found, of_all, partitions, cluster),
+        explanation=_why(broker, found, of_all, whole, cluster),
         next_steps=(
             f"Look at broker {broker}: GC log, disk latency and errors, network, CPU, and whether it carries more than the others.",
             "Compare with the other brokers' metrics of the same time; they were not hit.",
@@ -96,12 +113,12 @@ def _slack(broker: int, found: Degradation, partitions: Sequence[Mapping[str, An
     )
 
 
-def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapping[str, Any]], cluster: Cluster) -> str:
+def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: Cluster) -> str:
     episode = found.episode
     begin = f"From {moment(episode.start)} to {episode.until(cluster)} replicas fell out of sync {episode.times} times"
     manner = "The count of under-replicated partitions went up and down" if found.fluctuating else "The count stayed up"
     if found.side == "replica":
-        held = max(shared(broker, episode.end, partitions), len({o.name for o in episode.outs if o.broker == broker}))
+        held = max(whole.shared(broker, episode.end), len({o.name for o in episode.outs if o.broker == broker}))
         of_them = "Every time" if found.whole else f"In {of_all}"
         common = (
             f"{of_them} it was broker {broker} that was missing, from {len(episode.names)} of the {counted(held)} it shares with others"
@@ -116,6 +133,7 @@ def _why(broker: int, found: Degradation, of_all: str, partitions: Sequence[Mapp
 
 RULE = Rule(
     kind="culprit-broker",
+    rank=240,
     level="high",
     meaning="All under-replication of a time has one broker in common: it is offline (then the counts add up to its partitions), the one missing from every ISR, or the one leader.",
     benign=(
@@ -125,6 +143,7 @@ RULE = Rule(
     ),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES, SHORTS, TOLD_FROM),
     many=Many(),
     root="was slow or cut off while it lived",
     root_causes=frozenset({"replica", "leader"}),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.model import LEVELS, Finding, Many, Range, Rule, brokers_named, moment, quote
+from forensics.model import LEVELS, Finding, Many, Range, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
@@ -98,7 +98,7 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
-        severity=_severity(loss),
+        severity=_severity(loss) if timeline.mixed is None else "medium",
         confidence=loss.confidence,
         topic=timeline.topic,
         partition=timeline.partition,
@@ -246,10 +246,18 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
         proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
         told = "No producer with acks=all was told that they were written; who sends with acks=0 or acks=1 may have been."
         if loss.excuse is None:
-            return f"They were never committed: {proof}. {told}"
+            return f"They were never committed: {proof}. {told}{_unweighed(loss)}"
         return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
     untold = "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
-    return untold if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
+    return f"{untold}{_unweighed(loss)}" if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
+
+
+def _unweighed(loss: Loss) -> str:
+    return (
+        ""
+        if loss.weighed
+        else " Whether anybody was is no more than possible: what was written in their place, or when, is not in evidence."
+    )
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
@@ -380,9 +388,8 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _many(group: Sequence[Finding]) -> str:
-    first = group[0]
-    tail = first.summary.removeprefix(f"{first.topic}-{first.partition}: ")
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
     count = sum(r.length or 0 for f in group for r in f.offsets)
@@ -390,12 +397,13 @@ def _many(group: Sequence[Finding]) -> str:
     return f"{count} offsets {kind} ({first.cause})"
 
 
-def _open(finding: Finding) -> bool:
+def _open(finding: Statement) -> bool:
     return any(r.end is None for r in finding.offsets)
 
 
 RULE = Rule(
     kind="data-loss",
+    rank=10,
     level="critical",
     meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
     benign=(

@@ -69,6 +69,7 @@ def _finding(removal: Removal, state: State, after: State | None, timeline: Part
 
 RULE = Rule(
     kind="empty-replica-joins",
+    rank=140,
     level="medium",
     meaning="A replica came back with an empty log and was still in the ISR: it could have been elected with nothing; high if it was.",
     benign=("A broker with a new disk that had left the ISR before: it copies its log and joins again.",),

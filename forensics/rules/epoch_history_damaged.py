@@ -149,6 +149,7 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
 
 RULE = Rule(
     kind="epoch-history-damaged",
+    rank=470,
     level="medium",
     meaning="A replica's leader epoch file lacks epochs its records have, or has epochs beyond its log: the next truncation may cut at the wrong place.",
     benign=(

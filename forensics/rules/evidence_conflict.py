@@ -67,6 +67,7 @@ def _misplaced(cluster: Cluster) -> Iterator[Finding]:
 
 RULE = Rule(
     kind="evidence-conflict",
+    rank=490,
     level="medium",
     meaning="It is not clear which broker or cluster a source belongs to.",
     cluster=judge,

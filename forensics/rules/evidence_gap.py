@@ -69,6 +69,7 @@ def _untold(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: S
 
 RULE = Rule(
     kind="evidence-gap",
+    rank=510,
     level="low",
     meaning="Something was not collected or could not be read; the report cannot know what it held.",
     cluster=judge,

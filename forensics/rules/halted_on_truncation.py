@@ -59,6 +59,7 @@ def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Fi
 
 RULE = Rule(
     kind="halted-on-truncation",
+    rank=90,
     level="high",
     meaning="Before 2.0: a follower ahead of its leader halted its broker rather than truncate; its disk holds what the leader has not.",
     benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker goes on.",),

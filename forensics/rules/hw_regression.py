@@ -8,6 +8,7 @@ from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.loss import losses
 from spark.cluster.facts import Cluster
 from spark.events import Event
+from spark.partition.replicas import LeaderStart
 from spark.partition.timeline import PartitionTimeline
 
 
@@ -25,8 +26,11 @@ def _said(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         assert event.high_watermark is not None and event.previous_offset is not None
         low, high = event.high_watermark, event.previous_offset
         explained = any(x.range.start < high and (x.range.end is None or x.range.end > low) for x in lost)
-        if not explained and not _refetch(event, timeline) and not _new_leader_lags(event, timeline):
-            yield _finding(event, timeline)
+        if not explained and not _refetch(event, timeline):
+            starts = _of_its_leader(event, timeline)
+            lags = (s.high_watermark is not None and s.high_watermark <= low and s.offset is not None and s.offset >= high for s in starts)
+            if not any(lags):
+                yield _finding(event, timeline, told=bool(starts))
 
 
 def _falls(event: Event) -> bool:
@@ -38,15 +42,14 @@ def _refetch(event: Event, timeline: PartitionTimeline) -> bool:
     return any(e.writer == event.writer and e.offset == event.high_watermark for e in timeline.of("truncation"))
 
 
-def _new_leader_lags(event: Event, timeline: PartitionTimeline) -> bool:
-    """A new leader begins with the high watermark it was told last, a fetch behind its predecessor's, and followers that
-    knew more take it over; the records are in its log (KIP-207)."""
-    low, high, own = event.high_watermark, event.previous_offset, timeline.replicas.get(event.writer) if event.writer is not None else None
-    if own is None or low is None or high is None or event.at is None:
-        return False
+def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[LeaderStart]:
+    """With what the leader began that the follower followed then. A new leader begins with the high watermark it was told last, a fetch
+    behind its predecessor's, and followers that knew more take it over; the records are in its log (KIP-207)."""
+    own = timeline.replicas.get(event.writer) if event.writer is not None else None
+    if own is None or event.at is None:
+        return []
     epoch = max((f.epoch for f in own.follower_starts if f.at is not None and f.at <= event.at), default=None)
-    starts = [s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch]
-    return any(s.high_watermark is not None and s.high_watermark <= low and s.offset is not None and s.offset >= high for s in starts)
+    return [s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch]
 
 
 def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -86,11 +89,12 @@ def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event,
     )
 
 
-def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
+def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Finding:
+    """`told`: with what its leader had begun is in evidence; else that may explain it."""
     return Finding(
         kind="hw-regression",
         severity="medium",
-        confidence="certain",
+        confidence="certain" if told else "possible",
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(event.writer,) if event.writer is not None else (),
@@ -101,6 +105,7 @@ def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
             f"At {moment(event.at)} broker {event.writer} moved its high watermark of {timeline.name} from {event.previous_offset} back to "
             f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} see "
             "OffsetOutOfRange until it has risen again."
+            + ("" if told else " A new leader may have begun with it; the line with which it did is not in evidence.")
         ),
         next_steps=(
             "Compare leader-epoch-checkpoint of the replicas around that offset.",
@@ -112,6 +117,7 @@ def _finding(event: Event, timeline: PartitionTimeline) -> Finding:
 
 RULE = Rule(
     kind="hw-regression",
+    rank=170,
     level="medium",
     meaning="A high watermark went back without a loss that explains it.",
     benign=(

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
-from forensics.partition.absences import lag_time
+from forensics.partition.departure import lag_time
 from forensics.partition.durability import below_min_isr, min_isr, required
 from spark.cluster.effective import Effective, strict
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import Disk, Replica
+from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 LATEST_MS = 250_000_000_000_000
@@ -18,25 +19,24 @@ LATEST_MS = 250_000_000_000_000
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    final = timeline.final
-    if final is None or final.leader not in timeline.disks or final.leader != timeline.standing.leader:
+    if not timeline.told or (now := timeline.told[-1]).leader not in timeline.disks:
         return
-    disk = timeline.disks[final.leader]
+    disk = timeline.disks[now.leader]
     hw = disk.high_watermark
     if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
         return
-    node = cluster.nodes.get(final.leader)
+    node = cluster.nodes.get(now.leader)
     waited = _waited(timeline, disk, hw.offset, hw.at, timedelta(milliseconds=node.clock.skew_ms if node is not None else 0))
-    if waited is None or waited < lag_time(cluster, final.leader, hw.at):
+    if waited is None or waited < lag_time(cluster, now.leader, hw.at):
         return
-    reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in final.isr and d.log_end_offset is not None}
-    whole = set(reached) == set(final.isr)
+    reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in now.isr and d.log_end_offset is not None}
+    whole = set(reached) == set(now.isr)
     should = min(reached.values())
     if whole and should <= hw.offset:
         return
-    below = below_min_isr(final, required(final, timeline, cluster)) and strict(cluster, final.leader, hw.at) is not False
-    held = min_isr(final, timeline, cluster) if below else None
-    yield _finding(timeline, disk, hw.offset, disk.log_end_offset, reached, whole, waited, held)
+    below = below_min_isr(now, required(now, timeline, cluster)) and strict(cluster, now.leader, hw.at) is not False
+    held = min_isr(now, timeline, cluster) if below else None
+    yield _finding(timeline, now, disk, hw.offset, disk.log_end_offset, reached, whole, waited, held)
 
 
 def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:
@@ -67,6 +67,7 @@ def _time(stamp: int) -> datetime | None:
 
 def _finding(
     timeline: PartitionTimeline,
+    now: State,
     disk: Disk,
     hw: int,
     end: int,
@@ -76,7 +77,7 @@ def _finding(
     held: Effective | None,
 ) -> Finding:
     """`held`: the min.insync.replicas that the ISR is below, where the HW may wait for it."""
-    assert disk.high_watermark is not None and timeline.final is not None
+    assert disk.high_watermark is not None
     isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
     return Finding(
         kind="hw-stuck",
@@ -85,26 +86,26 @@ def _finding(
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(disk.broker,),
-        leader_epoch=timeline.final.known_epoch,
+        leader_epoch=now.known_epoch,
         end=disk.high_watermark.at,
         offsets=(Range(hw, end),),
         summary=f"{timeline.name}: offsets {Range(hw, end)} are in the log but above the high watermark {hw}: kept, not readable",
         explanation=(
             f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, yet it checkpointed a high watermark of {hw} at "
-            f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(timeline.final.isr)} and its logs end at: {isr}. "
+            f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(now.isr)} and its logs end at: {isr}. "
             f"{_why(whole, min(reached.values()), held)} Consumers cannot read these records; nothing is lost."
         ).replace("  ", " "),
         next_steps=(
             "Bring the replicas outside the ISR back: the high watermark goes on once enough are in sync."
             if held is not None
-            else _step(disk.broker, end, reached, whole, timeline.orders.first(timeline.final.replicas)),
+            else _step(disk.broker, end, reached, whole, timeline.orders.first(now.replicas)),
             "Do not delete or reset anything: the records are on the disks.",
         ),
         evidence=quote(
             disk.high_watermark,
             disk.end_event(),
             *(d.end_event() for b, d in sorted(timeline.disks.items()) if b in reached and b != disk.broker),
-            timeline.final.event,
+            now.event,
             held.event if held is not None else None,
         ),
     )
@@ -133,6 +134,7 @@ def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred
 
 RULE = Rule(
     kind="hw-stuck",
+    rank=160,
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
     benign=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, moment, quote
+from forensics.model import MAX_EVIDENCE, Finding, Many, Rule, Statement, moment, quote
 from forensics.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -83,12 +83,13 @@ _WORDS = {
 }
 
 
-def _many(group: Sequence[Finding]) -> str:
-    return f"broker {group[0].brokers[0]} keeps leaving the ISR and coming back"
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    return f"broker {first.brokers[0]} keeps leaving the ISR and coming back"
 
 
 RULE = Rule(
     kind="isr-flapping",
+    rank=280,
     level="medium",
     meaning="One replica leaves the ISR and returns again and again: its broker stalls.",
     benign=("Restarts of the broker: each takes it out once.",),

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.cluster.balance import Ratio, limit, ratios, since
-from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote
+from forensics.model import MAX_EVIDENCE, Evidence, Finding, Many, Rule, brokers_named, quote, some
+from forensics.partition.placement import STEPS, TOLD
 from spark.cluster.effective import Effective, effective, enabled
 from spark.cluster.facts import Cluster
 
@@ -31,9 +32,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence[Mapping[str, Any]], cluster: Cluster) -> Finding:
     ready = [p for p in away if broker in (p["isr"] or ())]
     rebalance = effective(cluster, "auto.leader.rebalance.enable")
-    names = ", ".join(f"{p['topic']}-{p['partition']}" for p in away[:NAMED]) + (
-        f" and {len(away) - NAMED} more" if len(away) > NAMED else ""
-    )
+    names = some([f"{p['topic']}-{p['partition']}" for p in away], NAMED)
     leaders = sorted({p["leader"] for p in away if p["leader"] is not None and p["leader"] >= 0})
     return Finding(
         kind="leader-imbalance",
@@ -97,11 +96,13 @@ def _evidence(away: Sequence[Mapping[str, Any]], rebalance: Effective) -> tuple[
 
 RULE = Rule(
     kind="leader-imbalance",
+    rank=380,
     level="low",
     meaning="Where the evidence ends, a broker did not lead more of the partitions it is the first replica of than leader.imbalance.per.broker.percentage allows.",
     benign=("A broker that is in sync for none of them cannot lead: told as info, its absence is what matters.",),
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=judge,
+    facts=(STEPS, TOLD),
     many=Many(),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from forensics.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, limit, load, metrics, ratios, uneven
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
+from forensics.partition.placement import SIZES, STEPS, TOLD, WRITTEN
 from spark.cluster.facts import Cluster
 
 NAMED = 5
@@ -92,6 +93,7 @@ def _evidence(
 
 RULE = Rule(
     kind="load-imbalance",
+    rank=390,
     level="low",
     meaning="The standard deviation of the brokers' shares of load is larger than if each were a tenth away from the mean.",
     benign=(
@@ -102,4 +104,5 @@ RULE = Rule(
     ),
     next_steps=("Reassign replicas; give --weight METRIC=W where some metrics matter more.",),
     cluster=judge,
+    facts=(SIZES, STEPS, TOLD, WRITTEN),
 )

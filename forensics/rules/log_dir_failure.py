@@ -185,6 +185,7 @@ def _next_steps(cause: str | None) -> tuple[str, ...]:
 
 RULE = Rule(
     kind="log-dir-failure",
+    rank=330,
     level="high",
     meaning="A log directory failed; the broker serves on without it, or halts if it was the last.",
     benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline with nothing wrong with the disk.",),

@@ -17,7 +17,7 @@ from spark.partition.timeline import PartitionTimeline
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     parted: dict[tuple[int, int, bool], list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
-        in_sync = timeline.final is not None and {one.broker, other.broker} <= set(timeline.final.isr)
+        in_sync = {one.broker, other.broker} <= set(timeline.standing.isr)
         found = _parted(one, other, in_sync, timeline.cleaned)
         if found is not None:
             parted.setdefault(found, []).append((one, other))
@@ -31,7 +31,7 @@ def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
     """Both count as in sync, and both call the offset committed: no truncation will come by it. Where both have batches, those were
     compared, and a difference of epochs alone is a damage of the history."""
     pair = (parting.one, parting.other)
-    if timeline.final is None or not {x.broker for x in pair} <= set(timeline.final.isr) or all(x.source == "batches" for x in pair):
+    if not {x.broker for x in pair} <= set(timeline.standing.isr) or all(x.source == "batches" for x in pair):
         return False
     marks = [timeline.disks[x.broker].high_watermark for x in pair]
     return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)
@@ -68,7 +68,7 @@ def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=(one.broker, other.broker),
-        leader_epoch=timeline.final.known_epoch if timeline.final else None,
+        leader_epoch=timeline.standing.leader_epoch,
         offsets=(Range(parting.offset, min(one.end, other.end)),),
         summary=f"{timeline.name}: by their leader epochs brokers {one.broker} and {other.broker} differ from offset {parting.offset} on",
         explanation=(
@@ -111,7 +111,7 @@ _IF_COMPACTED = (
 
 def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: list[tuple[Disk, Disk]], proven: bool) -> Finding:
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
-    leader = timeline.final.leader if timeline.final is not None else None
+    leader = timeline.standing.leader
     odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
     about = tuple(dict.fromkeys([*(odd if len(odd) == 1 else []), *brokers]))
     segments: list[Event] = [e for pair in pairs for d in pair if (e := d.end_event()) is not None]
@@ -127,7 +127,7 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
         topic=timeline.topic,
         partition=timeline.partition,
         brokers=about,
-        leader_epoch=timeline.final.known_epoch if timeline.final else None,
+        leader_epoch=timeline.standing.leader_epoch,
         offsets=(span,),
         summary=f"{timeline.name}: {who} at offsets {span}",
         explanation=(
@@ -146,6 +146,7 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
 
 RULE = Rule(
     kind="log-divergence",
+    rank=30,
     level="critical",
     meaning="Replicas hold different records at the same offsets now, below offsets they agree on.",
     benign=(

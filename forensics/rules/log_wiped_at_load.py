@@ -58,6 +58,7 @@ def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Fi
 
 RULE = Rule(
     kind="log-wiped-at-load",
+    rank=100,
     level="medium",
     meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset; high if it led next.",
     benign=("Segments below the log start offset are deleted: retention.",),

@@ -108,6 +108,7 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
 
 RULE = Rule(
     kind="missed-epoch-change",
+    rank=40,
     level="high",
     meaning="A follower missed that another broker led in between and went on without truncation: its log may hold other records than the leader's.",
     benign=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from spark.cluster.facts import Cluster
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
@@ -54,17 +54,18 @@ def _by(broker: int, timeline: PartitionTimeline) -> str:
     return "a reassignment"
 
 
-def _caught_up(group: Sequence[Finding]) -> str:
+def _caught_up(group: Sequence[Statement]) -> str:
     behind = sum(f.end is None for f in group)
     return f"is not in sync yet in {behind} of them" if behind else "caught up in all of them"
 
 
-def _many(group: Sequence[Finding]) -> str:
-    return f"{brokers_named(group[0].brokers)} was added as a replica and {_caught_up(group)}"
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    return f"{brokers_named(first.brokers)} was added as a replica and {_caught_up(group)}"
 
 
 RULE = Rule(
     kind="new-replica",
+    rank=350,
     level="info",
     meaning="A replica was outside the ISR because it is new, not because it failed.",
     references=("KIP-455",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.thresholds import BRIEF_S
@@ -111,12 +111,13 @@ def _steps(state: State, gone: tuple[int, ...]) -> tuple[str, ...]:
     )
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"no leader {up_to(group)}"
 
 
 RULE = Rule(
     kind="offline-partition",
+    rank=200,
     level="high",
     meaning="A partition had no leader: nobody could write to it or read from it.",
     benign=(

@@ -86,6 +86,7 @@ def _next_steps(timeline: PartitionTimeline) -> Iterator[str]:
 
 RULE = Rule(
     kind="offset-commit-loss",
+    rank=110,
     level="high",
     meaning="A partition of __consumer_offsets or __transaction_state lost records: groups rewind or skip, transactions hang.",
     benign=("A tail that was never committed: the coordinator writes with acks=all and had told nobody.",),

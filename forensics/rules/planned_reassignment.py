@@ -64,9 +64,10 @@ def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tupl
 
 RULE = Rule(
     kind="planned-reassignment",
+    rank=340,
     level="info",
     meaning="Replicas were moved, added or taken away by a reassignment.",
     references=("KIP-455",),
     partition=judge,
-    many=Many(words=lambda group: "replicas moved by a reassignment"),
+    many=Many(words=lambda first, group: "replicas moved by a reassignment"),
 )

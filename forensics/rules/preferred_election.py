@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.remembered import last_kept
 from spark.cluster.effective import effective, enabled, number
 from spark.cluster.facts import Cluster
@@ -137,12 +137,13 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tol
     )
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"leadership went back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
 
 
 RULE = Rule(
     kind="preferred-election",
+    rank=370,
     level="info",
     meaning="Leaders were moved back to the first replica of the assignment, on request or by auto.leader.rebalance.enable.",
     references=("KIP-460",),

@@ -105,6 +105,7 @@ def _committed(events: list[Event]) -> Finding:
 
 RULE = Rule(
     kind="raft-truncation",
+    rank=150,
     level="high",
     meaning="A voter of the KRaft quorum lost part of the metadata log that it had acknowledged, or a majority did.",
     benign=(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from forensics.cluster.failed_replicas import SHOWN, Episode, Out, episodes, outs
 from forensics.model import Finding, Many, Rule, counted, moment, some
-from forensics.partition.absences import CRASHED, RESTARTED
+from forensics.partition.absences import ABSENCES, CRASHED, RESTARTED
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    back = (o for o in outs(partitions) if o.cause in (RESTARTED, CRASHED) and o.back is not None and o.told)
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
+    back = (o for o in outs(partitions, RESTARTED, CRASHED) if o.back is not None)
     for episode in episodes(back, _life):
         yield _finding(episode)
 
@@ -77,10 +77,12 @@ def _how(episode: Episode, elected: Sequence[str]) -> str:
 
 RULE = Rule(
     kind="restarted-replica",
+    rank=360,
     level="info",
     meaning="A replica was outside the ISR because its broker had been restarted and was catching up.",
     benign=("A restart in order is maintenance; after a crash only the catching up is told here, the crash by broker-crash.",),
     references=("KIP-16",),
     cluster=judge,
+    facts=(ABSENCES,),
     many=Many(),
 )

@@ -51,8 +51,9 @@ def _low(timeline: PartitionTimeline) -> str:
 
 RULE = Rule(
     kind="retention",
+    rank=420,
     level="info",
     meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
     partition=judge,
-    many=Many(words=lambda group: "the heads of their logs were deleted by retention or on request", whenever=True),
+    many=Many(words=lambda first, group: "the heads of their logs were deleted by retention or on request", whenever=True),
 )

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named, quote
-from forensics.partition.durability import (
-    Topic,
-    overridden,
-    own_history,
-    topics,
-)
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, quote, some
+from forensics.partition.durability import FACTS, Topic, overridden, own_history, topics
 from spark.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster
 from spark.cluster.settings import INTERNAL_TOPICS
@@ -38,18 +33,19 @@ class _Incident:
 
     cluster: Cluster
     topics: Mapping[str, Topic]
-    findings: Sequence[Finding]
+    findings: Mapping[str, Sequence[Statement]]
+    """By kind."""
     own: Mapping[str, Mapping[str, None]]
     """Topics with values of their own, by setting."""
     alone: Mapping[tuple[str | None, int | None], Any]
     """Since when a partition had one replica in sync only, of those that lost something."""
 
-    def sure(self, *kinds: str) -> list[Finding]:
-        return [f for f in self.findings if f.kind in kinds and f.confidence != "possible"]
+    def sure(self, kind: str) -> list[Statement]:
+        return [f for f in self.findings.get(kind, ()) if f.confidence != "possible"]
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> Iterator[Finding]:
-    lost = {(f.topic, f.partition) for f in findings if f.kind == "data-loss"}
+def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
+    lost = {(f.topic, f.partition) for f in findings.get("data-loss", ())}
     alone = {(p["topic"], p["partition"]): p["exposure"]["alone_from"] for p in partitions if (p["topic"], p["partition"]) in lost}
     incident = _Incident(cluster, topics(partitions), findings, overridden(cluster), alone)
     for risk in _RISKS:
@@ -67,7 +63,7 @@ def _replication_factor(incident: _Incident) -> Iterator[Finding]:
     names = {t.name for t in single}
     seen = [
         *(_lost(f) for f in incident.sure("data-loss") if f.topic in names),
-        *(f"{_name(f)} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
+        *(f"{f.name} had no leader{_when(f)}" for f in incident.sure("offline-partition") if f.topic in names),
     ]
     told = [Evidence(**t.told) for t in single if t.told is not None]
     yield from _finding(
@@ -92,7 +88,7 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
     seen = [_lost(f) for f in incident.sure("data-loss") if f.cause == "unclean-election" and _held(incident, key, f)]
     elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f)]
     if not seen:
-        seen = [f"{_name(f)} was given a leader from outside the ISR{_when(f)}" for f in elected]
+        seen = [f"{f.name} was given a leader from outside the ISR{_when(f)}" for f in elected]
     yield from _finding(
         key,
         "true",
@@ -161,7 +157,7 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
             threat="Before 3.7 every acks=all write is refused"
             if refusing
             else "Any broker that restarts or fails blocks all acks=all writes",
-            seen=[f"{f.summary}{_when(f)}" for f in short],
+            seen=[f"{f.whole.summary}{_when(f)}" for f in short],
             advice="Add a replica, or ask for one less than there are.",
             evidence=quote(*(v.event for v in values.values())),
             topics=names,
@@ -214,7 +210,7 @@ def _lag_time(incident: _Incident) -> Iterator[Finding]:
             "low",
             where=_where({}, own),
             threat="A short pause of a follower, or of the disk or network below it, takes it out of the ISR",
-            seen=[f.summary for f in flapping],
+            seen=[f.whole.summary for f in flapping],
             advice="Leave it at the default, 30000 since 2.5, and find what makes the replicas slow.",
             evidence=quote(*(e.event for e in own.values())),
             brokers=own,
@@ -278,17 +274,17 @@ def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], boo
     return {b: e for b, e in found.items() if e.value is not None and risky(e.value) and e.event is not None}
 
 
-def _held(incident: _Incident, key: str, finding: Finding) -> bool:
+def _held(incident: _Incident, key: str, finding: Statement) -> bool:
     """Whether the setting was on for the topic when it happened, of any node that may have elected."""
-    at = _at(finding)
+    at = finding.happened
     moments = (at, at + SLACK) if at is not None else (None,)
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     return any(enabled(effective(incident.cluster, key, topic=finding.topic, broker=b, at=m).value) for b in nodes for m in moments)
 
 
-def _alone(incident: _Incident, finding: Finding) -> bool:
+def _alone(incident: _Incident, finding: Statement) -> bool:
     """The partition was down to one in-sync replica before it lost records; what the leader of a single replica lost is its log's."""
-    since, at = incident.alone.get((finding.topic, finding.partition)), _at(finding)
+    since, at = incident.alone.get((finding.topic, finding.partition)), finding.happened
     return since is not None and (at is None or since <= at) and finding.cause in _BY_ONE_REPLICA
 
 
@@ -343,40 +339,31 @@ def _where(own: Mapping[str, Effective], brokers: Mapping[int | None, Effective]
 
 
 def _places(values: Iterable[Effective]) -> str:
-    found = list(dict.fromkeys(v.place for v in values))
-    return ", ".join(found[:PLACES]) + (f" and {len(found) - PLACES} more" if len(found) > PLACES else "")
+    return some([v.place for v in values], PLACES)
 
 
 def _topics(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {', '.join(names[:NAMED])}{more}"
+    return f"topic {names[0]}" if len(names) == 1 else f"{len(names)} topics: {some(names, NAMED)}"
 
 
-def _name(finding: Finding) -> str:
-    return f"{finding.topic}-{finding.partition}"
+def _when(finding: Statement) -> str:
+    return f" at {at:%H:%M:%S}" if (at := finding.happened) is not None else ""
 
 
-def _at(finding: Finding) -> datetime | None:
-    return finding.end or finding.start if finding.kind == "data-loss" else finding.start
-
-
-def _when(finding: Finding) -> str:
-    return f" at {at:%H:%M:%S}" if (at := _at(finding)) is not None else ""
-
-
-def _lost(finding: Finding, how: str = "by it") -> str:
-    """`end` of a loss is when the records were gone, `start` when their leader began."""
+def _lost(finding: Statement, how: str = "by it") -> str:
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None)
     told = f"{count} records" if lengths and None not in lengths else "records"
-    return f"{_name(finding)} lost {told} {how}{_when(finding)}"
+    return f"{finding.name} lost {told} {how}{_when(finding)}"
 
 
 RULE = Rule(
     kind="risky-setting",
+    rank=440,
     level="medium",
     meaning="A durability setting has a value that lets records be lost or writes be refused; what it cost here is named, else what it may cost.",
     benign=("A cluster that is meant for records that may be lost.",),
     references=("KIP-106", "KIP-966", "KAFKA-15583"),
     hindsight=judge,
+    facts=FACTS,
 )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from forensics.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Many, Rule, moment
-from forensics.partition.absences import SLOW
+from forensics.partition.absences import ABSENCES, SLOW
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from fell_out(partitions, "slow-replica", SLOW, _told)
 
 
@@ -33,11 +33,13 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
 
 RULE = Rule(
     kind="slow-replica",
+    rank=270,
     level="medium",
     meaning="A replica was taken out of the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
     benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
+    facts=(ABSENCES,),
     root="could not keep up",
     many=Many(),
 )

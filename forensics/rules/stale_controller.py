@@ -170,6 +170,7 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
 
 RULE = Rule(
     kind="stale-controller",
+    rank=80,
     level="high",
     meaning="A controller that had been replaced went on giving orders: refused by brokers (medium), or taken (high).",
     benign=(

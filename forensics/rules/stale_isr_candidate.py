@@ -74,6 +74,7 @@ def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline
 
 RULE = Rule(
     kind="stale-isr-candidate",
+    rank=190,
     level="medium",
     meaning="A fenced or stopping broker was taken into an ISR.",
     benign=("A broker that was unfenced before it joined.",),

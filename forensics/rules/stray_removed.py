@@ -60,6 +60,7 @@ def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) 
 
 RULE = Rule(
     kind="stray-removed",
+    rank=430,
     level="medium",
     meaning="A replica's directory was put aside as stray; medium if the broker was one of its replicas at the time.",
     benign=("A topic deleted, or a replica moved away, while the broker was down (info).",),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from forensics.cluster.failed_replicas import Episode, Telling, fell_out
 from forensics.model import Finding, Many, Rule, moment
-from forensics.partition.absences import LOST_SESSION, STUCK
+from forensics.partition.absences import ABSENCES, LOST_SESSION, STUCK
+from forensics.rows import Rows
 from spark.cluster.facts import Cluster
 
 
-def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
     yield from fell_out(partitions, "stuck-replica", STUCK, _told)
 
 
@@ -31,6 +31,7 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
 
 RULE = Rule(
     kind="stuck-replica",
+    rank=260,
     level="medium",
     meaning="A replica was taken out of the ISR because it fetched nothing for replica.lag.time.max.ms, or its broker lost its session while it lived: a pause, a frozen process, a cut network.",
     benign=(
@@ -40,6 +41,7 @@ RULE = Rule(
     ),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
+    facts=(ABSENCES,),
     root="stood still",
     many=Many(),
 )

@@ -27,4 +27,6 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
             )
 
 
-RULE = Rule(kind="topic-deleted", level="info", meaning="A topic was deleted on request.", references=("KAFKA-330",), cluster=judge)
+RULE = Rule(
+    kind="topic-deleted", rank=400, level="info", meaning="A topic was deleted on request.", references=("KAFKA-330",), cluster=judge
+)

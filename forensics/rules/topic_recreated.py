@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from forensics.model import Finding, Rule, moment, quote
-from spark.cluster.facts import OF_DELETION, Cluster
+from parsers.kinds import OF_DELETION
+from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.generations import LATE
 
@@ -67,6 +68,7 @@ def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
 
 RULE = Rule(
     kind="topic-recreated",
+    rank=410,
     level="info",
     meaning="A topic of the same name is another topic (another topic id) since then.",
     references=("KIP-516",),

@@ -72,6 +72,7 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
 
 RULE = Rule(
     kind="transaction-marker-loss",
+    rank=120,
     level="high",
     meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers stand still.",
     benign=("A lost range without markers: the transactions in it are gone whole, or their markers came later.",),

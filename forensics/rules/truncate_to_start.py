@@ -69,6 +69,7 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
 
 RULE = Rule(
     kind="truncate-to-start",
+    rank=180,
     level="medium",
     meaning="A follower cut its whole log and copied it again, though its records were the leader's.",
     benign=(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.elections import Election, elections
 from forensics.partition.loss import Loss, losses
 from forensics.partition.witnesses import untold
+from parsers.kinds import Role, of
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import EXACT
 from spark.partition.timeline import PartitionTimeline, Term
@@ -92,15 +93,19 @@ def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | Non
     if start.offset is not None:
         return start.offset
     ends = [o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT]
-    return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in ("truncation", "truncation-noop")), None)
+    return next((o.offset for o in ends if o.epoch == start.epoch and o.event.event in _CUTS), None)
 
 
-def _many(group: Sequence[Finding]) -> str:
+_CUTS = of(role=Role.CUT)
+
+
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"{brokers_named(sorted({f.brokers[0] for f in group}))} elected from outside the ISR"
 
 
 RULE = Rule(
     kind="unclean-election",
+    rank=20,
     level="critical",
     meaning="The controller made a replica leader that was not in the ISR. Every record the ISR had and this replica had not is lost, and the old leader throws its copy away when it returns.",
     benign=(

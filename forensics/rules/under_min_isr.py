@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
 from forensics.partition.durability import below_min_isr, min_isr, required, settled
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
@@ -18,6 +18,9 @@ from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if timeline.mixed is not None:
+        return
+
     def below(state: State) -> bool:
         return below_min_isr(state, required(state, timeline, cluster))
 
@@ -104,12 +107,13 @@ def _inside(window: Window, at: datetime | None) -> bool:
     return window.start <= at and (window.end is None or at <= window.end)
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"below min.insync.replicas {up_to(group)}"
 
 
 RULE = Rule(
     kind="under-min-isr",
+    rank=210,
     level="high",
     meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and what is written otherwise is poorly protected.",
     benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),

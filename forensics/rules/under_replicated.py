@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import (
     CRASHED,
     EXPECTED,
@@ -115,12 +115,13 @@ def _cause(why: Sequence[Interval]) -> str | None:
     return words[0] if len(words) == 1 else "several" if words else None
 
 
-def _many(group: Sequence[Finding]) -> str:
+def _many(first: Finding, group: Sequence[Statement]) -> str:
     return f"{missing(group)} missing from the ISR {up_to(group)}"
 
 
 RULE = Rule(
     kind="under-replicated",
+    rank=230,
     level="medium",
     meaning="Fewer replicas than assigned were in sync for a while; one more failure is nearer to a loss.",
     benign=(

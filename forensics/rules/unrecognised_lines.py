@@ -27,6 +27,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 RULE = Rule(
     kind="unrecognised-lines",
+    rank=520,
     level="info",
     meaning="Some relevant lines were not understood.",
     cluster=judge,

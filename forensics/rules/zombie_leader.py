@@ -57,6 +57,7 @@ def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: Follow
 
 RULE = Rule(
     kind="zombie-leader",
+    rank=70,
     level="high",
     meaning="A leader did not learn that it was deposed, and went on accepting writes.",
     benign=("The moment between an election and the old leader's LeaderAndIsr request.", "A leader that was dead, not frozen."),

@@ -36,7 +36,8 @@ from forensics.story.step import (
     placed,
     said,
 )
-from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject
+from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
+from parsers.kinds import ON_DISK, Role, Scope, of
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
 from spark.events import Event
@@ -60,49 +61,11 @@ PAUSE_MS = 1_000
 MAX_TEXT = 500
 """Characters of an entry's words; more is cut with a sign."""
 
-_BAD = frozenset({"log-corruption", "log-dir-partitions", "log-dir-offline", "election-failed", "partition-failed", "truncation-below-hw"})
-_WARN = frozenset(
-    {
-        "append-refused",
-        "append-error",
-        "become-refused",
-        "fetch-error",
-        "hw-regression",
-        "fetch-offset-reset",
-        "truncation-refused",
-        "isr-rejected",
-        "jvm-pause",
-    }
-)
-_TOLD = _BAD | _WARN | frozenset(
-    {
-        "leader-start",
-        "follower-start",
-        "log-load",
-        "log-created",
-        "log-deleted",
-        "truncation",
-        "segment-roll",
-        "segment-delete",
-        "log-start-move",
-        "epoch-conflict",
-        "election-requested",
-        "reassignment",
-        "unclean-election-said",
-        "isr-shrink",
-        "isr-expand",
-        "fetcher-added",
-        "topic-created",
-        "topic-deletion",
-        "topic-deleted",
-        "metadata-topic-removed",
-        "controller-elected",
-        "metadata-leader",
-    }
-)  # fmt: skip
-_OF_BROKERS = ("log-dir-offline", "jvm-pause")
-_OF_CONTROLLERS = ("controller-elected", "metadata-leader")
-_OF_TOPICS = ("topic-created", "topic-deletion", "topic-deleted", "metadata-topic-removed")
+_OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
+_OF_CONTROLLERS = of(role=Role.ELECTED)
+_OF_TOPICS = frozenset(k for k in of(role=Role.TOPIC_MADE | Role.TOPIC_GOING | Role.TOPIC_GONE) if not telling(k).silent)
+_FETCH_FAILS = of(role=Role.FETCH_FAILS)
+_ISR_INTENTS = of(role=Role.ISR_INTENT)
 
 
 def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
@@ -303,9 +266,8 @@ class _Story:
             return False
         if self.wanted.everything:
             return True
-        if e.event in ("hw-checkpoint", "segment"):
-            return e.at is not None
-        if e.event not in _TOLD or (e.event == "log-load" and not is_load):
+        how = telling(e.event)
+        if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
             return False
         if e.event == "truncation":
             return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
@@ -319,15 +281,15 @@ class _Story:
             return not again
         if e.event == "reassignment" and e.reason in ("started", "completed") and self.recorded:
             return False  # a state tells it, and every controller replays it, one that starts again much later
-        if e.event in ("fetch-error", "partition-failed") and self._moving(e.at):
+        if e.event in _FETCH_FAILS and self._moving(e.at):
             return False
         if e.event == "unclean-election-said":
             return not self.teller.unclean
         if e.event == "fetcher-added":
             return not self.timeline.of("follower-start")
-        if e.event in ("isr-shrink", "isr-expand"):
+        if e.event in _ISR_INTENTS:
             return bool(self.timeline.of("isr-rejected"))
-        return e.event not in ("log-created", "log-load", "fetch-error", "become-refused", "follower-start") or not self._settling(e.at)
+        return not how.settling or not self._settling(e.at)
 
     def _moving(self, at: datetime | None) -> bool:
         """Leadership was moving: followers are refused until they are told the new epoch."""
@@ -353,7 +315,7 @@ class _Story:
             broker=self._lane(broker),
             down={broker: True} if failed and broker is not None else {},
             epoch=e.leader_epoch,
-            tone="bad" if e.event in _BAD or removal is not None else "warn" if e.event in _WARN or recovered else "plain",
+            tone="bad" if removal is not None else "warn" if recovered else telling(e.event).tone,
             news_only=failed and not self.wanted.everything,
             repeats=e.repeats,
             last=e.last_at,
@@ -391,9 +353,7 @@ class _Story:
                 )
             elif e.event in _OF_TOPICS and e.topic == self.timeline.topic and e.event not in told and self._same_topic(e):
                 told.add(e.event)
-                yield Step(
-                    e.event, e.at, (e.event,), self._worded(e), (e,), tone="warn" if e.event != "topic-created" else "plain", key=key
-                )
+                yield Step(e.event, e.at, (e.event,), self._worded(e), (e,), tone=telling(e.event).tone, key=key)
             else:
                 yield from self._reached(e, key)
 

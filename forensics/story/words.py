@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.model import Finding
@@ -27,7 +28,9 @@ from forensics.partition.absences import (
     UNKNOWN,
     absences,
 )
+from parsers.kinds import Role, named, of
 from spark.cluster.facts import Cluster
+from spark.cluster.presence import words_of
 from spark.events import Event
 from spark.partition.replicas import Disk, Removal
 from spark.partition.standing import Standing
@@ -155,14 +158,14 @@ class Teller:
 
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
         """An event in its own words; of a kind that has none, the raw text."""
-        words = _WORDS.get(e.event)
-        said = removed(removal) if removal is not None else words(e, self) if words is not None else ""
+        how = telling(e.event)
+        said = removed(removal) if removal is not None else how.words(e, self)
         if e.event == "log-load" and recovered:
             said += ", after a recovery (its last stop was not clean)"
         if not said:
             return _raw(e)
         broker = subject(e)
-        return f"broker {broker} {said}" if broker is not None and e.event not in _NO_SUBJECT else said
+        return f"broker {broker} {said}" if broker is not None and how.subject else said
 
     def leader_of(self, epoch: int | None) -> str:
         leader = self.leaders.get(epoch) if epoch is not None else None
@@ -201,22 +204,17 @@ def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
 
 def lost(event: Event) -> list[tuple[int, str]]:
     """Brokers a controller says it does not reach any more, and why."""
-    if event.event == "broker-fenced" and event.broker is not None:
-        return [(event.broker, "fenced, session timeout" if event.reason == "session-timeout" else "fenced")]
-    if event.event == "metadata-broker-change" and event.broker is not None and event.reason == "fenced":
-        return [(event.broker, "fenced")]
-    if event.event == "brokers-changed" and event.reason == "deleted":
-        return [(b, "session gone") for b in event.brokers or ()]
-    return []
+    if event.event == "session-expired":  # it says so itself
+        return []
+    why = (
+        "session gone" if event.event == "brokers-changed" else "fenced, session timeout" if event.reason == "session-timeout" else "fenced"
+    )
+    return [(broker, why) for word, broker in words_of(event) if word == "lost"]
 
 
 def found_again(event: Event) -> list[int]:
     """Brokers a controller says it reaches again."""
-    if event.event in ("broker-unfenced", "metadata-broker-change") and event.broker is not None:
-        return [event.broker] if event.event == "broker-unfenced" or event.reason == "unfenced" else []
-    if event.event == "brokers-changed" and event.reason in ("added", "bounced"):
-        return list(event.brokers or ())
-    return []
+    return [broker for word, broker in words_of(event) if word == "back"]
 
 
 def ids(brokers: Collection[int] | None) -> str:
@@ -314,24 +312,9 @@ def subject(e: Event) -> int | None:
     return e.broker if e.event in OF_DIRECTORIES and e.broker is not None else e.writer
 
 
-# events, by kind: what its subject does, or for those of _NO_SUBJECT what is
+# events, by kind
 
-OF_DIRECTORIES = frozenset({"log-dir-offline", "log-dir-partitions"})
-_NO_SUBJECT = frozenset(
-    {
-        "unclean-election-said",
-        "election-failed",
-        "election-requested",
-        "preferred-election",
-        "reassignment",
-        "topic-created",
-        "topic-deletion",
-        "topic-deleted",
-        "metadata-topic-removed",
-        "controller-elected",
-        "metadata-leader",
-    }
-)
+OF_DIRECTORIES = of(role=Role.LOG_DIR)
 
 
 def _follows(e: Event, t: Teller) -> str:
@@ -423,63 +406,112 @@ def _corrupt(e: Event, t: Teller) -> str:
     return f"has bytes on its disk that are no valid records{place}" if e.pattern == "segment" else f"finds its log CORRUPT{place}"
 
 
+def _of_another_topic(e: Event, t: Teller) -> str:
+    return f"has a log of another topic of this name (id {e.reason or 'not told'}; the topic has {e.value or 'none'})"
+
+
 def _stood_still(e: Event, t: Teller) -> str:
     return f"stood still for {(e.duration_ms or 0) / 1000:.1f} s ({e.reason or 'pause'})"
 
 
-_WORDS: dict[str, Callable[[Event, Teller], str]] = {
-    "leader-start": _leads,
-    "follower-start": _follows,
-    "partition-state": _partition_state,
-    "partition-transition": lambda e, t: f"moves the partition's state {e.reason}",
-    "unclean-election-said": lambda e, t: f"Kafka says that broker {e.leader} is elected from outside the ISR",
-    "recovering-mark": lambda e, t: "is told that its election was unclean",
-    "election-failed": lambda e, t: "election FAILED: no replica may lead",
-    "election-requested": _election_asked,
-    "preferred-election": lambda e, t: "preferred leader election completed",
-    "become-refused": lambda e, t: f"cannot take up its role ({e.reason or 'refused'})",
-    "replica-added": lambda e, t: "takes up a replica of the partition",
-    "isr-shrink": _intends,
-    "isr-expand": _intends,
-    "isr-rejected": _rejected,
-    "log-load": _loads,
-    "log-created": lambda e, t: "creates an empty log",
-    "log-deleted": lambda e, t: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica",
-    "log-recovery": lambda e, t: f"recovers the segment at {e.offset}",
-    "log-corruption": _corrupt,
-    "hw-loaded": lambda e, t: f"starts with HW {e.high_watermark}",
-    "hw-missing": lambda e, t: "finds no HW checkpointed",
-    "hw-regression": _regresses,
-    "truncation": lambda e, t: f"truncates to {e.offset}",
-    "truncation-noop": lambda e, t: f"truncates to {e.offset}, which changes nothing",
-    "truncation-plan": lambda e, t: f"will truncate to {e.offset} ({e.reason or 'reason not told'})",
-    "truncation-below-hw": lambda e, t: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "",
-    "fetch-offset-reset": _resets,
-    "segment-roll": lambda e, t: f"begins a new segment at {e.offset}, its LEO then",
-    "segment-delete": _deletes_segments,
-    "log-start-move": _moves_start,
-    "producer-snapshot": lambda e, t: f"writes producer state at LEO {e.offset}",
-    "epoch-assigned": lambda e, t: f"notes that epoch {e.leader_epoch} begins at {e.offset}",
-    "fetcher-added": _fetches,
-    "fetcher-removed": lambda e, t: "stops fetching",
-    "fetch-error": _fetch_fails,
-    "partition-failed": lambda e, t: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""),
-    "append-refused": _refused,
-    "log-dir-partitions": _directory,
-    "log-dir-offline": lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""),
-    "reassignment": _reassignment,
-    "topic-created": lambda e, t: "topic created",
-    "topic-deletion": lambda e, t: "deletion of the topic begins",
-    "topic-deleted": lambda e, t: "topic deleted",
-    "metadata-topic-removed": lambda e, t: "topic deleted",
-    "controller-elected": _controls,
-    "metadata-leader": _controls,
-    "hw-checkpoint": _checkpointed,
-    "recovery-point": _checkpointed,
-    "log-start-checkpoint": _checkpointed,
-    "segment": lambda e, t: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}",
-    "jvm-pause": _stood_still,
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How a story tells a kind of event."""
+
+    words: Callable[[Event, Teller], str] = lambda e, t: ""
+    """What its subject does; nothing: the raw text is quoted."""
+    tone: str = "plain"
+    subject: bool = True
+    """False: the words say what is, not what a broker does."""
+    settling: bool = False
+    """Nothing is meant by it while a partition is being created."""
+    silent: str = ""
+    """Why only a story of everything tells it."""
+
+
+_BY_STATES = "a change of state tells it"
+_BY_DISKS = "told with the disk at the end"
+_SILENT: Mapping[str, frozenset[str]] = {
+    _BY_STATES: named(
+        "metadata-topic", "metadata-partition", "metadata-partition-change", "isr-update", "isr-written", "isr-change-notified"
+    ),
+    _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
+    "nothing changes of what the replica has": named("follower-kept", "log-moved"),
+    "of clients, not of the log": named("client-reset", "group-coordinated"),
+    "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
+    "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
 }
+"""Why kinds that have no words are told only in a story of everything."""
+TELLINGS: Mapping[str, Telling] = {
+    "leader-start": Telling(_leads),
+    "follower-start": Telling(_follows, settling=True),
+    "partition-state": Telling(_partition_state, silent=_BY_STATES),
+    "partition-transition": Telling(lambda e, t: f"moves the partition's state {e.reason}", silent=_BY_STATES),
+    "unclean-election-said": Telling(lambda e, t: f"Kafka says that broker {e.leader} is elected from outside the ISR", subject=False),
+    "recovering-mark": Telling(lambda e, t: "is told that its election was unclean", silent=_BY_STATES),
+    "election-failed": Telling(lambda e, t: "election FAILED: no replica may lead", "bad", subject=False),
+    "election-requested": Telling(_election_asked, subject=False),
+    "preferred-election": Telling(lambda e, t: "preferred leader election completed", subject=False, silent=_BY_STATES),
+    "become-refused": Telling(lambda e, t: f"cannot take up its role ({e.reason or 'refused'})", "warn", settling=True),
+    "replica-added": Telling(lambda e, t: "takes up a replica of the partition", silent="the load of its log is told"),
+    "isr-shrink": Telling(_intends),
+    "isr-expand": Telling(_intends),
+    "isr-rejected": Telling(_rejected, "warn"),
+    "log-load": Telling(_loads, settling=True),
+    "log-created": Telling(lambda e, t: "creates an empty log", settling=True),
+    "log-deleted": Telling(lambda e, t: "puts its replica aside as stray" if e.reason == "stray" else "deletes its replica"),
+    "topic-id-mismatch": Telling(_of_another_topic, "bad"),
+    "log-recovery": Telling(lambda e, t: f"recovers the segment at {e.offset}", silent="told with the load"),
+    "log-corruption": Telling(_corrupt, "bad"),
+    "hw-loaded": Telling(lambda e, t: f"starts with HW {e.high_watermark}", silent="a checkpoint from before the start"),
+    "hw-missing": Telling(lambda e, t: "finds no HW checkpointed", silent="so at every new replica"),
+    "hw-regression": Telling(_regresses, "warn"),
+    "truncation": Telling(lambda e, t: f"truncates to {e.offset}"),
+    "truncation-noop": Telling(lambda e, t: f"truncates to {e.offset}, which changes nothing", silent="nothing is cut"),
+    "truncation-plan": Telling(lambda e, t: f"will truncate to {e.offset} ({e.reason or 'reason not told'})", silent="the cut is told"),
+    "truncation-below-hw": Telling(
+        lambda e, t: f"truncates below its own HW {e.high_watermark}" if e.high_watermark is not None else "", "bad"
+    ),
+    "truncation-refused": Telling(tone="warn"),
+    "fetch-offset-reset": Telling(_resets, "warn"),
+    "segment-roll": Telling(lambda e, t: f"begins a new segment at {e.offset}, its LEO then"),
+    "segment-delete": Telling(_deletes_segments),
+    "log-start-move": Telling(_moves_start),
+    "producer-snapshot": Telling(lambda e, t: f"writes producer state at LEO {e.offset}", silent="the segment it is written with is told"),
+    "epoch-assigned": Telling(lambda e, t: f"notes that epoch {e.leader_epoch} begins at {e.offset}", silent=_BY_STATES),
+    "epoch-conflict": Telling(),
+    "fetcher-added": Telling(_fetches),
+    "fetcher-removed": Telling(lambda e, t: "stops fetching", silent="so at every change of leader"),
+    "fetch-error": Telling(_fetch_fails, "warn", settling=True),
+    "partition-failed": Telling(
+        lambda e, t: "has its fetching failed, until it is told a new epoch" + (f" ({e.reason})" if e.reason else ""), "bad"
+    ),
+    "append-refused": Telling(_refused, "warn"),
+    "append-error": Telling(tone="warn"),
+    "log-dir-partitions": Telling(_directory, "bad"),
+    "log-dir-offline": Telling(lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
+    "reassignment": Telling(_reassignment, subject=False),
+    "topic-created": Telling(lambda e, t: "topic created", subject=False),
+    "topic-deletion": Telling(lambda e, t: "deletion of the topic begins", "warn", subject=False),
+    "topic-deleted": Telling(lambda e, t: "topic deleted", "warn", subject=False),
+    "metadata-topic-removed": Telling(lambda e, t: "topic deleted", "warn", subject=False),
+    "controller-elected": Telling(_controls, subject=False),
+    "metadata-leader": Telling(_controls, subject=False),
+    "hw-checkpoint": Telling(_checkpointed),
+    "recovery-point": Telling(_checkpointed, silent=_BY_DISKS),
+    "log-start-checkpoint": Telling(_checkpointed, silent=_BY_DISKS),
+    "segment": Telling(lambda e, t: f"disk, saved copy: segment {e.offset} ends at {e.log_end_offset}"),
+    "jvm-pause": Telling(_stood_still, "warn"),
+    **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
+}
+"""Every kind of a partition's has its place here, and those of others that a partition's story tells."""
+
+
+def telling(kind: str) -> Telling:
+    return TELLINGS.get(kind, _OF_NO_PARTITION)
+
+
+_OF_NO_PARTITION = Telling(silent="of no partition")
 
 
 def between(state: State, before: State) -> str | None:

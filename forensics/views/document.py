@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -152,6 +153,8 @@ class Report:
 
 LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
 """Lists that grow with a cluster: a line for each of their items."""
+OF_PARTITIONS = ("partitions", "places")
+"""Those that grow with its partitions: without a blank."""
 
 
 def dumped(value: Any, depth: int = 0, key: str = "") -> str:
@@ -162,7 +165,7 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
         return "{\n" + ",\n".join(told) + "\n" + " " * depth + "}"
     if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
         return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
-    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -253,23 +256,37 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
-        **({"places": [_place(p, f) for p in f.places]} if f.places else {}),
+        **({"places": _places(f)} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
 
 
-def _place(p: Place, f: Finding) -> dict[str, Any]:
-    """The partition, and what differs from the finding; of what is harmless in a thousand partitions only where it was."""
-    told: dict[str, Any] = {"topic": p.topic, "partition": p.partition}
+def _places(f: Finding) -> list[dict[str, Any]]:
+    """The partitions, and what differs from the finding; of what is harmless in a thousand of them only where it was, each once."""
     if f.severity not in MINOR:
-        if p.leader_epoch is not None:
-            told["leader_epoch"] = p.leader_epoch
-        if p.brokers != f.brokers:
-            told["brokers"] = list(p.brokers)
-        if p.start != f.start:
-            told["start"] = timestamp(p.start)
-        if p.end != f.end:
-            told["end"] = timestamp(p.end)
+        return [_place(p, f, _when(p, f)) for p in f.places]
+    alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)
+    for p in f.places:
+        alike[p.topic, p.partition, p.committed].append(p)
+    joined = (replace(own[0], offsets=tuple(r for p in own for r in p.offsets), times=sum(p.times for p in own)) for own in alike.values())
+    return [_place(p, f, {}) for p in joined]
+
+
+def _when(p: Place, f: Finding) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    if p.leader_epoch is not None:
+        told["leader_epoch"] = p.leader_epoch
+    if p.brokers != f.brokers:
+        told["brokers"] = list(p.brokers)
+    if p.start != f.start:
+        told["start"] = timestamp(p.start)
+    if p.end != f.end:
+        told["end"] = timestamp(p.end)
+    return told
+
+
+def _place(p: Place, f: Finding, when: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"topic": p.topic, "partition": p.partition, **when}
     if p.offsets:
         told["offsets"] = [{"start": r.start, "end": r.end} for r in p.offsets]
     if p.committed != f.committed:

@@ -7,12 +7,12 @@ It never says more than was proven: a partition nobody can judge does not read l
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forensics.cluster.folding import hit, places
-from forensics.model import Finding, counted, some
+from forensics.model import Finding, Range, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -36,11 +36,11 @@ def counts(states: Partitions) -> dict[str, int]:
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
     """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
-    told = [*_missing(findings, states), *_lost(sure), *_cut(sure), *_unknown(findings, states), *_whole(states)]
+    told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
-    return " ".join(told) or "Nothing can be said of losses: what was collected tells of no partition."
+    return " ".join(t[0].upper() + t[1:] for t in told) or "Nothing can be said of losses: what was collected tells of no partition."
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -61,28 +61,30 @@ def _lost(sure: Sequence[Finding]) -> list[str]:
     return told
 
 
-def _cut(sure: Sequence[Finding]) -> list[str]:
-    cut = [f for f in sure if f.committed is False]
-    if not cut:
-        return []
-    return [
-        f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them."
-    ]
+def _cut(findings: Sequence[Finding]) -> list[str]:
+    told = []
+    for possible, perhaps in ((False, ""), (True, ", and perhaps nobody does")):
+        if cut := [f for f in findings if f.kind == "data-loss" and f.committed is False and (f.confidence == "possible") == possible]:
+            told.append(
+                f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them{perhaps}."
+            )
+    return told
 
 
 def _offsets(findings: Sequence[Finding]) -> str:
     """Records that several replicas had brought from the partition of this name before are counted once."""
     count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
-    brought = {
-        (p.topic, p.partition, o)
-        for f in findings
-        if f.cause == "inherited-log"
-        for p in places(f)
-        for r in p.offsets
-        for o in range(r.start, r.end or r.start)
-    }
-    count += len(brought)
-    return f"{count} offset{'s' if count != 1 else ''}"
+    brought: dict[str, list[Range]] = defaultdict(list)
+    for p in (p for f in findings if f.cause == "inherited-log" for p in places(f)):
+        brought[p.name].extend(p.offsets)
+    for ranges in brought.values():
+        counted_to = 0
+        for r in sorted(ranges, key=lambda r: r.start):
+            end = r.end or r.start
+            count += max(end - max(r.start, counted_to), 0)
+            counted_to = max(counted_to, end)
+    more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
+    return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}"
 
 
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -110,5 +112,13 @@ def _whole(states: Partitions) -> list[str]:
         return []
     if whole == len(states):
         all_of_them = f"all {whole} partitions are" if whole > 1 else "the partition is"
-        return [f"No committed record was lost: {all_of_them} proven whole."]
-    return [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]
+        told = [f"No committed record was lost: {all_of_them} proven whole."]
+    else:
+        told = [f"{counted(whole)} {'is' if whole == 1 else 'are'} proven to have lost nothing that was committed."]
+    late = [p["since"] for p in states if p["verdict"] in (INTACT, TAIL_CUT) and not p["from_creation"]]
+    if late:
+        what = "What was" if len(late) == whole else f"Of {len(late)} of them, what was"
+        when = max((at for at in late if at is not None), default=None)
+        begins = f" ({'at the latest ' if len({*late}) > 1 else ''}at {when:%Y-%m-%d %H:%M:%S})" if when is not None else ""
+        told.append(f"{what} before the evidence begins{begins} is NOT KNOWN.")
+    return told

@@ -100,7 +100,7 @@ def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
     held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
         if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:
-            held[f.still_on].update(dict.fromkeys(f"{p.topic}-{p.partition}" for p in places(f)))
+            held[f.still_on].update(dict.fromkeys(p.name for p in places(f)))
     if len(held) > MANY_DISKS:
         every = tuple(sorted({b for brokers in held for b in brokers}))
         held = {every: {name: None for names in held.values() for name in names}}

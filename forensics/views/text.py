@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
@@ -32,6 +33,8 @@ TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
 STEPS = 8
+MOST = 120
+"""Lines of the whole: what somebody who was woken up reads before anything is done."""
 
 
 def clean(text: str) -> str:
@@ -48,26 +51,35 @@ def _visible(char: str) -> str:
 
 
 def show(report: Report, console: Console) -> None:
-    console.print(Group(*_parts(report)))
+    """Never more than MOST lines: where there would be, the longest sections are cut, and say so."""
+    sections = [console.render_lines(Group(*parts), pad=False) for section in _SECTIONS if (parts := list(section(report)))]
+    share = next(n for n in range(MOST, 0, -1) if sum(min(n, len(lines)) for lines in sections) <= MOST)
+    for lines in sections:
+        cut = lines if len(lines) <= share else lines[: share - 2]
+        console.print(Segments([s for line in cut for s in (*line, Segment.line())]), end="")
+        if cut is not lines:
+            console.print(Text(f"  and {len(lines) - len(cut)} lines more; --json has all\n", style="dim"))
 
 
-def _parts(report: Report) -> Iterator[RenderableType]:
+def _top(report: Report) -> Iterator[RenderableType]:
     yield _head(report)
     yield Text()
     yield headline(report)
     yield Text()
-    yield from _impact(report)
-    yield from _incidents(report)
+
+
+def _found(report: Report) -> Iterator[RenderableType]:
     if report.findings:
         yield _table(report.findings)
         yield Text()
+
+
+def _why(report: Report) -> Iterator[RenderableType]:
     told = _worth_telling(report.findings)
     if told:
         yield Text("Why", style="bold")
-        for finding in told:
-            yield from _story(finding)
-    yield from _unknowns(report)
-    yield from _next(report)
+    for finding in told:
+        yield from _story(finding)
 
 
 def _head(report: Report) -> Text:
@@ -144,12 +156,14 @@ def _impact(report: Report) -> Iterator[RenderableType]:
 
 
 def _lost(row: Lost) -> str:
-    kind = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}[row.committed]
+    doubt = row.confidence == "possible"
+    cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
+    kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
     many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
     when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
     if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
         when += f" to {_moment(row.last)}"
-    perhaps = "perhaps " if row.confidence == "possible" else ""
+    perhaps = "perhaps " if doubt and row.committed is not False else ""
     return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
 
 
@@ -252,10 +266,13 @@ def _next(report: Report) -> Iterator[RenderableType]:
     told: dict[str, list[str]] = {}
     for finding in report.findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
-            names = [f"{p.topic}-{p.partition}" for p in places(finding)]
+            names = [p.name for p in places(finding)]
             for step in finding.next_steps:
                 told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
     if told:
         yield Text("What to do next", style="bold")
     for general, names in list(told.items())[:STEPS]:
         yield Padding(Text(clean(f"- {general.replace('{}', some(names))}")), (0, 0, 0, 2))
+
+
+_SECTIONS = (_top, _impact, _incidents, _found, _why, _unknowns, _next)

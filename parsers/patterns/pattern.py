@@ -61,7 +61,7 @@ class Pattern:
 
     name: str
     event: str
-    """Kind of event, from EVENT_KINDS; or 'irrelevant' for a line that is known to tell nothing about replication."""
+    """Kind of event, from parsers.kinds; or 'irrelevant' for a line that is known to tell nothing about replication."""
     literal: str
     """Text that occurs in every line the expression can match; what the catalogue searches for."""
     regex: str

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from parsers.kinds import RECORDS, STARTS, By, Role, named, of
 from spark.cluster.clocks import Relation, Subject, combined
 from spark.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anchor, nearest_zone, plain
 from spark.events import Event
@@ -28,28 +29,22 @@ MOMENTS_APART = timedelta(seconds=10)
 TRIED = 16
 """Events of one kind of a pair of machines that are tried against each other; of more, the latest."""
 
-RELATING = frozenset(
-    {
+RELATING = named(
+    *(
         "broker-starting",
         "broker-started",
         "broker-stopping",
+        "controlled-shutdown",
+        "broker-state",
         "broker-registered",
         "broker-unfenced",
-        "broker-state",
-        "brokers-changed",
-        "controlled-shutdown",
-        "shutdown-seen",
-        "controller-elected",
-        "metadata-broker",
-        "metadata-broker-change",
-        "metadata-leader",
-    }
+    ),
+    *("shutdown-seen", "brokers-changed", "controller-elected", "metadata-broker", "metadata-broker-change", "metadata-leader"),
 )
 """Kinds of events that are looked at here."""
-
-
-LEADERSHIPS = frozenset({"partition-state", "leader-start", "follower-start", "fetcher-added"})
+LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By.FOLLOWER | By.REPLICA)
 """Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
+_STARTING = named("broker-starting", "broker-state")
 _DECIDED = frozenset({"decided", "sent"})
 
 
@@ -82,7 +77,7 @@ def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping
     for e in events:
         if e.writer is None or e.at is None or e.event not in RELATING | LEADERSHIPS:
             continue
-        if e.event.startswith("metadata-"):
+        if e.event in RECORDS:
             records.setdefault((e.event, e.metadata_offset), e)
         elif e.line is not None:
             own[e.writer].append(e)
@@ -136,7 +131,7 @@ def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
     found: list[tuple[int, list[Event]]] = []
     pending: list[Event] = []
     for e in events:
-        if e.event in ("broker-starting", "broker-state") and e.reason in (None, "STARTING"):
+        if e.event in _STARTING and e.reason in (None, "STARTING"):
             if e.event == "broker-starting" or e.broker is None:
                 pending = []
             pending.append(e)
@@ -294,7 +289,7 @@ def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, i
     return [r for r in found if r is not None]
 
 
-_FOLLOWS = frozenset({"follower-start", "fetcher-added"})
+_FOLLOWS = of(role=Role.START | Role.FETCHING, by=By.FOLLOWER)
 
 
 def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
@@ -335,10 +330,10 @@ def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[E
 
 
 def _starts(e: Event) -> bool:
-    return e.event in ("leader-start", "follower-start") or (e.event == "partition-state" and e.reason == "received")
+    return e.event in STARTS or (e.event == "partition-state" and e.reason == "received")
 
 
-_SEEN = frozenset({"shutdown-seen", "brokers-changed", "controller-elected"})
+_SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
 
 
 class _Pools:

@@ -14,66 +14,14 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from parsers.kinds import OF_DELETION, Role, of
 from spark.cluster.clocks import Clock
 from spark.cluster.identity import Conflict
 from spark.cluster.presence import Incarnation, Presence, presences
 from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.events import Event
 
-CLUSTER_EVENTS = frozenset(
-    {
-        "broker-starting",
-        "controller-starting",
-        "broker-started",
-        "broker-signal",
-        "broker-stopping",
-        "broker-stopped",
-        "controlled-shutdown",
-        "kafka-version",
-        "start-time",
-        "clean-start",
-        "unclean-start",
-        "broker-registered",
-        "broker-fenced",
-        "broker-unfenced",
-        "broker-state",
-        "session-expired",
-        "fetch-broken-off",
-        "brokers-changed",
-        "log-dir-offline",
-        "log-file-refused",
-        "fatal-error",
-        "controller-elected",
-        "controller-resigned",
-        "controller-thread",
-        "controller-refused",
-        "balance-checked",
-        "truncation-refused",
-        "shutdown-seen",
-        "topic-created",
-        "topic-deletion",
-        "topic-deleted",
-        "metadata-topic",
-        "metadata-topic-removed",
-        "metadata-config",
-        "metadata-broker",
-        "metadata-broker-change",
-        "metadata-feature",
-        "metadata-leader",
-        "log-directory-identity",
-        "cluster-id-mismatch",
-        "broker-id-mismatch",
-        "clean-shutdown-file",
-        "quorum-state",
-        "config",
-        "describe-topic",
-        "jvm-pause",
-        "problem",
-    }
-)
-"""Kinds that are gathered; the others belong to partitions."""
-
-
+_DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources of which the metadata log is made."""
 
@@ -293,8 +241,7 @@ class Cluster:
     @cached_property
     def described(self) -> frozenset[str]:
         """Topics whose own settings are in evidence, even if there are none."""
-        kinds = ("describe-topic", "topic-created", "metadata-topic", "config", "metadata-config")
-        return frozenset(e.topic for e in self.of(*kinds) if e.topic is not None)
+        return frozenset(e.topic for e in self.of(*_DESCRIBING) if e.topic is not None)
 
     def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
         """The node's log directories; empty where no evidence tells them."""
@@ -303,10 +250,6 @@ class Cluster:
             if value and value != "null":
                 return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
         return ()
-
-
-OF_DELETION = ("topic-deletion", "topic-deleted", "metadata-topic-removed")
-"""Kinds of events that tell of a topic's deletion."""
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.kinds import RECORDS, By, Role, named, of
 from spark.cluster.clocks import Clock, estimate
 from spark.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from spark.cluster.facts import Beginning, Cluster, Node, Source, recreated_topics
@@ -22,7 +23,7 @@ from spark.cluster.identity import Clues, identify
 from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.cluster.modified import meaningless
 from spark.cluster.presence import Incarnation, lives
-from spark.cluster.settings import DELETIONS, LOG_DIRECTORIES, Settings
+from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from spark.cluster.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
 from spark.events import IDENTIFIED, Event, rows
@@ -41,7 +42,8 @@ CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
 """Times outside are none, and are left as they are."""
 _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are a time at which Kafka was started."""
-BROKER_EVENTS = frozenset({"broker-starting", "broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown"})
+_OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
+_IDENTIFYING = named("log-directory-identity", "config")
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Identifier:
         if self.stamps_ms:
             epochs = pa.array(sorted(self.stamps_ms), pa.int32())
             errors = pa.array([-1000 * self.stamps_ms[e] for e in sorted(self.stamps_ms)], pa.duration("us"))
-            stamped = pc.and_(pc.equal(clock, "batch"), pc.starts_with(batch.column("event"), "metadata-"))
+            stamped = pc.and_(pc.equal(clock, "batch"), pc.is_in(batch.column("event"), value_set=pa.array(sorted(RECORDS))))
             of_records = pc.fill_null(pc.take(errors, pc.index_in(batch.column("controller_epoch"), value_set=epochs)), none)
             shift = pc.if_else(pc.fill_null(stamped, False), of_records, shift)
         return shift
@@ -213,7 +215,7 @@ def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
     named: dict[str, list[int]] = defaultdict(list)
     for row in batch.filter(pc.equal(batch["event"], "source")).select(["source", "collected"]).to_pylist():
         named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
-    identities = batch.filter(pc.is_in(batch["event"], pa.array(["log-directory-identity", "config"])))
+    identities = batch.filter(pc.is_in(batch["event"], pa.array(sorted(_IDENTIFYING))))
     for row in identities.select(["source", "node", "event"]).to_pylist():
         if row["node"] is not None and row["node"] not in named[row["source"]]:
             named[row["source"]].append(row["node"])
@@ -444,7 +446,7 @@ def _above(path: str) -> Iterable[str]:
 
 
 def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (CLUSTER_EVENTS and 'source'), and those of
+    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of
     LEADERSHIPS of the partitions numbered 0."""
     options = options or Options()
     told = table.filter(pc.equal(table["event"], "source"))
@@ -471,7 +473,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     clocks = _clocks(witnesses, raw, options, hosts(named))
     jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
     absolute = _absolute(told.select(["source", "collected"]).to_pylist())
-    topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(["metadata-topic", "topic-created"])), pc.is_valid(table["topic_id"])))
+    topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"])))
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # those who share a log share a host
     identifier = replace(
         known,
@@ -566,9 +568,9 @@ def _fill(
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
         known.lives = [part for life in lived.get(node, ()) if (part := life.within(cluster.number)) is not None]
-        known.broker = any(e.event in BROKER_EVENTS for e in own) or not _controller_only(node, own, registered)
+        known.broker = any(e.event in _OF_BROKERS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
-    cluster.settings = Settings(cluster.of("config", "metadata-config", *DELETIONS))
+    cluster.settings = Settings(cluster.of(*of(role=Role.SETTING | Role.TOPIC_GONE)))
     cluster.recreated = recreated_topics(cluster.events)
 
 

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from parsers.kinds import Role, named, of
 from spark.events import Event
 
 CLUSTER_ID = "cluster.id"
-STARTS = frozenset({"broker-starting", "controller-starting", "controller-thread"})
-TELLING = STARTS | {"broker-state", "config", "controller-elected", "cluster-id-mismatch"}
+_BEGINS = of(role=Role.BEGINS) | named("controller-thread")
+TELLING = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
 """Kinds of events that are looked at here; partition states, too, for the controller epochs they are of."""
 STARTING = timedelta(minutes=5)
 """A start with many logs to recover goes on for long, but the lines that tell of it stand at its beginning."""
@@ -144,7 +145,7 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
         processes: list[_Process] = []
         for e in sorted(own, key=lambda e: (e.at, e.source, e.line)):
             assert e.at is not None
-            starts = e.event in STARTS or (e.event == "broker-state" and e.reason == "STARTING")
+            starts = e.event in _BEGINS or (e.event == "broker-state" and e.reason == "STARTING")
             names = e.event == "config" and e.key == CLUSTER_ID and e.value is not None
             now = processes[-1] if processes else None
             again = starts and now is not None and now.still_starts(e)

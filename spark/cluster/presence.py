@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from parsers.kinds import By, Role, named, of
 from spark.events import Event
 
 SLACK = timedelta(seconds=2)
@@ -114,7 +115,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
                 current.evidence.append(event)
             current = Incarnation(node, begin=event, evidence=[event])
             found.append(current)
-        elif kind in ("broker-started", "broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"):
+        elif kind in _OF_A_LIFE:
             if current is None:
                 current = Incarnation(node, begin=None)
                 found.append(current)
@@ -140,7 +141,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
                 event,
             )  # LogManager writes it when it has closed its logs, and removes it at the next start
             current.evidence.append(event)
-        elif kind in ("clean-start", "unclean-start") and current is not None:
+        elif kind in _MARKERS and current is not None:
             _settle_by_marker(found, current, event)
         elif kind == "fatal-error" and phase in ("starting", "announced"):
             phase = "given up"
@@ -158,7 +159,9 @@ GIVING_UP = timedelta(minutes=1)
 """A process that could not start has ended after so much."""
 EXITING = timedelta(seconds=1)
 """Once it has stopped, its shutdown hook says again that it shuts down."""
-_ENDING = frozenset({"broker-stopping", "broker-stopped", "controlled-shutdown", "broker-signal", "broker-state"})
+_ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
+_OF_A_LIFE = _ENDING | of(role=Role.UP)
+_MARKERS = of(role=Role.MARKER)
 
 
 def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
@@ -171,12 +174,12 @@ def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
     return first
 
 
-_OF_FILES = frozenset({"config", "log-directory-identity", "quorum-state", "clean-shutdown-file", "problem"})
+_READ = of(by=By.FILE | By.RECORD | By.READER)
 
 
 def _spoken(event: Event) -> bool:
     """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
-    return event.line is not None and event.event not in _OF_FILES and not event.event.startswith("metadata-")
+    return event.line is not None and event.event not in _READ
 
 
 def _alive(life: Incarnation) -> bool:
@@ -325,7 +328,7 @@ class Presence:
         return Away(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
 
 
-_UNDATED = frozenset({"clean-start", "clean-shutdown-file", "broker-stopped"})
+_UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
 """They tell that a stop was in order, and not when it began."""
 AT_ONCE = timedelta(seconds=1)
 
@@ -337,7 +340,7 @@ def presences(
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
-            for word, broker in _words(event, lives.keys()):
+            for word, broker in words_of(event, lives.keys()):
                 said[broker][word].append(event)
     for own in said.values():
         for told in own.values():
@@ -345,32 +348,30 @@ def presences(
     return {b: Presence(b, lives.get(b, ()), said.get(b, {}), last_lines.get(b)) for b in sorted({*lives, *said})}
 
 
-def _words(event: Event, known: Iterable[int]) -> Iterator[tuple[str, int]]:
+def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
     """What an event says of which brokers."""
-    named: Sequence[int | None]
+    told: Sequence[int | None]
     if event.event == "brokers-changed":
         if event.reason == "live":
             yield from (("uncounted", b) for b in set(known) - set(event.brokers or ()))
             return
-        named, word = event.brokers or (), _CHANGES.get(event.reason or "")
-    elif event.event in ("metadata-broker", "metadata-broker-change"):
-        named = (event.broker,)
-        word = "registered" if event.event == "metadata-broker" else _CHANGES.get(event.reason or "")
+        told, word = event.brokers or (), _CHANGES.get(event.reason or "")
     else:
-        own = event.event in ("session-expired", "jvm-pause") or event.broker is None
-        named, word = (event.writer if own else event.broker,), _WORDS.get(event.event)
-    yield from ((word, b) for b in named if word is not None and b is not None)
+        change = event.event == "metadata-broker-change"
+        told = (event.writer if event.broker is None else event.broker,)
+        word = _CHANGES.get(event.reason or "") if change else _WORDS.get(event.event)
+    yield from ((word, b) for b in told if word is not None and b is not None)
 
 
-_WORDS = {
-    "log-dir-offline": "log-dir",
-    "broker-fenced": "lost",
-    "session-expired": "lost",
-    "broker-unfenced": "back",
-    "broker-registered": "registered",
-    "shutdown-seen": "stop",
-    "jvm-pause": "pause",
+_OF_ROLES = {
+    Role.LOST: "lost",
+    Role.BACK: "back",
+    Role.REGISTERED: "registered",
+    Role.STOP_SEEN: "stop",
+    Role.LOG_DIR: "log-dir",
+    Role.PAUSE: "pause",
 }
+_WORDS = {kind: word for role, word in _OF_ROLES.items() for kind in of(role=role)}
 _CHANGES = {
     "deleted": "lost",
     "added": "back",

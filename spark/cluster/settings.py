@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from parsers.kinds import TOPIC_GONE
 from spark.events import Event
 
 HIDDEN = "[hidden]"
@@ -30,8 +31,6 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__sha
 """Topics that brokers create for themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
-
-DELETIONS = frozenset({"metadata-topic-removed", "topic-deleted"})
 
 BROKER_NAMES = {
     "cleanup.policy": ("log.cleanup.policy",),
@@ -72,7 +71,7 @@ class Settings:
         hid tell nothing."""
         source, owner = _place(event)
         at = event.at or datetime.min
-        if event.event in DELETIONS:
+        if event.event in TOPIC_GONE:
             self._complete(TOPIC, event.topic, set(), at, event)
         elif event.key is None:
             if source in (TOPIC, BROKER, CLUSTER) and event.value is not None:

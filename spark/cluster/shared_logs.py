@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.kinds import Role, of
 from spark.cluster.settings import LOG_DIRECTORIES
 
 _DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
-_STARTS = frozenset({"broker-starting", "controller-starting"})
+_STARTS = of(role=Role.BEGINS)
 TOGETHER = timedelta(seconds=30)
 """Between a broker's first line and its settings: it looks for ZooKeeper first, for as long as zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from parsers.kinds import GATHERED
 from spark.cluster.comparisons import LEADERSHIPS
-from spark.cluster.facts import CLUSTER_EVENTS, Cluster
+from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather
 from spark.events import IDENTIFIED, Event, rows
 from spark.partition.timeline import PartitionTimeline, build
@@ -52,7 +53,7 @@ def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster
     few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod(F.hash("topic", "leader_epoch"), F.lit(ONE_OF)) == 0)
     told = F.col("reason").isNull() | (F.col("reason") != "cached")
     leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0) & told & few
-    wanted = events.where(F.col("event").isin("source", *sorted(CLUSTER_EVENTS)) | leaderships)
+    wanted = events.where(F.col("event").isin(*sorted(GATHERED)) | leaderships)
     return gather(wanted.toArrow(), options)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from parsers.kinds import Role, of
 from spark.partition.states import AUTHORITY, State, not_after
 
 SAME_CHANGE = timedelta(seconds=1)
@@ -53,7 +54,7 @@ def _in_effect(states: Sequence[State]) -> list[State]:
     return kept[::-1]
 
 
-_INTENTS = ("isr-shrink", "isr-expand")
+_INTENTS = of(role=Role.ISR_INTENT)
 
 
 def _within(states: Sequence[State]) -> list[State]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.events import Event
-from spark.partition.replicas import DISK_EVENTS
 
 
 def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
@@ -20,7 +20,7 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
     kept: list[Event] = []
     last: dict[str, tuple[tuple[object, ...], Event]] = {}
     for e in events:
-        copied = e.line is not None and e.text and e.source in copies and e.event not in DISK_EVENTS
+        copied = e.line is not None and e.text and e.source in copies and e.event not in ON_DISK
         if copied and seen.setdefault((e.text, e.at), e.source) != e.source:
             continue
         key = (
@@ -45,17 +45,12 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
     return kept
 
 
-_FOLDED = frozenset(
-    {"fetch-error", "isr-rejected", "append-refused", "append-error", "partition-state", "become-refused", "fetcher-removed"}
+_FOLDED = of(
+    role=Role.STATE | Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCHING_ENDS | Role.FETCH_FAILS,
+    by=By.LEADER | By.FOLLOWER | By.REPLICA,
 )
-
-
-_OF_A_LOG = frozenset(
-    {
-        *("log-load", "log-created", "log-deleted", "log-recovery", "log-corruption", "log-start-move", "producer-snapshot"),
-        *("truncation", "truncation-noop", "truncation-below-hw", "segment-roll", "segment-delete", "hw-regression"),
-    }
-)
+_OF_A_LOG = of(by=By.LOG)
+_MADE = named("log-created", "log-load")
 
 
 def without_future_logs(events: Sequence[Event]) -> list[Event]:
@@ -91,6 +86,6 @@ def _goes_on(later: Sequence[Event], own: str | None) -> bool:
         if e.line is not None and e.event in _OF_A_LOG and e.directory is not None:
             if e.directory == own:
                 return True
-            if e.event in ("log-created", "log-load"):
+            if e.event in _MADE:
                 return False
     return False

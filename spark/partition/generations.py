@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from spark.cluster.facts import OF_DELETION, Cluster
+from parsers.kinds import OF_DELETION, STARTS, named
+from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.order import file_order
 
@@ -97,7 +98,7 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
             known = min(known, e.at)
         if e.event == "log-created":
             created = e
-        starts = e.event in ("leader-start", "follower-start")
+        starts = e.event in STARTS
         if e.leader_epoch is None or not (starts or (e.event == "partition-state" and e.reason == "received")):
             continue  # what its controller decides it has not taken up
         if e.leader_epoch == 0 and reached and not e.log_end_offset and (starts or created is not None):
@@ -144,7 +145,7 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
     return [(e, -sum(1 for end in ends if middle is not None and middle <= end)) for own in lives for middle in [_middle(own)] for e in own]
 
 
-_OF_A_DELETION = frozenset({"log-deleted", "segment-delete", "fetcher-removed", "fetch-error"})
+_OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetch-error")
 
 
 def _middle(life: Sequence[Event]) -> datetime | None:

@@ -13,14 +13,15 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+from parsers.kinds import STARTS, By, Role, of
 from spark.events import Event
 
-_LOADS = frozenset({"log-load", "log-created", "log-recovery", "log-corruption", "hw-loaded", "hw-missing", "replica-added"})
-_STARTS = frozenset({"leader-start", "follower-start"})
-_CUTS = frozenset({"truncation", "truncation-noop", "truncation-plan", "truncation-below-hw", "fetch-offset-reset"})
-_OF_A_LEADER = frozenset({"isr-shrink", "isr-expand", "isr-update", "isr-rejected", "append-refused", "append-error"})
-_FETCHING = frozenset({"fetcher-added", "fetch-error", "partition-failed"})
-_PLACED = _LOADS | _STARTS | _CUTS | _OF_A_LEADER | _FETCHING | {"partition-state", "fetcher-removed"}
+_LOADS = of(role=Role.LOAD)
+_CUTS = of(role=Role.CUT | Role.PLAN)
+_OF_A_LEADER = of(role=Role.ISR_INTENT | Role.ISR | Role.ISR_REFUSED | Role.APPEND, by=By.LEADER)
+_FETCHES = of(role=Role.FETCHING | Role.FETCH_FAILS)
+_REQUESTS = of(role=Role.STATE | Role.FETCHING_ENDS, by=By.FOLLOWER | By.REPLICA)
+_PLACED = _LOADS | STARTS | _CUTS | _OF_A_LEADER | _FETCHES | _REQUESTS
 
 _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 
@@ -84,11 +85,11 @@ def _rank(event: Event, heads: list[Event], role: str | None) -> int:
         return _FIRST if role == "leader" else _LAST
     if kind in _CUTS:
         return _FIRST if role == "follower" and not _cut_later(event, heads) else _LAST
-    if kind in _STARTS:
+    if kind in STARTS:
         return _START
-    if kind == "partition-state" or kind == "fetcher-removed":
+    if kind in _REQUESTS:
         return _REQUEST
-    return _FETCH if kind in _FETCHING else _LATER
+    return _FETCH if kind in _FETCHES else _LATER
 
 
 def _cut_later(cut: Event, heads: list[Event]) -> bool:

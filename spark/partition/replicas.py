@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
@@ -349,6 +350,8 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.end_at_least(e.offset + 1, e)
     led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
     w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
+    if w.role != "follower":
+        w.follow_unannounced(None)
     w.end_exactly(e.offset, e)
     w.plan, w.untold = None, True
 
@@ -361,13 +364,17 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
     """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began. Where nothing else tells that
-    a leader became a follower (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on. It starts at the
-    follower's end or below: only an offset above what is known tells something."""
+    a leader became a follower, or a follower another's (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on.
+    It starts at the follower's end or below: only an offset above what is known tells something."""
     if w.role == "leader":
         if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch <= w.epoch:
             return
         w.follow_unannounced(e.leader_epoch)
+    elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
+        w.enter(e.leader_epoch, "follower")
     if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
+        if w.knows_end:
+            w.forget_restarts()
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
     w.untold = False
@@ -443,12 +450,17 @@ def _on_rejected(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_loaded(w: _Walk, e: Event) -> None:
-    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life."""
+    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life.
+    A request it comes with in any case (Partition#getOrCreateReplica, createLog): where none is in evidence, it may have led to fetching."""
+    w.untold = w.untold or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
 def _on_hw_regression(w: _Walk, e: Event) -> None:
-    w.high_watermark(e.previous_offset, e, AT_LEAST)
+    """After a cut the one from which it falls is its new leader's, as far as its log went: the answer that told it where to cut carried it
+    (KIP-595, AbstractFetcherThread#processFetchRequest). Of the epoch of what was cut it tells nothing."""
+    if w.epoch is not None or w.end_event is None or w.end_event.event != "truncation":
+        w.high_watermark(e.previous_offset, e, AT_LEAST)
 
 
 def _on_offset(w: _Walk, e: Event) -> None:
@@ -469,7 +481,7 @@ def _on_log_start(w: _Walk, e: Event) -> None:
     w.see("log-start-offset", e.log_start_offset, EXACT, e, w.epoch)
 
 
-_STEPS = {
+STEPS = {
     "log-load": _on_load,
     "log-created": _on_created,
     "log-deleted": _on_deleted,
@@ -491,6 +503,7 @@ _STEPS = {
     "isr-update": _on_update,
     "isr-rejected": _on_rejected,
     "hw-loaded": _on_hw_loaded,
+    "hw-missing": _on_hw_loaded,
     "hw-regression": _on_hw_regression,
     "segment-roll": _on_offset,
     "producer-snapshot": _on_offset,
@@ -500,13 +513,23 @@ _STEPS = {
     "log-start-move": _on_log_start,
     "log-start-checkpoint": _on_log_start,
 }
+WITHOUT_STEP: Mapping[str, frozenset[str]] = {
+    "of its role or its requests, not of what the log holds": named(
+        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "fetch-error", "partition-failed")
+    ),
+    "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),
+    "of another topic's log": named("topic-id-mismatch"),
+    "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
+    "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
+}
+"""Kinds that say something of a replica and nothing of what its log held, and why."""
 
 
 def history(broker: int, events: Sequence[Event]) -> Replica:
     """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
     walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events))
     for event in events:
-        if step := _STEPS.get(event.event):
+        if step := STEPS.get(event.event):
             step(walk, event)
     walk.settle_intent()
     replica = walk.replica
@@ -556,24 +579,10 @@ class Disk:
         return max(self.segments, key=lambda s: s.log_end_offset or 0, default=None)
 
 
-DISK_EVENTS = frozenset(
-    {
-        "hw-checkpoint",
-        "recovery-point",
-        "log-start-checkpoint",
-        "epoch-entry",
-        "epoch-file",
-        "segment",
-        "partition-metadata",
-        "cleaner-checkpoint",
-    }
-)
-
-
 ASIDE = frozenset({"delete", "future", "stray"})
 """Directories of a partition beside its replica's: renamed to be deleted (asynchronously), the copy of a move between log
 directories (KIP-113), put aside because the replica was not the broker's (KAFKA-15605)."""
-_IN_DIRECTORY = frozenset({"epoch-entry", "epoch-file", "segment", "partition-metadata"})
+_IN_DIRECTORY = ON_DISK - of(role=Role.CHECKPOINT)
 
 
 def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:

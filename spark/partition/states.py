@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
+from parsers.kinds import RECORDS, By, Role, of
 from spark.events import Event
 from spark.partition.replicas import IsrUpdate, Replica
 
@@ -63,7 +64,7 @@ class State:
 
 
 def _source_of(event: Event) -> str:
-    if event.event.startswith("metadata-"):
+    if event.event in RECORDS:
         return "metadata"
     if event.event == "partition-state":
         return event.reason if event.reason in AUTHORITY else "replayed"
@@ -147,8 +148,11 @@ def _leader_state(e: Event) -> State | None:
     )
 
 
+_RECORDED = of(role=Role.STATE, by=By.RECORD)
+
+
 def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> list[State]:
-    found = replay(e for e in events if e.event in ("metadata-partition", "metadata-partition-change"))
+    found = replay(e for e in events if e.event in _RECORDED)
     for e in events:
         state = None
         if e.event == "partition-state":

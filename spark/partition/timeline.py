@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
+from parsers.kinds import ON_DISK, By, Role, of
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
@@ -21,7 +22,7 @@ from spark.partition.folding import fold, without_future_logs
 from spark.partition.generations import generations
 from spark.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.partition.order import file_order
-from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, DISK_EVENTS, EXACT, Disk, LeaderStart, Replica, disk, history
+from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Replica, disk, history
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
@@ -111,7 +112,7 @@ class PartitionTimeline:
                 self._by_kind[e.event].append(e)
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], [])
-        found = [e for kind in kinds for e in self._by_kind.get(kind, [])]
+        found = [e for kind in sorted(kinds) for e in self._by_kind.get(kind, [])]
         return sorted(found, key=_in_time) if len(kinds) > 1 else found
 
     @property
@@ -178,7 +179,16 @@ class PartitionTimeline:
         """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
         if any(d.epochs for d in self.disks.values()) or any(d.last_epoch is not None for d in self.disks.values()):
             return True
-        return any(e.event in ("leader-start", "follower-start", "epoch-assigned", "epoch-file") for e in self.events)
+        return any(e.event in _OF_EPOCHS for e in self.events)
+
+    @cached_property
+    def mixed(self) -> int | None:
+        """A leader epoch that two brokers led. In one life of a partition none has more than one leader, for each is written once, by the
+        version of the one before (ZkPartitionStateMachine, PartitionRegistration#merge): here two lives could not be told apart."""
+        led: dict[int, set[int]] = defaultdict(set)
+        for term in self.terms:
+            led[term.epoch].add(term.leader)
+        return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
 
     def created(self) -> bool:
         """The evidence reaches back to the partition's creation."""
@@ -221,10 +231,12 @@ def terms_of(states: Sequence[State], replicas: dict[int, Replica], lineages: Ma
         if state.leader < 0 or state.leader_epoch == UNKNOWN_EPOCH or key in known:
             continue
         known.add(key)
-        terms.extend(_reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states))
+        terms.extend(
+            _reign(key, state, states[index - 1] if index else None, starts.get(key, []), lineages, states, replicas.get(state.leader))
+        )
     for key, own in starts.items():
         if key not in known:
-            terms.extend(_reign(key, None, None, own, lineages, states))
+            terms.extend(_reign(key, None, None, own, lineages, states, replicas.get(key[1])))
     terms.sort(key=lambda t: (t.epoch, t.restart, t.leader))
     return terms
 
@@ -236,6 +248,7 @@ def _reign(
     own: Sequence[LeaderStart],
     lineages: Mapping[int, Lineage],
     states: Sequence[State],
+    replica: Replica | None,
 ) -> list[Term]:
     """The terms of one leader in one epoch: the first, and one more for each restart of its process."""
     epoch, leader = key
@@ -243,11 +256,12 @@ def _reign(
     offset, bound = (first.offset, EXACT if first.exact else AT_LEAST) if first else (None, AT_LEAST)
     evidence = [e for e in (state.event if state else None, first.event if first else None) if e is not None]
     earliest = 0
-    if bound != EXACT and (filed := began(epoch, leader, lineages)) is not None:
+    at = state.at if state is not None and state.at is not None else first.at if first else None
+    filed = began(epoch, leader, lineages) if bound != EXACT else None
+    if filed is not None and not _brought(filed.start, at, replica):
         earliest = max(filed.earliest, offset or 0)
         offset, bound = filed.start, EXACT if earliest >= filed.start else AT_MOST
         evidence.extend(e for e in (filed.event,) if e is not None)
-    at = state.at if state is not None and state.at is not None else first.at if first else None
     high_watermark = first.high_watermark if first else None
     reign = [Term(epoch, 0, leader, state, before, offset, bound, high_watermark, at, tuple(dict.fromkeys(evidence)), earliest)]
     for number, start in enumerate(own[1:], 1):
@@ -267,6 +281,12 @@ def _reign(
             )
         )
     return reign
+
+
+def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
+    """Before it knew of any epoch the leader had loaded a log that went further: this entry of its epoch file came with it from elsewhere."""
+    loads = replica.loads if replica is not None else ()
+    return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
 
 
 def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
@@ -296,11 +316,11 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
-        if e.event in DISK_EVENTS and e.reason is not None:
+        if e.event in ON_DISK and e.reason is not None:
             if e.reason in ASIDE and latest and e.writer is not None:
                 aside[e.writer].append(e)
             continue  # of a directory that is no replica any more or not yet, or of a file never finished
-        if e.event in DISK_EVENTS and e.writer is not None and (latest or e.at is None):
+        if e.event in ON_DISK and e.writer is not None and (latest or e.at is None):
             if latest:  # what an earlier collection saved at a time unknown has no place in the order
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
@@ -312,7 +332,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(without_future_logs(file_order(own)), cluster.copies)
         timeline.events.extend(ordered)
-        if writer is not None and any(e.event not in _CONTROLLER_ONLY for e in ordered):
+        if writer is not None and any(e.event in _OF_A_REPLICA for e in ordered):
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.aside = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(aside.items())}
@@ -349,28 +369,9 @@ def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
     return [replace(disk(broker, collection, own), state=own[0].reason) for _, own in sorted(found.items())]
 
 
-_CONTROLLER_ONLY = frozenset(
-    {
-        "metadata-partition",
-        "metadata-partition-change",
-        "partition-transition",
-        "election-failed",
-        "election-requested",
-        "preferred-election",
-        "reassignment",
-        "topic-deletion",
-        "assignment",
-        "election-plan",
-        "election-told",
-        "client-reset",
-        "group-coordinated",
-        "isr-change-notified",
-        "isr-written",
-        "offset-told",
-        "reassignment-told",
-        "replica-size",
-    }
-)
+_OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
+"""What a broker says of a replica it has; others speak of replicas that are not theirs."""
+_OF_EPOCHS = of(role=Role.START | Role.EPOCH)
 
 
 def _latest(cluster: Cluster, node: int) -> str | None:

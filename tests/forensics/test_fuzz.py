@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from forensics.model import LEVELS
 from forensics.views.document import Report
-from parsers.schemas import EVENT_KINDS, EVENTS, INT32, INT64
+from parsers.kinds import KINDS
+from parsers.schemas import EVENTS, INT32, INT64
 from tests import local
 from tests.forensics.test_report import text
 
@@ -109,7 +110,7 @@ TELLING = [
 """Kinds that timelines are made of; the others are drawn as well."""
 SPECIAL: Mapping[str, st.SearchStrategy[Any]] = {
     "source": PATHS,
-    "event": st.one_of(st.sampled_from(TELLING), st.sampled_from(sorted(EVENT_KINDS))),
+    "event": st.one_of(st.sampled_from(TELLING), st.sampled_from(sorted(KINDS))),
     "topic": st.sampled_from(["t", "u", "__cluster_metadata"]),
     "partition": st.sampled_from([0, 0, 1]),
     "topic_id": st.sampled_from(["MlpAEC9lTCOuG5EVp6OGOg", "6Tjk54FSTMK4XDIimEZmUg"]),

@@ -115,13 +115,13 @@ def restarted(directory: str) -> dict[str, str]:
 
 
 def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_directory() -> None:
-    (found,) = told("data-loss", restarted("/srv/data"))
+    found, _ = told("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
     assert "the log it had still lies in /mnt/data" in found.explanation
     assert found.next_steps[0].startswith("Copy the directory of orders-0 in /mnt/data of broker 1")
 
 
 def test_log_that_is_empty_in_the_same_directory_was_emptied() -> None:
-    (found,) = told("data-loss", restarted("/mnt/data"))
+    found, _ = told("data-loss", restarted("/mnt/data"))
     assert "other log directories" not in found.summary
     assert not any("/mnt/data" in step for step in found.next_steps)

@@ -17,11 +17,13 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from forensics.cluster.folding import folded
-from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Range
-from forensics.rules import RULES
+from forensics.cluster.incidents import Incident
+from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
+from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
-from forensics.views.text import clean, show
-from spark.cluster.facts import Cluster
+from forensics.views.text import MOST, clean, show
+from spark.cluster.clocks import Clock
+from spark.cluster.facts import Cluster, Node
 from tests import local
 from tests.forensics.staged import START, Story
 
@@ -362,9 +364,41 @@ def test_many_findings_of_a_kind_are_folded() -> None:
         finding(kind="under-replicated", severity="medium", partition=i, offsets=(), cause="broker-crash", summary=f"t-{i}: x")
         for i in range(50)
     ]
-    shown = text(Report(Cluster(), folded(many, RULES), []))
+    shown = text(Report(Cluster(), folded(many, under_replicated.RULE), []))
     assert "50 partitions (t-0, t-1, t-2, t-3 and 46 more)" in " ".join(shown.split())
     assert len(shown.splitlines()) < 40
+
+
+@pytest.mark.parametrize("width", [100, 160])
+def test_no_summary_is_longer_than_a_screen_or_two_and_says_what_it_leaves_out(width: int) -> None:
+    words = "no end of it " * 60
+    kinds = [(r.kind, level) for r in RULES for level in LEVELS]
+    found = [finding(kind=k, severity=s, summary=words, explanation=words, next_steps=(f"{k} {s} {words}",)) for k, s in kinds]
+    lost = [finding(topic=f"{words}{n}", partition=n, still_on=(n,), next_steps=(f"{n} {words}",), summary=words) for n in range(30)]
+    happened = [Incident(f"{n}", "broker-crash", "critical", (n,), None, None, words, words) for n in range(9)]
+    nodes = {n: Node(n, clock=Clock(zone_minutes=n)) for n in range(50)}
+    states = [
+        {**dict.fromkeys(PARTITION), "topic": f"t{n}", "partition": 0, "verdict": "unknown", "why": words, "isr": [n], "replicas": [1, 2]}
+        for n in range(99)
+    ]
+    shown = text(Report(Cluster(nodes=nodes), [*lost, *found], states, happened), width)
+    assert len(shown.splitlines()) <= MOST
+    assert "lines more; --json has all" in shown
+    for heading in ("NOT KNOWN", "Lost, by topic", "What happened", "severity", "Why", "What limits this report", "What to do next"):
+        assert heading in shown
+    assert "lines more" not in text(Report(Cluster(), [finding()], []), width)
+
+
+def test_a_harmless_place_is_told_once_with_all_its_offsets_and_a_harmful_one_each_time_with_when() -> None:
+    times = (datetime(2026, 1, 1), datetime(2026, 1, 2))
+    places = tuple(Place("t", 7, None, at, at, (Range(n, n + 1),), None) for n, at in enumerate(times))
+    told = [
+        finding(severity=s, topic=None, partition=None, offsets=(), start=times[0], end=times[0], places=places) for s in ("low", "high")
+    ]
+    harmless, harmful = (f["places"] for f in Report(Cluster(), told, []).document()["findings"])
+    offsets = [{"start": 0, "end": 1}, {"start": 1, "end": 2}]
+    assert [(p["topic"], p["partition"], p["offsets"], p["times"]) for p in harmless] == [("t", 7, offsets, 2)]
+    assert [(p["offsets"], p.get("start")) for p in harmful] == [(offsets[:1], None), (offsets[1:], "2026-01-02T00:00:00.000Z")]
 
 
 def test_many_losses_are_cut_and_counted() -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from forensics.exemplars import exemplars_of, parse
-from forensics.judge import Conclusion, conclude
+from forensics.judge import VERDICTS, conclude
 from forensics.model import LEVELS, Exemplar, Range, Rule
 from forensics.rules import RULES
 from tests import local
@@ -127,7 +127,8 @@ def test_a_dead_broker_was_not_fenced_alive() -> None:
 def test_nothing_judged_nothing_said() -> None:
     told = report({})
     assert told.findings == []
-    assert conclude([], told.cluster) == Conclusion([], [], [])
+    nothing = conclude(VERDICTS.empty_table(), told.cluster)
+    assert (nothing.findings, nothing.incidents, list(nothing.partitions)) == ([], [], [])
 
 
 # the format

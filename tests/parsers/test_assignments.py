@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from parsers.assignments import MAX_BYTES, read_plan, read_znodes, znode_of
 from parsers.checkpoints import MAX_PROBLEMS
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 8)
 PLAN = (
@@ -35,7 +36,7 @@ SHELL = (
 
 def read(reader: Any, content: bytes, path: str) -> tuple[list[Row], list[Row]]:
     found = list(reader(io.BytesIO(content), Member(path, len(content), TIME)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     assert sum(batch.num_rows for batch in batches(found)) == len(found)
     return [row for row in found if row["event"] != "problem"], [row for row in found if row["event"] == "problem"]
 

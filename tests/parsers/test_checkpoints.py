@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from parsers import checkpoints
 from parsers.checkpoints import EVENTS_OF_KIND, MAX_PROBLEMS, read
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 1, 58, 36)
 REAL = b"0\n4\n__consumer_offsets 1 0\n__consumer_offsets 0 0\nclicks 0 450\n__consumer_offsets 2 0\n"
@@ -59,7 +60,7 @@ def test_each_kind_fills_its_own_column(kind: str, column: str | None) -> None:
     (fact,), problems = rows(b"0\n1\nclicks 0 450\n", kind)
     assert problems == []
     assert fact["event"] == EVENTS_OF_KIND[kind]
-    assert fact["event"] in EVENT_KINDS
+    assert fact["event"] in KINDS
     assert {name for name in ("high_watermark", "log_start_offset") if name in fact} == ({column} if column else set())
 
 

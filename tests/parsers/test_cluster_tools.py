@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from parsers.checkpoints import MAX_PROBLEMS
 from parsers.cluster_tools import read
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 8)
 
@@ -78,7 +79,7 @@ FEATURES_4_3 = (
 
 def read_all(content: bytes, path: str = "cluster/out.txt") -> tuple[list[Row], list[Row]]:
     found = list(read(io.BytesIO(content), Member(path, len(content), TIME)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     assert sum(batch.num_rows for batch in batches(found)) == len(found)
     return [row for row in found if row["event"] != "problem"], [row for row in found if row["event"] == "problem"]
 

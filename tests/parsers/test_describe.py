@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from parsers.checkpoints import MAX_PROBLEMS
 from parsers.describe import read
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 2, 25, 42)
 OLD = (
@@ -32,7 +33,7 @@ MOVING = (
 
 def rows(content: bytes, path: str = "cluster/topics-describe-end.txt") -> tuple[list[Row], list[Row]]:
     found = list(read(io.BytesIO(content), Member(path, len(content), TIME)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     return [row for row in found if row["event"] != "problem"], [row for row in found if row["event"] == "problem"]
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from parsers.checkpoints import MAX_PROBLEMS
 from parsers.epochs import read
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 2, 25, 25)
 PATH = "broker-3/data/clicks-0/leader-epoch-checkpoint"
@@ -20,7 +21,7 @@ REAL = b"0\n3\n0 0\n1 1550\n3 1560\n"
 
 def rows(content: bytes, path: str = PATH) -> tuple[list[Row], list[Row]]:
     found = list(read(io.BytesIO(content), Member(path, len(content), TIME)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     return [row for row in found if row["event"] != "problem"], [row for row in found if row["event"] == "problem"]
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.gc import MAX_WAITING, THRESHOLD_MS, read
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.kinds import KINDS
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 7, 45, 40)
 UNIFIED = """\
@@ -53,7 +54,7 @@ Desired survivor size 134217728 bytes, new threshold 15 (max threshold 15)
 def rows(content: str | bytes, modified: datetime | None = TIME) -> list[Row]:
     data = content.encode() if isinstance(content, str) else content
     found = list(read(io.BytesIO(data), Member("logs/kafkaServer-gc.log", len(data), modified)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     assert sum(batch.num_rows for batch in batches(found)) == len(found)
     assert [row["event"] for row in found].count("source") == 1
     assert found[-1]["event"] == "source"

@@ -7,9 +7,10 @@ from collections import Counter
 import pytest
 
 from parsers.catalogue.record import matching, search_all
+from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample, check, column
-from parsers.schemas import EVENT_KINDS, EVENTS
+from parsers.schemas import EVENTS
 
 MINORS = (
     *("0.8.0", "0.8.1", "0.8.2", "0.9.0", "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1"),
@@ -35,14 +36,14 @@ def test_sample_gives_its_columns(pattern: Pattern, sample: Sample) -> None:
     assert rows or (pattern.explode is not None and not sample.fields), "only a map of no partitions gives nothing"
     assert not rows or dict(sample.fields) in [{name: row.get(name) for name in sample.fields} for row in rows]
     for row in rows:
-        assert row["event"] == "irrelevant" or row["event"] in EVENT_KINDS
+        assert row["event"] == "irrelevant" or row["event"] in KINDS
         assert set(row) <= set(EVENTS.names)
         check(row)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
 def test_declaration(pattern: Pattern) -> None:
-    assert pattern.event == "irrelevant" or pattern.event in EVENT_KINDS
+    assert pattern.event == "irrelevant" or pattern.event in KINDS
     assert pattern.samples, "a pattern without proof"
     assert len(pattern.literal) >= 4, "a literal this short would have half of every file looked at"
     first, last = (MINORS.index(version) for version in pattern.versions)

@@ -13,6 +13,7 @@ from hypothesis import settings as checks
 from hypothesis import strategies as st
 
 from parsers import properties
+from parsers.kinds import KINDS
 from parsers.properties import (
     HIDDEN,
     masked,
@@ -23,7 +24,7 @@ from parsers.properties import (
     read_server_properties,
     settings,
 )
-from parsers.schemas import EVENT_KINDS, Member, Row, batches
+from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 1, 58, 32)
 META = b"#\n#Sat Nov 21 01:58:32 UTC 2026\nnode.id=1\ndirectory.id=XYGwLlXrp-O7TmMGtIXB-w\nversion=1\ncluster.id=oPeJfyBuTgms-rYWFCdskg\n"
@@ -37,7 +38,7 @@ READERS: list[Reader] = [read_meta_properties, read_server_properties, read_part
 
 def rows(reader: Reader, content: bytes, path: str = "broker-1/data/x") -> tuple[list[Row], list[Row]]:
     found = list(reader(io.BytesIO(content), Member(path, len(content), TIME)))
-    assert {row["event"] for row in found} <= set(EVENT_KINDS)
+    assert {row["event"] for row in found} <= set(KINDS)
     return [row for row in found if row["event"] != "problem"], [row for row in found if row["event"] == "problem"]
 
 

@@ -12,26 +12,20 @@ from hypothesis import strategies as st
 
 from forensics.cluster.balance import (
     DEVIATION,
-    INTERVAL_S,
-    MAX_INTERVALS,
     MAX_MEASURES,
     MAX_POINTS,
-    MAX_STEPS,
     MEASURES,
     Ratio,
-    factor,
     load,
     measures,
     metrics,
     ratios,
     since,
-    sizes,
-    steps,
     sums,
     thinned,
-    traffic,
     uneven,
 )
+from forensics.partition.placement import INTERVAL_S, MAX_INTERVALS, MAX_STEPS, factor, sizes, steps, traffic
 from parsers.schemas import EVENTS
 from spark.cluster.facts import Cluster, Measure, Node, Source
 from spark.events import Event
@@ -58,7 +52,7 @@ def timeline(*states: State) -> PartitionTimeline:
 
 
 def row(number: int, *told: tuple[float, int, int | None], **fields: Any) -> dict[str, Any]:
-    """A row of model.PARTITION with what balance reads of it."""
+    """A row of judge.PARTITION with what balance reads of it."""
     made = [{"at": at(s), "leader": leader, "preferred": preferred} for s, leader, preferred in told]
     empty: dict[str, Any] = {"replicas": [], "isr": [], "leader": None, "sizes": [], "traffic": [], "told": None}
     return {"topic": "t", "partition": number, "steps": made, **empty, **fields}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forensics.cluster.findings import Findings
 from forensics.cluster.folding import folded, places
 from forensics.cluster.incidents import incidents
 from forensics.model import Evidence, Finding, Many, Range, Rule
@@ -15,13 +17,30 @@ from forensics.thresholds import OFTEN
 
 NOON = datetime(2026, 11, 21, 12)
 RULES = (
-    Rule(kind="offline-partition", level="high", meaning="", many=Many(key=lambda f: f.brokers)),
-    Rule(kind="data-loss", level="critical", meaning="", many=Many(lambda group: "gone", recurs=False)),
-    Rule(kind="under-replicated", level="medium", meaning=""),
-    Rule(kind="broker-crash", level="medium", meaning="", root="ended without a shutdown"),
-    Rule(kind="controlled-shutdown", level="info", meaning="", root="shut down in order", many=Many(lambda group: "were shut down")),
-    Rule(kind="restarted-replica", level="info", meaning=""),
+    Rule(kind="offline-partition", rank=1, level="high", meaning="", many=Many(key=lambda f: f.brokers)),
+    Rule(kind="data-loss", rank=2, level="critical", meaning="", many=Many(lambda first, group: "gone", recurs=False)),
+    Rule(kind="under-replicated", rank=3, level="medium", meaning=""),
+    Rule(kind="broker-crash", rank=4, level="medium", meaning="", root="ended without a shutdown"),
+    Rule(
+        kind="controlled-shutdown",
+        rank=5,
+        level="info",
+        meaning="",
+        root="shut down in order",
+        many=Many(lambda first, group: "were shut down"),
+    ),
+    Rule(kind="restarted-replica", rank=6, level="info", meaning=""),
 )
+
+
+def by_kind(findings: Sequence[Finding]) -> Findings:
+    found = Findings()
+    found.add(findings)
+    return found
+
+
+def fold(findings: Sequence[Finding]) -> list[Finding]:
+    return [f for rule in RULES for f in folded([f for f in findings if f.kind == rule.kind], rule)]
 
 
 def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,), kind: str = "offline-partition") -> Finding:
@@ -41,7 +60,7 @@ def offline(partition: int, seconds: float = 0, brokers: tuple[int, ...] = (1,),
 
 
 def test_what_happened_to_many_partitions_at_once_is_one() -> None:
-    (one,) = folded([offline(p, p / 100) for p in range(50)], RULES)
+    (one,) = fold([offline(p, p / 100) for p in range(50)])
     assert (one.topic, one.partition, len(one.places)) == (None, None, 50)
     assert one.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): no leader for 5 s"
     assert (one.start, one.end) == (NOON, NOON + timedelta(seconds=5.49))
@@ -49,25 +68,25 @@ def test_what_happened_to_many_partitions_at_once_is_one() -> None:
 
 def test_other_brokers_other_times_and_rules_that_do_not_fold_stay_apart() -> None:
     told = [offline(0), offline(1, brokers=(2,)), offline(2, 90), offline(3, kind="under-replicated"), offline(4, kind="under-replicated")]
-    assert sorted(f.summary for f in folded(told, RULES)) == sorted(f.summary for f in told)
+    assert sorted(f.summary for f in fold(told)) == sorted(f.summary for f in told)
 
 
 def test_losses_of_one_cause_keep_their_offsets_and_doubts_stay_apart_from_them() -> None:
     sure = [replace(offline(p, kind="data-loss"), offsets=(Range(p, 9),), committed=True) for p in range(3)]
     doubts = [replace(f, confidence="possible", offsets=(Range(p, None),), end=None, committed=None) for p, f in enumerate(sure)]
-    found = folded([*sure, *doubts], RULES)
+    found = fold([*sure, *doubts])
     assert [[p.offsets for p in f.places] for f in found] == [[f.offsets for f in told] for told in (sure, doubts)]
     assert [(f.committed, f.end is None) for f in found] == [(True, False), (None, True)]
     twice = [sure[0], replace(sure[0], offsets=(Range(20, 30),))]
-    assert folded(twice, RULES) == twice, "two losses of one partition are two"
+    assert fold(twice) == twice, "two losses of one partition are two"
 
 
 def test_what_recurs_is_told_once_with_its_first_and_last_time() -> None:
     months = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
-    (one,) = folded(months, RULES)
+    (one,) = fold(months)
     assert one.summary.startswith(f"{OFTEN + 1} times: t-0: no leader")
     assert (one.start, one.end) == (months[0].start, months[-1].end)
-    assert len(folded(months[:-1], RULES)) == OFTEN
+    assert len(fold(months[:-1])) == OFTEN
 
 
 def of_broker(kind: str, broker: int, since: float, until: float | None) -> Finding:
@@ -77,7 +96,7 @@ def of_broker(kind: str, broker: int, since: float, until: float | None) -> Find
 
 def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back() -> None:
     crash, back = of_broker("broker-crash", 1, 0, 30), replace(of_broker("restarted-replica", 1, 30, 60), cause="broker-crash")
-    told, (incident,) = incidents([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))], RULES)
+    told, (incident,) = incidents(by_kind([crash, back, offline(0, 5), offline(1, 50), offline(2, 300), offline(3, 5, (2,))]), RULES)
     assert (incident.kind, incident.brokers, incident.end) == ("broker-crash", (1,), NOON + timedelta(seconds=60))
     assert incident.summary == "Broker 1 ended without a shutdown: 2 partitions without a leader"
     assert {f.summary for f in told if f.incident is None} == {"t-2: no leader for 5 s", "t-3: no leader for 5 s"}
@@ -86,7 +105,7 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
 
 def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_a_crash_among_them_is_none_of_it() -> None:
     stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in range(1, 9)]
-    told, found = incidents([*stops, of_broker("broker-crash", 9, 450, 500)], RULES)
+    told, found = incidents(by_kind([*stops, of_broker("broker-crash", 9, 450, 500)]), RULES)
     assert [(i.kind, i.brokers) for i in found] == [("broker-crash", (9,)), ("rolling-restart", tuple(range(1, 9)))] or [
         (i.kind, i.brokers) for i in found
     ] == [("rolling-restart", tuple(range(1, 9))), ("broker-crash", (9,))]
@@ -102,11 +121,11 @@ def test_every_place_is_there_once_and_order_changes_nothing(told: list[tuple[in
     findings = [offline(p, s, (b,)) for p, s, b in dict.fromkeys(told)]
     shuffled = list(findings)
     chance.shuffle(shuffled)  # type: ignore[attr-defined]
-    found = folded(findings, RULES)
+    found = fold(findings)
 
     def where(folds: list[Finding]) -> set[tuple[tuple[int, ...], str | None, int | None]]:
         return {(f.brokers, p.topic, p.partition) for f in folds for p in places(f)}
 
     assert where(found) == where(findings)
     assert sum(p.times for f in found for p in places(f)) == len(findings) or any("times:" in f.summary for f in found)
-    assert {frozenset(places(f)) for f in folded(shuffled, RULES)} == {frozenset(places(f)) for f in found}
+    assert {frozenset(places(f)) for f in fold(shuffled)} == {frozenset(places(f)) for f in found}

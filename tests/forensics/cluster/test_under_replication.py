@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, Series, Step, capped, series
-from forensics.model import PARTITION
+from forensics.judge import PARTITION
 from forensics.views.document import Report
 from spark.cluster.facts import Cluster
 

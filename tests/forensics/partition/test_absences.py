@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.cluster.failed_replicas import degradations, episodes, outs, shared
 from forensics.cluster.folding import folded
-from forensics.judge import judge_partition
+from forensics.judge import PARTITION, judge_partition
 from forensics.model import counted
 from forensics.partition.absences import (
     CRASHED,
@@ -26,17 +28,19 @@ from forensics.partition.absences import (
     UNKNOWN,
     Interval,
     intervals,
-    lag_time,
     rows,
     shorts,
 )
+from forensics.partition.departure import lag_time
+from forensics.rows import Rows
 from forensics.rules import (
-    RULES,
     cluster_wide_degradation,
     culprit_broker,
+    new_replica,
     restarted_replica,
     slow_replica,
     stuck_replica,
+    under_replicated,
 )
 from spark.cluster.facts import Cluster, Node
 from spark.events import Event
@@ -409,8 +413,12 @@ def row(partition: int, *absences: Mapping[str, Any], replicas: tuple[int, ...] 
     }
 
 
+def rows_of(partitions: Sequence[Mapping[str, Any]]) -> Rows:
+    return Rows(pa.Table.from_pylist(partitions, schema=pa.schema(list(PARTITION))))
+
+
 def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
-    partitions = [row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)]
+    partitions = rows_of([row(i, absence(at=i / 10_000, lasts=90)) for i in range(20_000)])
     (stuck,) = stuck_replica.judge(Cluster(), partitions)
     assert stuck.brokers == (1,) and "20000 partitions" in stuck.summary and "t-0, t-1, t-2, t-3, t-4 and 19995 more" in stuck.explanation
     assert len(stuck.evidence) <= 8
@@ -421,10 +429,12 @@ def test_what_hit_twenty_thousand_partitions_is_one_finding() -> None:
 
 def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
     day = 86_400.0
-    partitions = [
-        row(0, absence(), absence(at=day), absence(broker=3, cause=SLOW, at=day)),
-        row(1, absence(at=1), absence(broker=3, cause=RESTARTED, at=1, back=START)),
-    ]
+    partitions = rows_of(
+        [
+            row(0, absence(), absence(at=day), absence(broker=3, cause=SLOW, at=day)),
+            row(1, absence(at=1), absence(broker=3, cause=RESTARTED, at=1, back=START)),
+        ]
+    )
     assert [(f.brokers, f.partition, f.start) for f in stuck_replica.judge(Cluster(), partitions)] == [
         ((1,), None, START),
         ((1,), 0, START + timedelta(days=1)),
@@ -434,19 +444,29 @@ def test_each_broker_and_cause_is_told_apart_and_so_are_two_days() -> None:
 
 
 def test_stalls_of_many_days_are_told_as_one() -> None:
-    partitions = [row(0, *(absence(at=3600.0 * i) for i in range(30)))]
+    partitions = rows_of([row(0, *(absence(at=3600.0 * i) for i in range(30)))])
     (stuck,) = stuck_replica.judge(Cluster(), partitions)
     assert "30 times" in stuck.summary
 
 
 def test_a_process_that_stands_still_does_so_in_all_of_its_partitions() -> None:
-    partitions = [row(0, absence(at=0)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(at=300, cause=NOT_TOLD))]
-    assert [(o.cause, o.confidence) for o in outs(partitions)] == [(STUCK, "certain"), (STUCK, "probable"), (NOT_TOLD, "certain")]
+    partitions = rows_of([row(0, absence(at=0)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(at=300, cause=NOT_TOLD))])
+    assert [(o.cause, o.confidence) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [
+        (STUCK, "certain"),
+        (STUCK, "probable"),
+        (NOT_TOLD, "certain"),
+    ]
 
 
 def test_a_process_that_fetches_in_one_of_its_partitions_lives_in_all() -> None:
-    partitions = [row(0, absence(at=0, cause=SLOW)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(broker=3, at=3, cause=NOT_TOLD))]
-    assert [(o.cause, o.confidence) for o in outs(partitions)] == [(SLOW, "certain"), (SLOW, "probable"), (NOT_TOLD, "certain")]
+    partitions = rows_of(
+        [row(0, absence(at=0, cause=SLOW)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(broker=3, at=3, cause=NOT_TOLD))]
+    )
+    assert [(o.cause, o.confidence) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [
+        (SLOW, "certain"),
+        (SLOW, "probable"),
+        (NOT_TOLD, "certain"),
+    ]
     (slow,) = slow_replica.judge(Cluster(), partitions)
     assert (slow.brokers, "fell out of the ISR of 2 partitions" in slow.summary) == ((1,), True)
 
@@ -457,27 +477,31 @@ def test_a_process_that_fetches_in_one_of_its_partitions_lives_in_all() -> None:
 )
 def test_a_slow_cluster_is_told_from_one_that_stands_still(causes: tuple[str, str], said: str) -> None:
     one, other = causes
-    partitions = [
-        row(0, absence(broker=1, at=0, cause=one), absence(broker=3, at=1, cause=other)),
-        row(1, absence(broker=2, leader=3, at=2, cause=one), leader=3),
-    ]
+    partitions = rows_of(
+        [
+            row(0, absence(broker=1, at=0, cause=one), absence(broker=3, at=1, cause=other)),
+            row(1, absence(broker=2, leader=3, at=2, cause=one), leader=3),
+        ]
+    )
     (wide,) = cluster_wide_degradation.judge(Cluster(), partitions)
     assert "All of them " in wide.explanation if said else "All of them " not in wide.explanation
     assert said in wide.explanation
 
 
 def test_unheard_leaders_make_no_finding() -> None:
-    partitions = [row(i, absence(told=False, lasts=None)) for i in range(5)]
+    partitions = rows_of([row(i, absence(told=False, lasts=None)) for i in range(5)])
     for rule in (stuck_replica, culprit_broker, cluster_wide_degradation):
         assert list(rule.judge(Cluster(), partitions)) == []
 
 
 def test_the_leader_all_short_partitions_have_in_common() -> None:
-    partitions = [
-        row(0, *(absence(broker=1, at=20 * i) for i in range(3))),
-        row(1, *(absence(broker=3, at=20 * i + 5) for i in range(3))),
-        row(2, replicas=(1, 3), leader=1),
-    ]
+    partitions = rows_of(
+        [
+            row(0, *(absence(broker=1, at=20 * i) for i in range(3))),
+            row(1, *(absence(broker=3, at=20 * i + 5) for i in range(3))),
+            row(2, replicas=(1, 3), leader=1),
+        ]
+    )
     (found,) = culprit_broker.judge(Cluster(), partitions)
     assert (found.brokers, found.cause, found.severity) == ((2,), "leader", "high")
     assert "keep up with other leaders" in found.explanation
@@ -485,10 +509,12 @@ def test_the_leader_all_short_partitions_have_in_common() -> None:
 
 
 def test_nothing_in_common_is_the_clusters() -> None:
-    partitions = [
-        row(p, *(absence(broker=b, leader=led, at=20 * i + p) for i in range(3)), leader=led)
-        for p, (b, led) in enumerate([(1, 2), (2, 3), (3, 1)])
-    ]
+    partitions = rows_of(
+        [
+            row(p, *(absence(broker=b, leader=led, at=20 * i + p) for i in range(3)), leader=led)
+            for p, (b, led) in enumerate([(1, 2), (2, 3), (3, 1)])
+        ]
+    )
     (found,) = cluster_wide_degradation.judge(Cluster(), partitions)
     assert (found.brokers, found.severity) == ((1, 2, 3), "high")
     assert "at most 3 partitions" in found.explanation
@@ -497,20 +523,22 @@ def test_nothing_in_common_is_the_clusters() -> None:
 
 @pytest.mark.parametrize("cause", [RESTARTED, "stopped", NEW, "reassigned", "log-dir"])
 def test_what_was_planned_or_told_elsewhere_is_no_bad_performance(cause: str) -> None:
-    partitions = [row(p, *(absence(broker=p % 3 + 1, leader=(p + 1) % 3 + 1, at=20 * i, cause=cause) for i in range(4))) for p in range(6)]
+    partitions = rows_of(
+        [row(p, *(absence(broker=p % 3 + 1, leader=(p + 1) % 3 + 1, at=20 * i, cause=cause) for i in range(4))) for p in range(6)]
+    )
     assert degradations(partitions) == []
     assert list(culprit_broker.judge(Cluster(), partitions)) == []
 
 
 def test_a_passing_stall_is_no_more_than_medium() -> None:
-    partitions = [row(p, absence(lasts=5)) for p in range(6)]
+    partitions = rows_of([row(p, absence(lasts=5)) for p in range(6)])
     assert [f.severity for f in culprit_broker.judge(Cluster(), partitions)] == ["medium"]
-    restarts_unseen = [row(p, *(absence(cause=UNKNOWN, at=100 * i) for i in range(4))) for p in range(6)]
+    restarts_unseen = rows_of([row(p, *(absence(cause=UNKNOWN, at=100 * i) for i in range(4))) for p in range(6)])
     assert [f.severity for f in culprit_broker.judge(Cluster(), restarts_unseen)] == ["medium"]
 
 
 def test_counts_that_do_not_add_up_are_said() -> None:
-    partitions = [row(0, absence(cause=CRASHED, lasts=None)), row(1, absence(broker=3, cause=SLOW, at=1, lasts=None)), row(2)]
+    partitions = rows_of([row(0, absence(cause=CRASHED, lasts=None)), row(1, absence(broker=3, cause=SLOW, at=1, lasts=None)), row(2)])
     (gone,) = [f for f in culprit_broker.judge(Cluster(), partitions) if f.cause == "offline"]
     assert gone.severity == "high"
     assert "1 of the 3 partitions" in gone.explanation
@@ -519,14 +547,14 @@ def test_counts_that_do_not_add_up_are_said() -> None:
 
 def test_partitions_that_came_later_are_not_counted() -> None:
     later = {**row(1), "told_from": START + timedelta(hours=1)}
-    assert shared(1, START + timedelta(minutes=5), [row(0), later, row(2, replicas=(1,)), row(3, replicas=(2, 3))]) == 1
-    assert shared(1, None, [row(0), later]) == 2
+    known = shared(rows_of([later, row(0), row(2, replicas=(1,)), row(3, replicas=(2, 3))]))
+    assert known[1] == [datetime.min, START + timedelta(hours=1)] and len(known[2]) == 3
     assert (counted(1), counted(0)) == ("1 partition", "0 partitions")
 
 
 def test_open_absences_hold_an_episode_open() -> None:
-    partitions = [row(0, absence(lasts=None), absence(broker=3, at=90_000))]
-    (one,) = episodes(outs(partitions), lambda o: "all")
+    partitions = rows_of([row(0, absence(lasts=None), absence(broker=3, at=90_000))])
+    (one,) = episodes(outs(partitions, STUCK, SLOW, NOT_TOLD), lambda o: "all")
     assert one.open and one.end is None and one.times == 2
 
 
@@ -534,8 +562,8 @@ def test_new_replicas_of_many_partitions_are_one_finding() -> None:
     s = Story()
     (told,) = [f for f in report(_grown(s, 1)).findings if f.kind == "new-replica"]
     assert told.partition == 0
-    many = [told.__class__(**{**told.__dict__, "partition": i}) for i in range(40)]
-    (one,) = folded(many, RULES)
+    many = [replace(told, partition=i) for i in range(40)]
+    (one,) = folded(many, new_replica.RULE)
     assert (one.partition, len(one.places)) == (None, 40)
     assert one.summary == "40 partitions (t-0, t-1, t-2, t-3 and 36 more): broker 1 was added as a replica and caught up in all of them"
 
@@ -564,8 +592,8 @@ def test_many_under_replicated_partitions_of_one_cause_are_one_finding() -> None
     s.isr(2, 30, [2, 3], 1)
     s.isr(2, 35, [2, 3, 1], 2)
     (one,) = of(report(s.files), "under-replicated")
-    many = [one.__class__(**{**one.__dict__, "partition": i}) for i in range(50)]
-    (told,) = folded(many, RULES)
+    many = [replace(one, partition=i) for i in range(50)]
+    (told,) = folded(many, under_replicated.RULE)
     assert (told.topic, told.partition, told.severity, len(told.places)) == (None, None, "medium", 50)
     assert told.summary == "50 partitions (t-0, t-1, t-2, t-3 and 46 more): broker 1 missing from the ISR for up to 5.0 s"
 

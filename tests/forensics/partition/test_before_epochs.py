@@ -172,7 +172,8 @@ def ranges(found: list[Finding]) -> list[tuple[Range, str, str]]:
     return [(*f.offsets, f.confidence, f.severity) for f in found]
 
 
-PROVEN = (Range(400, 423), "certain", "medium")
+PROVEN = (Range(400, 423), "possible", "medium")
+"""That they are gone is proven; that a producer was told of them is not: the segment's records were not collected."""
 
 
 def test_what_the_log_has_not_reached_again_is_gone_and_what_lies_above_a_standing_high_watermark_probably() -> None:
@@ -263,7 +264,7 @@ def test_of_several_later_leaders_it_is_not_told_which_did_not_have_them() -> No
     files["broker-1/data/replication-offset-checkpoint"] = "0\n1\nclicks 0 400\n"
     modified = {path.replace("broker-2", "broker-1"): at for path, at in known.modified.items()}
     (found,) = of(report(files, modified), "data-loss")
-    assert (found.offsets, found.confidence, found.cause, found.committed) == ((Range(400, 423),), "probable", "unknown", None)
+    assert (found.offsets, found.confidence, found.cause, found.committed) == ((Range(400, 423),), "possible", "unknown", None)
 
 
 @pytest.mark.parametrize("bundle", ["unclean-election-0.8.2.2-zk", "unclean-election-0.10.2.2-zk"])

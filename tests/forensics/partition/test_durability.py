@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.cluster.findings import Findings
 from forensics.model import LEVELS, Finding
 from forensics.partition.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
 from forensics.rules import config_drift
@@ -233,7 +234,9 @@ def lost(topic: str, cause: str, partition: int = 0, **fields: Any) -> Finding:
 
 
 def risks(known: Cluster, rows: Sequence[dict[str, Any]], *findings: Finding) -> dict[str | None, Finding]:
-    found = list(judge(known, rows, findings))
+    by_kind = Findings()
+    by_kind.add(findings)
+    found = list(judge(known, rows, by_kind))
     assert len({f.cause for f in found}) == len(found), "one finding for each setting and value"
     assert all(f.evidence and f.next_steps and f.severity in LEVELS for f in found)
     return {f.cause: f for f in found}

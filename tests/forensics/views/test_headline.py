@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -27,8 +28,8 @@ def loss(**changes: Any) -> Finding:
     return Finding(**{**told, **changes})
 
 
-def state(verdict: str, partition: int = 0, why: str = "why") -> dict[str, Any]:
-    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why}
+def state(verdict: str, partition: int = 0, why: str = "why", begins: datetime | None = None) -> dict[str, Any]:
+    return {"topic": "t", "partition": partition, "verdict": verdict, "why": why, "since": begins, "from_creation": begins is None}
 
 
 CASES = [
@@ -42,6 +43,20 @@ CASES = [
         "excluded",
         "4 offsets that were never committed were cut in 1 partition: producers with acks=0 or acks=1 may miss them. "
         "No committed record was lost: the partition is proven whole.",
+    ),
+    (
+        [loss(committed=False, confidence="possible", offsets=(Range(1, None),))],
+        [state("tail-cut")],
+        "excluded",
+        "An unknown number of offsets that were never committed were cut in 1 partition: producers with acks=0 or acks=1 may miss them, "
+        "and perhaps nobody does. No committed record was lost: the partition is proven whole.",
+    ),
+    (
+        [],
+        [state("intact"), state("intact", 1, begins=datetime(2026, 5, 1, 10)), state("tail-cut", 2, begins=datetime(2026, 5, 1, 11))],
+        "excluded",
+        "No committed record was lost: all 3 partitions are proven whole. "
+        "Of 2 of them, what was before the evidence begins (at the latest at 2026-05-01 11:00:00) is NOT KNOWN.",
     ),
     (
         [],

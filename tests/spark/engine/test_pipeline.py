@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.judge import conclude, judge_partition
-from forensics.model import VERDICTS
+from forensics.judge import VERDICTS, conclude, judge_partition
 from forensics.views.document import Report
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
@@ -76,7 +75,7 @@ def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, identifier = gathered(found)
-        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow().to_pylist()
+        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow()
     finally:
         found.unpersist()
     told = conclude(rows, cluster)

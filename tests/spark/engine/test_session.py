@@ -169,7 +169,7 @@ def test_memory_asked_for_wins() -> None:
 def test_the_zip_for_executors_is_importable_alone(tmp_path: Path) -> None:
     packages = sessions.zip_packages(tmp_path)
     names = zipfile.ZipFile(packages).namelist()
-    assert {"parsers/schemas.py", "spark/log4j2.properties", "forensics/__init__.py"} <= set(names)
+    assert {"parsers/schemas.py", "spark/engine/log4j2.properties", "forensics/__init__.py"} <= set(names)
     assert not any("__pycache__" in name for name in names)
     code = "import parsers.schemas, spark.engine.session; print(parsers.schemas.__file__)"
     done = subprocess.run(

@@ -1,0 +1,198 @@
+"""A replica that left the ISR, and what its cluster tells of its broker, and of the leader that took it out, about that time.
+
+Here: the questions a judgement on an absence asks of the cluster, each answered when it is first asked. Not here: what follows from the answers,
+and what the partition's own lines tell (absences).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from forensics.model import brokers_named, moment
+from forensics.partition.remembered import last_kept
+from spark.cluster.effective import effective, newest, number
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import CONTROLLED, DETECTION, MISSED, SLACK, Away
+from spark.cluster.settings import BROKER, TOPIC, Change
+from spark.cluster.versions import versions
+from spark.events import Event
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
+
+LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
+"""Of brokers of which nothing tells it, and versions that differ."""
+LAG_BY_MESSAGES_UNTIL = (0, 9)
+"""Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
+SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
+PRINTED = timedelta(seconds=5)
+"""A leader's shrink line and the state it leads to are at most so far apart."""
+
+
+class Departure:
+    def __init__(self, broker: int, state: State, timeline: PartitionTimeline, cluster: Cluster) -> None:
+        self.broker, self.leader, self.at = broker, state.leader, state.at
+        self.presence = cluster.presence(broker)
+        self._timeline, self._cluster = timeline, cluster
+
+    @cached_property
+    def heard(self) -> bool:
+        """Lines of its own are in evidence, and begin no later."""
+        lives = self.presence.lives
+        begin = lives[0].begin_at if lives else None
+        return bool(lives) and not (self.at is not None and begin is not None and self.at < begin - SLACK)
+
+    @cached_property
+    def starting(self) -> bool:
+        """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among
+        them, whatever became of it later."""
+        at = self.at
+        if at is None:
+            return False
+        stopped = (a for a in self.presence.aways if a.how == CONTROLLED and a.since is not None and a.since <= at)
+        return bool(self.presence.begun(at - DETECTION, at)) and all(a.until is not None and a.until <= at for a in stopped)
+
+    @cached_property
+    def away(self) -> Away | None:
+        """The span in which it was stopping or gone."""
+        return self.presence.away(self.at) if self.at is not None else None
+
+    def ended_since(self, before: datetime | None) -> Away | None:
+        """The latest end of its process between two states that do not follow each other: it may have been out since then."""
+        if self.at is None:
+            return None
+        ended = ((a, a.event.at) for a in reversed(self.presence.aways) if a.how != MISSED and a.life is not None)
+        return next((a for a, at in ended if at is not None and (before or datetime.min) < at <= self.at + SLACK), None)
+
+    @cached_property
+    def log_dir(self) -> Event | None:
+        """A directory of its logs failed about that time."""
+        near = (
+            self.presence.said("log-dir") if self.at is None else self.presence.between("log-dir", self.at - DETECTION, self.at + DETECTION)
+        )
+        return next(iter(near), None)
+
+    @cached_property
+    def lost(self) -> Event | None:
+        """The controller saw it go just then."""
+        found = self.presence.fenced(self.at - PRINTED, self.at + PRINTED) if self.at is not None else ()
+        return next(iter(found), None)
+
+    def session_lost(self, end: datetime | None) -> Event | None:
+        """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
+        if self.at is None:
+            return None
+        at, until = self.at, min(self.at + DETECTION, end + SLACK) if end is not None else self.at + DETECTION
+        lost = self.presence.fenced(at - PRINTED, at + DETECTION)
+        seen = [e for e in lost if e.writer != self.broker and e.at is not None and e.at <= at + SLACK]
+        own = [e for e in lost if e.writer == self.broker and e.at is not None and at - SLACK <= e.at <= until]
+        return next(iter((*seen, *own)), None)
+
+    @cached_property
+    def lag(self) -> timedelta:
+        return lag_time(self._cluster, self.leader, self.at)
+
+    @cached_property
+    def lag_by_messages(self) -> bool:
+        """Its leader takes out replicas for being too many records behind, too."""
+        return any(v < LAG_BY_MESSAGES_UNTIL for v in versions(self._cluster, self.leader))
+
+    @cached_property
+    def skew(self) -> timedelta:
+        """By which the leader's clock was fast."""
+        node = self._cluster.nodes.get(self.leader)
+        return timedelta(milliseconds=node.clock.skew_ms) if node is not None else timedelta(0)
+
+    @cached_property
+    def pause(self) -> Event | None:
+        """The longest pause of its JVM that takes up half of the lag time or more, before it was taken out."""
+        if self.at is None:
+            return None
+        at, begin, enough = self.at, self.at - self.lag * 1.5, min(self.lag / 2, timedelta(seconds=5))
+        near = self.presence.between("pause", begin - timedelta(minutes=10), at)
+        long = [e for e in near if e.at is not None and min(e.at + lasting(e), at) - max(e.at, begin) >= enough]
+        return max(long, key=lasting, default=None)
+
+    @cached_property
+    def suspension(self) -> Suspension | None:
+        """The replicas of brokers that were suspended together fall out just after they go on: clocks went on without them."""
+        at = self.at
+        found = suspensions(self._cluster) if at is not None else ()
+        return next((s for s in found if at is not None and s.at - PRINTED <= at <= s.at + self.lag * 2 + PRINTED), None)
+
+    def throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
+        """The throttle of a broker's replica of this partition (KIP-73, 0.10.1), as it was first in force between the two times."""
+        settings = self._cluster.settings
+        if not settings.knows(broker):
+            return None
+        rates = [c for c in settings.history(f"{side}.replication.throttled.rate", broker=broker) if c.source == BROKER]
+        lists = [c for c in settings.history(f"{side}.replication.throttled.replicas", topic=self._timeline.topic) if c.source == TOPIC]
+        start, stop = begin or datetime.min, until or datetime.max
+        for at in sorted({start, *(c.at for c in (*rates, *lists) if start < c.at < stop)}):
+            rate, named = _latest(rates, at), _latest(lists, at)
+            if rate is not None and named is not None and self._names(named.value or "", broker):
+                return rate
+        return None
+
+    def _names(self, replicas: str, broker: int) -> bool:
+        return replicas.strip() == "*" or f"{self._timeline.partition}:{broker}" in (part.strip() for part in replicas.split(","))
+
+
+def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
+    """replica.lag.time.max.ms of a leader, else its version's default."""
+    value = number(effective(cluster, "replica.lag.time.max.ms", broker=leader, at=at).value, LAG_TIME_MS)
+    return timedelta(milliseconds=value if 0 < value < 1 << 40 else LAG_TIME_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """All brokers that were heard of stood still from `since` to `at`."""
+
+    since: datetime
+    at: datetime
+    brokers: tuple[int, ...]
+    events: tuple[Event, ...]
+
+    @property
+    def words(self) -> str:
+        return (
+            f"{brokers_named(self.brokers)} printed nothing from {moment(self.since)} on and lost their sessions together at "
+            f"{moment(self.at)}: they were suspended together, as on a machine that sleeps or is paused, and this is its echo"
+        )
+
+
+@last_kept
+def suspensions(cluster: Cluster) -> list[Suspension]:
+    """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
+    stall alone, and a ZooKeeper that is away is complained of."""
+    expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
+    printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
+    found: list[Suspension] = []
+    for first in expired:
+        if first.at is None or (found and first.at <= found[-1].at + DETECTION):
+            continue
+        together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
+        brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
+        earlier = bisect_left(printed, first.at - PRINTED)  # a process that goes on prints before it hears of its session
+        if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
+            found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
+    return found
+
+
+def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> timedelta:
+    """The longest zookeeper.session.timeout.ms of the brokers."""
+    told = (number(effective(cluster, "zookeeper.session.timeout.ms", broker=b, at=at).value, SESSION_MS) for b in brokers)
+    return timedelta(milliseconds=max(told))
+
+
+def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
+    """What was set last before a time, unless it was taken away: what nobody has set yet is not in force."""
+    index = bisect_right(changes, at, key=lambda c: c.at)
+    return changes[index - 1] if index and changes[index - 1].value is not None else None
+
+
+def lasting(event: Event) -> timedelta:
+    return timedelta(milliseconds=min(max(event.duration_ms or 0, 0), 86_400_000))

@@ -1,0 +1,76 @@
+"""Rows of Arrow that are objects only while one looks at them.
+
+Here: a table as a sequence of rows. Not here: which rows there are (forensics.judge), or what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import pyarrow as pa
+
+CHUNK = 1024
+"""Rows of which a column is decoded at once."""
+
+
+class Rows(Sequence[Mapping[str, Any]]):
+    """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def of(self, *names: str) -> Rows:
+        """The same rows with these columns alone."""
+        return Rows(self.table.select(names))
+
+    def __len__(self) -> int:
+        return self.table.num_rows  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for batch in self.table.to_batches(max_chunksize=CHUNK):
+            chunk = _Chunk(batch)
+            yield from (_Row(chunk, at) for at in range(batch.num_rows))
+
+    @overload
+    def __getitem__(self, at: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, at: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
+        return list(self)[at]
+
+
+class _Chunk(dict[str, list[Any]]):
+    """Columns of a batch, each decoded when it is first asked for."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self.batch = batch
+
+    def __missing__(self, name: str) -> list[Any]:
+        self[name] = values(self.batch.column(name))
+        return self[name]
+
+
+class _Row(Mapping[str, Any]):
+    __slots__ = ("at", "chunk")
+
+    def __init__(self, chunk: _Chunk, at: int) -> None:
+        self.chunk, self.at = chunk, at
+
+    def __getitem__(self, name: str) -> Any:
+        return self.chunk[name][self.at]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.chunk.batch.schema.names)
+
+    def __len__(self) -> int:
+        return self.chunk.batch.num_columns  # type: ignore[no-any-return]
+
+
+def values(column: pa.Array) -> list[Any]:
+    """A column's values; those that are equal are one object where that can be had for little."""
+    if not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    coded = column.dictionary_encode()
+    known = coded.dictionary.to_pylist()
+    return [None if code is None else known[code] for code in coded.indices.to_pylist()]

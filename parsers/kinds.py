@@ -1,0 +1,236 @@
+"""The kinds of events: what each states, of what, who states it and what part it plays.
+
+Here: one record a kind, and the classes of kinds that follow: who reads a class asks for it by these attributes, so that a new kind is
+in it at once. Not here: the columns of an event (schemas), or what follows from one (spark, forensics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+
+Scope = Enum("Scope", "PARTITION TOPIC BROKER CLUSTER EVIDENCE")
+"""What the fact is of. All but those of a partition are gathered on the driver, with the exceptions UNGATHERED names."""
+
+
+class By(Flag):
+    """Who states it; several, where one kind is read from the words of several."""
+
+    LEADER = auto()
+    FOLLOWER = auto()
+    REPLICA = auto()
+    """A broker of a replica it has, in whatever role (ReplicaManager, Partition)."""
+    LOG = auto()
+    """kafka.log, which names the directory: the copy that a move between directories fills prints the same."""
+    COORDINATOR = auto()
+    BROKER = auto()
+    CONTROLLER = auto()
+    RECORD = auto()
+    """A record of KRaft's metadata log, of which every node has a copy."""
+    FILE = auto()
+    """A file on a broker's disk."""
+    ZOOKEEPER = auto()
+    TOOL = auto()
+    CLIENT = auto()
+    RUNTIME = auto()
+    """The JVM."""
+    READER = auto()
+    """We, of what we read."""
+
+
+Role = Flag(
+    "Role",
+    "START STATE REFUSED ISR_INTENT ISR ISR_REFUSED APPEND LOAD CUT PLAN EPOCH FETCHING FETCHING_ENDS FETCH_FAILS"
+    " BEGINS UP ENDS LIFE_CYCLE MARKER REGISTERED LOST BACK STOP_SEEN PAUSE LOG_DIR ELECTED SETTING"
+    " TOPIC_MADE TOPIC_GOING TOPIC_GONE CHECKPOINT DESCRIPTION",
+)
+"""What part it plays. ISR: a change that took effect; APPEND: a produce that came to nothing; PLAN: a follower says to where its log is to
+be cut; MARKER: how a log directory was left; LOG_DIR: one failed."""
+PLAIN = Role(0)
+"""A kind of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    name: str
+    scope: Scope
+    by: By
+    role: Role
+    says: str
+
+
+# fmt: off
+_KINDS = (
+    # leadership
+    Kind("leader-start", Scope.PARTITION, By.LEADER, Role.START, "`node` begins to lead at leader_epoch; log_end_offset is its LEO then"),
+    Kind("follower-start", Scope.PARTITION, By.FOLLOWER, Role.START, "`node` begins to follow at leader_epoch; log_end_offset is its LEO then"),
+    Kind("partition-state", Scope.PARTITION, By.REPLICA | By.CONTROLLER | By.ZOOKEEPER, Role.STATE, "a partition's state as a controller decided or sent it, or a broker received it; reason is 'decided', 'sent', 'written' (a leader's ISR change), 'received', 'cached', or 'stored': read from its znode"),
+    Kind("partition-transition", Scope.PARTITION, By.CONTROLLER, PLAIN, "the ZooKeeper controller's state machine moved the partition; reason is 'Old->New', value 'made' where there was none before"),
+    Kind("unclean-election-said", Scope.PARTITION, By.CONTROLLER, PLAIN, "Kafka itself says that a leader was elected outside the ISR"),
+    Kind("election-failed", Scope.PARTITION, By.CONTROLLER, PLAIN, "the controller found no replica it may elect"),
+    Kind("election-requested", Scope.PARTITION, By.CONTROLLER, PLAIN, "an election was asked for; reason is PREFERRED or UNCLEAN, value who asked"),
+    Kind("preferred-election", Scope.PARTITION, By.CONTROLLER, PLAIN, "a preferred leader election completed"),
+    Kind("reassignment", Scope.PARTITION, By.CONTROLLER, PLAIN, "a reassignment step; reason is 'started', 'completed', 'failed' or 'waiting'"),
+    Kind("recovering-mark", Scope.PARTITION, By.LEADER, PLAIN, "the new leader was told that its election was unclean (leaderRecoveryState)"),
+    Kind("follower-kept", Scope.PARTITION, By.FOLLOWER, PLAIN, "`node`, told to follow `leader`, did so already and changes nothing: it neither truncates nor fetches anew"),
+    Kind("become-refused", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a broker could not become leader or follower; reason says why"),
+    # ISR
+    Kind("isr-shrink", Scope.PARTITION, By.LEADER, Role.ISR_INTENT, "a leader intends to shrink the ISR"),
+    Kind("isr-expand", Scope.PARTITION, By.LEADER, Role.ISR_INTENT, "a leader intends to expand the ISR"),
+    Kind("isr-update", Scope.PARTITION, By.LEADER, Role.ISR, "an ISR change took effect, as the leader that made it says"),
+    Kind("isr-written", Scope.PARTITION, By.CONTROLLER, Role.ISR, "an ISR change took effect, as the controller that wrote it for a leader says; broker is the leader, where it is named"),
+    Kind("isr-rejected", Scope.PARTITION, By.LEADER | By.CONTROLLER, Role.ISR_REFUSED, "an ISR change was refused: the leader is not the leader any more, or its view is old; reason 'old-leader-epoch' where that is why"),
+    Kind("append-refused", Scope.PARTITION, By.LEADER, Role.APPEND, "a produce was refused for too small an ISR; count is the required minimum"),
+    Kind("append-error", Scope.PARTITION, By.LEADER, Role.APPEND, "an append failed for another reason"),
+    # the log
+    Kind("log-load", Scope.PARTITION, By.LOG, Role.LOAD, "a log was loaded at start-up; log_end_offset is exact after recovery"),
+    Kind("log-recovery", Scope.PARTITION, By.LOG, Role.LOAD, "a segment is recovered because the last stop was unclean"),
+    Kind("log-corruption", Scope.PARTITION, By.LOG, Role.LOAD, "recovery or reading met bytes that are no valid records"),
+    Kind("log-created", Scope.PARTITION, By.LOG, Role.LOAD, "a log was created empty; reason 'future' for the copy a move between log directories fills (KIP-113); key 'cleanup.policy' where its own settings are told, value that one, null where it is the broker's"),
+    Kind("hw-loaded", Scope.PARTITION, By.REPLICA, Role.LOAD, "HW a replica starts with, from its checkpoint, clamped to its log"),
+    Kind("hw-missing", Scope.PARTITION, By.REPLICA, Role.LOAD, "no HW was checkpointed for the replica"),
+    Kind("replica-added", Scope.PARTITION, By.REPLICA, Role.LOAD, "a broker takes up a replica of the partition, anew or at its start; topic_id as named"),
+    Kind("log-moved", Scope.PARTITION, By.LOG, PLAIN, "the copy took the replica's place: its log lies in another log directory now, whole"),
+    Kind("log-deleted", Scope.PARTITION, By.LOG, PLAIN, "a replica's directory was marked for deletion"),
+    Kind("hw-regression", Scope.PARTITION, By.LOG, PLAIN, "HW went from previous_offset back to high_watermark"),
+    Kind("segment-roll", Scope.PARTITION, By.LOG, PLAIN, "a new segment begins at offset, the LEO then"),
+    Kind("segment-delete", Scope.PARTITION, By.LOG, PLAIN, "segments are deleted; reason is retention-time, retention-size, log-start, truncation, deletion, recovery, roll"),
+    Kind("log-start-move", Scope.PARTITION, By.LOG, PLAIN, "log start offset moved; reason is delete-records, retention, leader (a follower's, after its leader's), snapshot or first append, where it is told"),
+    Kind("producer-snapshot", Scope.PARTITION, By.LOG, PLAIN, "producer state was written at offset, the LEO then"),
+    Kind("truncation", Scope.PARTITION, By.LOG, Role.CUT, "the log was cut to offset; reason 'longer' where only a log that goes beyond it says so"),
+    Kind("truncation-noop", Scope.PARTITION, By.LOG, Role.CUT, "a truncation to offset changed nothing; log_end_offset is exact"),
+    Kind("truncation-below-hw", Scope.PARTITION, By.FOLLOWER | By.LOG, Role.CUT, "a follower truncates below its own HW"),
+    Kind("truncation-plan", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower decides to truncate; reason is 'leader-epoch' or 'high-watermark'"),
+    Kind("fetch-offset-reset", Scope.PARTITION, By.FOLLOWER, Role.PLAN, "a follower moved its fetch offset from previous_offset to offset; reason is 'latest', 'start', 'local-end', or 'tier': its log begins there or beyond, the remote tier has what is below"),
+    Kind("truncation-refused", Scope.BROKER, By.FOLLOWER, PLAIN, "a follower ahead of its leader stops rather than truncate (before 2.0)"),
+    Kind("fetch-broken-off", Scope.BROKER, By.FOLLOWER, PLAIN, "the connection to `broker` was lost in the midst of a fetch"),
+    Kind("epoch-assigned", Scope.PARTITION, By.LOG, Role.EPOCH, "an entry was appended to the leader epoch cache"),
+    Kind("epoch-conflict", Scope.PARTITION, By.LOG, Role.EPOCH, "a new epoch entry removed conflicting ones"),
+    Kind("fetcher-added", Scope.PARTITION, By.FOLLOWER, Role.FETCHING, "a fetcher from `broker` was started at offset; reason 'own-end' up to 2.0: at the follower's log end, from 1.1 on at its high watermark, which is never more"),
+    Kind("fetcher-removed", Scope.PARTITION, By.FOLLOWER, Role.FETCHING_ENDS, "fetching stopped"),
+    Kind("fetch-error", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a fetch failed"),
+    Kind("partition-failed", Scope.PARTITION, By.FOLLOWER, Role.FETCH_FAILS, "a partition's fetching stopped for good"),
+    Kind("topic-id-mismatch", Scope.PARTITION, By.REPLICA, Role.REFUSED, "a replica's log is of another topic of that name: value is the id the cluster has for it, reason the log's"),
+    # brokers
+    Kind("broker-starting", Scope.BROKER, By.BROKER, Role.BEGINS, "a broker process begins"),
+    Kind("controller-starting", Scope.BROKER, By.CONTROLLER, Role.BEGINS, "a KRaft node begins its controller; where it is a broker as well, its process began just before"),
+    Kind("broker-started", Scope.BROKER, By.BROKER, Role.UP, "a broker is up"),
+    Kind("broker-stopping", Scope.BROKER, By.BROKER, Role.ENDS, "an orderly stop begins"),
+    Kind("broker-stopped", Scope.BROKER, By.BROKER, Role.ENDS, "an orderly stop is complete"),
+    Kind("controlled-shutdown", Scope.BROKER, By.BROKER, Role.ENDS, "a broker hands over its leaderships; reason is 'start', 'done', 'retry' or 'failed'"),
+    Kind("broker-signal", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.ENDS, "a process was asked to end by a signal"),
+    Kind("broker-state", Scope.BROKER, By.BROKER, Role.LIFE_CYCLE, "KRaft broker life cycle; reason is the new state"),
+    Kind("clean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was clean"),
+    Kind("unclean-start", Scope.BROKER, By.BROKER, Role.MARKER, "a log directory's last stop was not clean, or it is new (count 0 or null)"),
+    Kind("controller-thread", Scope.BROKER, By.BROKER, PLAIN, "a ZooKeeper broker's controller thread began, once in the life of its process"),
+    Kind("log-directory-new", Scope.BROKER, By.BROKER, PLAIN, "a log directory held no meta.properties when a broker started: it was new, or had been emptied"),
+    Kind("zookeeper-silent", Scope.BROKER, By.BROKER, PLAIN, "the ZooKeeper client of a process heard nothing from `time` for duration_ms and gave its connection up: the server or the network was silent, or the process stood still"),
+    Kind("broker-id-mismatch", Scope.BROKER, By.BROKER, PLAIN, "a broker's data are of another broker: value is the configured id, reason the stored one; brokers where log directories disagree"),
+    Kind("log-dir-error", Scope.BROKER, By.BROKER, PLAIN, "an I/O error that takes its log directory offline"),
+    Kind("log-file-refused", Scope.BROKER, By.BROKER, PLAIN, "the exception below such an error: value is the file of the log directory, where it is named; reason is 'in-use' (Windows renames and deletes no file that is mapped or open), 'missing', 'full', 'read-only', 'io', 'handles' or 'denied'"),
+    Kind("controller-refused", Scope.BROKER, By.BROKER, PLAIN, "a request from an old controller was ignored"),
+    Kind("kafka-version", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "value is the version the process printed"),
+    Kind("start-time", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a process, or a client within it, tells the time it took just before, from the same clock but in UTC: count, milliseconds since 1970"),
+    Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told; key is 'registration' where a controller says so of another node"),
+    Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or a thread of it ended on an error"),
+    Kind("broker-registered", Scope.BROKER, By.BROKER | By.CONTROLLER | By.ZOOKEEPER, Role.REGISTERED, "a broker registered with the controller or in ZooKeeper"),
+    Kind("broker-fenced", Scope.BROKER, By.CONTROLLER, Role.LOST, "the controller fenced `broker`"),
+    Kind("session-expired", Scope.BROKER, By.BROKER, Role.LOST, "a ZooKeeper session expired"),
+    Kind("broker-unfenced", Scope.BROKER, By.CONTROLLER, Role.BACK, "the controller unfenced `broker`"),
+    Kind("shutdown-seen", Scope.BROKER, By.CONTROLLER, Role.STOP_SEEN, "the controller handles the controlled shutdown of `broker`"),
+    Kind("jvm-pause", Scope.BROKER, By.RUNTIME, Role.PAUSE, "all threads of a process stood still from `time` for duration_ms; reason is full, young, mixed, initial-mark, remark, cleanup, degenerated, safepoint, allocation-stall or other, value what the JVM called it"),
+    Kind("log-dir-offline", Scope.BROKER, By.BROKER | By.CONTROLLER, Role.LOG_DIR, "a log directory failed"),
+    Kind("log-dir-partitions", Scope.PARTITION, By.REPLICA | By.CONTROLLER, Role.LOG_DIR, "a partition is offline because its log directory is"),
+    # the cluster
+    Kind("brokers-changed", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the controller saw brokers come or go; reason is added, deleted or bounced, or live: those it found when it was elected"),
+    Kind("controller-resigned", Scope.CLUSTER, By.CONTROLLER, PLAIN, "a controller stopped being active"),
+    Kind("quorum-role", Scope.CLUSTER, By.CONTROLLER, PLAIN, "`node` changes its role in the metadata quorum (reason); `controller` leads it at controller_epoch, where known"),
+    Kind("balance-checked", Scope.CLUSTER, By.CONTROLLER, PLAIN, "the active controller looks for leaders to move back to preferred replicas (auto.leader.rebalance.enable); count the moves it made, where it tells"),
+    Kind("controller-elected", Scope.CLUSTER, By.CONTROLLER | By.ZOOKEEPER, Role.ELECTED, "`controller` became the active controller at controller_epoch"),
+    Kind("znode-missing", Scope.CLUSTER, By.BROKER | By.CONTROLLER, PLAIN, "a znode that Kafka keeps for good (value) was not there; reason is 'no-node', or 'created': it was made anew, as in a new cluster or after ZooKeeper lost its data"),
+    Kind("config", Scope.CLUSTER, By.BROKER | By.CONTROLLER | By.FILE | By.ZOOKEEPER | By.TOOL, Role.SETTING, "a setting: topic null is the broker's, broker null too the cluster's; value null or 'null' takes it away; reason is Kafka's ConfigSource where it is told; a row without key says that all dynamic settings there are are the `count` ones whose names value lists"),
+    # topics and their clients
+    Kind("topic-created", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_MADE, "a topic was created"),
+    Kind("topic-deletion", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GOING, "a topic's deletion started"),
+    Kind("topic-deleted", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GONE, "a topic's deletion completed"),
+    Kind("client-reset", Scope.PARTITION, By.CLIENT, PLAIN, "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation, value its group"),
+    Kind("group-coordinated", Scope.PARTITION, By.COORDINATOR, PLAIN, "a group coordinator names a consumer group (value) whose offsets the partition of __consumer_offsets keeps"),
+    # records of KRaft's metadata log
+    Kind("metadata-topic", Scope.TOPIC, By.RECORD, Role.TOPIC_MADE, "TopicRecord"),
+    Kind("metadata-topic-removed", Scope.TOPIC, By.RECORD, Role.TOPIC_GONE, "RemoveTopicRecord"),
+    Kind("metadata-partition", Scope.PARTITION, By.RECORD, Role.STATE, "PartitionRecord: a full state"),
+    Kind("metadata-partition-change", Scope.PARTITION, By.RECORD, Role.STATE, "PartitionChangeRecord: only what changed"),
+    Kind("metadata-config", Scope.CLUSTER, By.RECORD, Role.SETTING, "ConfigRecord"),
+    Kind("metadata-broker", Scope.BROKER, By.RECORD, Role.REGISTERED, "RegisterBrokerRecord"),
+    Kind("metadata-broker-change", Scope.BROKER, By.RECORD, PLAIN, "fence, unfence or registration change; reason is fenced, unfenced, shutdown, registered or unregistered"),
+    Kind("metadata-feature", Scope.CLUSTER, By.RECORD, PLAIN, "FeatureLevelRecord"),
+    Kind("metadata-leader", Scope.CLUSTER, By.RECORD, Role.ELECTED, "LEADER_CHANGE control record: `controller` leads the quorum at controller_epoch"),
+    # files on a broker's disk
+    Kind("hw-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of replication-offset-checkpoint"),
+    Kind("recovery-point", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of recovery-point-offset-checkpoint: flushed below this offset"),
+    Kind("log-start-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of log-start-offset-checkpoint"),
+    Kind("cleaner-checkpoint", Scope.PARTITION, By.FILE, Role.CHECKPOINT, "row of cleaner-offset-checkpoint: first dirty offset"),
+    Kind("epoch-entry", Scope.PARTITION, By.FILE, Role.EPOCH, "row of leader-epoch-checkpoint: leader_epoch starts at offset"),
+    Kind("epoch-file", Scope.PARTITION, By.FILE, Role.EPOCH, "a leader-epoch-checkpoint was read; count entries (an empty one says so)"),
+    Kind("segment", Scope.PARTITION, By.FILE, PLAIN, "a segment file: offset is its base, log_end_offset after its last valid batch"),
+    Kind("partition-metadata", Scope.PARTITION, By.FILE, PLAIN, "partition.metadata: the topic id of a replica"),
+    Kind("log-directory-identity", Scope.BROKER, By.FILE, PLAIN, "meta.properties: node, cluster id in value, directory id in directory"),
+    Kind("clean-shutdown-file", Scope.BROKER, By.FILE, PLAIN, ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly"),
+    Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: who leads the metadata quorum"),
+    # what Kafka's tools read and say, and what ZooKeeper keeps
+    Kind("assignment", Scope.PARTITION, By.ZOOKEEPER | By.TOOL, PLAIN, "a partition's replicas as a file has them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs"),
+    Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a leader's notification in ZooKeeper that the ISR of a partition changed"),
+    Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition a leader election is asked for by a file"),
+    Kind("reassignment-told", Scope.PARTITION, By.TOOL, PLAIN, "what kafka-reassign-partitions said; reason is started, completed, in-progress, not-active, failed, cancelled or throttled; broker and directory for a move between log directories"),
+    Kind("election-told", Scope.PARTITION, By.TOOL, PLAIN, "what an election tool said of a partition; reason is PREFERRED or UNCLEAN, value is completed, started, not-needed, failed or skipped"),
+    Kind("replica-size", Scope.PARTITION, By.TOOL, PLAIN, "kafka-log-dirs: bytes of a replica of `broker` in a directory, count its offset lag; reason 'future' for the copy of a move"),
+    Kind("offset-told", Scope.PARTITION, By.TOOL, PLAIN, "kafka-get-offsets: offset of a partition; latest is the high watermark, earliest the log start offset"),
+    Kind("describe-partition", Scope.PARTITION, By.TOOL, Role.DESCRIPTION, "partition line of kafka-topics --describe"),
+    Kind("describe-topic", Scope.TOPIC, By.TOOL, Role.DESCRIPTION, "topic line of kafka-topics --describe"),
+    Kind("log-dir-told", Scope.BROKER, By.ZOOKEEPER | By.TOOL, PLAIN, "a log directory of `broker` as kafka-log-dirs or a notification in ZooKeeper tells it; value is its error, null for none"),
+    Kind("quorum-replica", Scope.CLUSTER, By.TOOL, PLAIN, "kafka-metadata-quorum: log_end_offset of `broker` in __cluster_metadata, count its lag; reason is leader, follower or observer"),
+    Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key its name, value the number"),
+    # the evidence
+    Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "what a source is; one per source"),
+    Kind("problem", Scope.EVIDENCE, By.READER, PLAIN, "something that could not be read; reason is a short word, text says what"),
+)
+# fmt: on
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
+
+
+def of(*, scope: Scope | None = None, by: By | None = None, role: Role | None = None) -> frozenset[str]:
+    """The kinds of a scope that one of these states in one of these roles."""
+    return frozenset(
+        k.name
+        for k in KINDS.values()
+        if (scope is None or k.scope is scope) and (by is None or k.by & by) and (role is None or k.role & role)
+    )
+
+
+def named(*names: str) -> frozenset[str]:
+    """These kinds, which no attribute makes a class, for a question of one reader; KeyError on one that is none."""
+    return frozenset(KINDS[name].name for name in names)
+
+
+STARTS = of(role=Role.START)
+RECORDS = of(by=By.RECORD)
+ON_DISK = of(scope=Scope.PARTITION, by=By.FILE)
+"""What a replica's files hold."""
+TAKES_PART = of(role=Role.START | Role.ISR_INTENT | Role.ISR | Role.FETCHING | Role.STATE, by=By.LEADER | By.FOLLOWER | By.REPLICA)
+"""What a process prints of a partition once it leads or follows it."""
+TOPIC_GONE = of(role=Role.TOPIC_GONE)
+OF_DELETION = of(role=Role.TOPIC_GOING | Role.TOPIC_GONE)
+
+UNGATHERED: Mapping[str, str] = {
+    "log-directory-new": "each replica in it tells that it begins empty, and what it had",
+    "zookeeper-silent": "what it may lead to is told: a session that expires",
+    "znode-missing": "in a new cluster as in one whose ZooKeeper lost its data; controller epochs that begin anew tell these apart",
+    "log-dir-error": "that the directory goes offline is told right after it",
+    "log-dir-told": "of one moment; the broker itself tells when a directory fails",
+    "quorum-role": "the metadata quorum's own elections: who led it, its records tell",
+    "quorum-replica": "of one moment, and no partition's replica",
+    "load-metric": "summed up where it is read, by forensics.cluster.balance: a file holds millions",
+}
+"""Kinds of no partition that are not gathered on the driver, and why."""
+GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION) - named(*UNGATHERED)
