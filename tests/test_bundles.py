@@ -47,7 +47,9 @@ def check_losses(report: Report, truth: dict[str, Any], *, tails_open: bool = Fa
     losses = told(report, "data-loss")
     assert {place(f) for f in losses}.isdisjoint(truth["nothing_lost"])
     if tails_open:
-        losses += [f for f in local.spread(report.findings) if f.kind == "data-loss" and f.confidence == "possible" and f.committed is False]
+        losses += [
+            f for f in local.spread(report.findings) if f.kind == "data-loss" and f.confidence == "possible" and f.committed is False
+        ]
     for name, lost in truth["lost"].items():
         really = {o for a, b in lost["offsets"] for o in range(a, b)}
         said = offsets([f for f in losses if place(f) == name])
