@@ -91,6 +91,8 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
     before, state = term.before, term.state
     if before is None or state is None:
         return None
+    if before is state:  # its leader was started anew within it
+        return Contiguous(before, state)
     return between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
 
 
