@@ -20,6 +20,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
@@ -119,6 +120,16 @@ class Wanted:
         """A row of KEPT as one of MERGED; None where it is not asked for."""
         wanted, event = self.choose(row, row["at"], row["broker"])
         return {**row, **stated(event, self.topic_ids)} if wanted else None
+
+    def likely(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Of rows of KEPT those that may be asked for, as far as columns tell."""
+        if self.brokers:
+            rows = rows.filter(pc.is_in(rows["broker"], pa.array(sorted(self.brokers), pa.int32())))
+        if self.since is not None:
+            rows = rows.filter(pc.greater_equal(rows["at"], pa.scalar(self.since, pa.timestamp("us"))))
+        if self.until is not None:
+            rows = rows.filter(pc.less_equal(rows["at"], pa.scalar(self.until, pa.timestamp("us"))))
+        return rows.filter(pc.match_substring(rows["text"], self.text)) if self.text is not None else rows
 
     def _when(self, at: datetime | None) -> bool:
         if at is None:
