@@ -12,12 +12,14 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.judge import found_in
 from forensics.model import Finding, brokers_named
+from forensics.partition.remembered import last_kept
 from forensics.story.lives import Lives, ending
 from forensics.story.narration import narrated
 from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, UNKNOWN, Key, Step, Wanted, placed, said
@@ -63,6 +65,36 @@ def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Find
     if found and found[0].roles is None:
         found[0].roles = dict.fromkeys(story.brokers, UNKNOWN)
     return found
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What any story may tell of its cluster, found once for all of them; events with their place among the cluster's."""
+
+    elections: Sequence[tuple[int, Event]]
+    numbered: Set[int | None]
+    """Controllers whose elections in a numbered epoch are in evidence."""
+    of_topics: Mapping[str | None, Sequence[tuple[int, Event]]]
+    said: Mapping[int, Sequence[tuple[int, Event]]]
+    """What was said of a broker's being there."""
+    own: Mapping[int | None, Sequence[Event]]
+    """What befell a broker, of no single partition, as it told itself."""
+
+
+@last_kept
+def _around(cluster: Cluster) -> _Around:
+    of_topics: dict[str | None, list[tuple[int, Event]]] = defaultdict(list)
+    said: dict[int, list[tuple[int, Event]]] = defaultdict(list)
+    own: dict[int | None, list[Event]] = defaultdict(list)
+    for number, e in enumerate(cluster.events):
+        if e.event == "topic-created" or e.event in _OF_TOPICS:
+            of_topics[e.topic].append((number, e))
+        for broker in dict.fromkeys((*(broker for broker, _ in lost(e)), *found_again(e))):
+            said[broker].append((number, e))
+        if e.event in _OF_BROKERS and _long(e):
+            own[e.writer].append(e)
+    elections = [(number, e) for number, e in enumerate(cluster.events) if e.event in _OF_CONTROLLERS]
+    return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, said, own)
 
 
 class _Story:
@@ -155,7 +187,7 @@ class _Story:
         loads = {id(load.event): load.unclean for load in replica.loads} if replica is not None else {}
         ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"} if replica is not None else {}
         now, reached, spoken = datetime.min, None, None
-        extra = [e for e in self.cluster.of(*_OF_BROKERS) if e.writer == writer and self.covers(e.at) and _long(e)] if lives else []
+        extra = [e for e in _around(self.cluster).own.get(writer, ()) if self.covers(e.at)] if lives else []
         for number, event in enumerate(file_order([*events, *extra, *(lives.events() if lives is not None else ())])):
             if lives is not None and (ended := lives.ended_before(event, spoken)) is not None:
                 rank = 1 if ended.at is not None and ended.at > now else 3
@@ -243,14 +275,19 @@ class _Story:
     def _clusterwide(self) -> Iterator[Step]:
         """Elections of controllers, the topic's own life, and brokers that a controller lost while they were alive."""
         told: set[object] = set()
-        numbered = {e.controller for e in self.cluster.of(*_OF_CONTROLLERS) if e.controller_epoch is not None}
-        for number, e in enumerate(self.cluster.events):
+        around = _around(self.cluster)
+        near = [
+            *around.elections,
+            *around.of_topics.get(self.timeline.topic, ()),
+            *(e for b in self.brokers for e in around.said.get(b, ())),
+        ]
+        for number, e in sorted(dict(near).items()):
             made = e.event == "topic-created" and e.topic == self.timeline.topic
             if not (self._just_made(e.at) if made else self.covers(e.at)):
                 continue
             key = ((self.begin if made else e.at) or datetime.min, 0, -1, number)
             if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in told:
-                if e.controller_epoch is None and e.controller in numbered:
+                if e.controller_epoch is None and e.controller in around.numbered:
                     continue
                 told.add((e.controller, e.controller_epoch))
                 yield Step(
@@ -369,8 +406,8 @@ class _Story:
             if state.at is not None:
                 for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
                     found[broker].append(state.at)
-        for broker, own in self.teller.fenced.items():
-            found[broker].extend(at for at, _ in own)
+        for broker in self.brokers:
+            found[broker].extend(at for at, _ in self.teller.fenced.get(broker, ()))
         return {broker: sorted(times) for broker, times in found.items()}
 
     def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
