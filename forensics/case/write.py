@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -247,34 +247,63 @@ def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:
 
 # rows of partitions
 
+KEY = ("topic", "partition", "cluster")
+KINDS = tuple(name for name in ROW.names if name not in KEY)
+TOGETHER = 1024
+"""Runs of which a piece of a table is made."""
+
 
 @contextmanager
-def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Any]:
-    """Rows of ROW by topic and partition, those of one as they came: a column of them at a time, as a table. They wait on disk, of which no
-    more is held than is written."""
+def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Callable[[str], Iterator[pa.Table]]]:
+    """Rows of ROW by topic and partition, those of one as they came: of a column those that have it, as pieces of a table. They wait on disk;
+    no more is held of them than the pieces in hand, however long they are."""
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, ROW) as out:
         for batch in rows:
             out.write_batch(batch)
     with pa.memory_map(str(path)) as source:
-        batches = pa.ipc.open_file(source)
-        held = [batches.get_batch(i) for i in range(batches.num_record_batches)]
-        runs = sorted((run for n, batch in enumerate(held) for run in _runs(n, batch)), key=lambda run: run[0])
-        slices = [held[n].slice(begin, length) for _, n, begin, length in runs]
+        file = pa.ipc.open_file(source)
+        held = [file.get_batch(i) for i in range(file.num_record_batches)]
+        runs = sorted((run for batch in held for run in _runs(batch)), key=lambda run: run.name)
 
-        def column(name: str) -> Iterator[pa.Table]:
-            for _, some in groupby(enumerate(slices), key=lambda numbered: numbered[0] // 256):
-                table = pa.Table.from_batches([own for _, own in some]).select(["topic", "partition", "cluster", name])
-                table = table.filter(pc.is_valid(table[name]))
-                told = {field.name: pc.struct_field(table[name], field.name) for field in ROW.field(name).type}
-                keys = {key: table[key] for key in ("topic", "partition", "cluster") if key == "cluster" or key not in told}
-                yield pa.table({**told, **keys})
+        def pieces(kind: str) -> Iterator[pa.Table]:
+            own = [run for run in runs if run.kind == kind]
+            for begin in range(0, len(own), TOGETHER):
+                yield _piece(own[begin : begin + TOGETHER], kind)
 
-        yield column
+        yield pieces
     path.unlink()
 
 
-def _runs(number: int, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, int], int, int, int]]:
-    names = enumerate(zip(batch["topic"].to_pylist(), batch["partition"].to_pylist(), strict=True))
-    for name, rows in groupby(names, key=lambda numbered: numbered[1]):
-        places = [at for at, _ in rows]
-        yield name, number, places[0], len(places)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Rows of one partition that follow each other and have the same column."""
+
+    name: tuple[str, int]
+    kind: str
+    batch: pa.RecordBatch
+    begin: int
+    length: int
+
+    def column(self, name: str) -> pa.Array:
+        return self.batch.column(name).slice(self.begin, self.length)
+
+
+def _runs(batch: pa.RecordBatch) -> Iterator[_Run]:
+    which = pa.array([None] * batch.num_rows, pa.string())
+    for kind in KINDS:
+        which = pc.if_else(pc.is_valid(batch.column(kind)), kind, which)
+    alike = zip(*(column.to_pylist() for column in (batch.column("topic"), batch.column("partition"), which)), strict=True)
+    begin = 0
+    for (topic, partition, kind), rows in groupby(alike):
+        length = sum(1 for _ in rows)
+        yield _Run((topic, partition), kind, batch, begin, length)
+        begin += length
+
+
+def _piece(runs: Sequence[_Run], kind: str) -> pa.Table:
+    told = pa.chunked_array([run.column(kind) for run in runs], ROW.field(kind).type)
+    columns = {field.name: pc.struct_field(told, field.name) for field in told.type}
+    for key in KEY:
+        if key == "cluster" or key not in columns:
+            columns[key] = pa.chunked_array([run.column(key) for run in runs], ROW.field(key).type)
+    return pa.table(columns).combine_chunks()
