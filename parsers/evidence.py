@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers import (
     assignments,
@@ -31,12 +32,12 @@ from parsers import (
 )
 from parsers import batches as segments
 from parsers.catalogue.literals import mentions
-from parsers.catalogue.log_file import read_log
+from parsers.catalogue.log_file import read_log_by_columns
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.layouts import Layout
 from parsers.log_pattern import compiled
-from parsers.schemas import Member, Row
+from parsers.schemas import Member, Row, Told
 from parsers.sniff import log_kind, sniff
 from parsers.wrappers.unwrapper import holds_log
 
@@ -116,10 +117,10 @@ class Counted(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
+def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     """Events of one source of a known kind; kinds that state nothing (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
-        yield from read_log(stream, member, kind, layouts)
+        yield from read_log_by_columns(stream, member, kind, layouts)
     elif kind in CHECKPOINT_KINDS:
         yield from checkpoints.read(stream, member, kind)
     elif reader := _READERS.get(kind):
@@ -136,6 +137,9 @@ _TEXT_NAME = re.compile(r"\.(?:log|txt|out|properties|json|csv|tsv|ya?ml|conf|cf
 """Names of files that hold text, rotated and renamed ones too."""
 
 
+_MICRO = timedelta(microseconds=1)
+
+
 class Jumps:
     """Where a log's wall clock goes back by minutes, or over an hour: at most MAX_JUMPS places, the latest."""
 
@@ -148,12 +152,28 @@ class Jumps:
         self.found: deque[Row] = deque(maxlen=self.MAX_JUMPS)
 
     def pass_by(self, row: Row) -> None:
-        at = row.get("time")
-        if at is None or row.get("clock") != "line":
+        if row.get("clock") == "line" and row.get("time") is not None:
+            self._step(row["time"], row.get("line"))
+
+    def pass_by_all(self, batch: pa.RecordBatch) -> None:
+        """The same for many events."""
+        of_line = batch.select(["time", "line"]).filter(pc.and_(pc.equal(batch["clock"], "line"), pc.is_valid(batch["time"])))
+        if not len(of_line):
             return
+        micros = of_line["time"].cast(pa.int64())
+        steps = pc.subtract(micros[1:], micros[:-1])
+        jumps = pc.or_(pc.greater_equal(steps, self.FORWARD // _MICRO), pc.less_equal(steps, -self.BACK // _MICRO))
+        times, lines = of_line["time"], of_line["line"]
+        self._step(times[0].as_py(), lines[0].as_py())
+        for at in pc.indices_nonzero(jumps).to_pylist():
+            self._last = times[at].as_py()
+            self._step(times[at + 1].as_py(), lines[at + 1].as_py())
+        self._last = times[-1].as_py()
+
+    def _step(self, at: datetime, line: int | None) -> None:
         last = self._last
         if last is not None and (at - last >= self.FORWARD or last - at >= self.BACK):
-            self.found.append({"line": row.get("line"), "before": last, "after": at})
+            self.found.append({"line": line, "before": last, "after": at})
         self._last = at
 
 
@@ -167,7 +187,7 @@ def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     return kind
 
 
-def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
+def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays. A log
     of several writers has a `source` event for each (read_log)."""
     collected: dict[str, Row] = {}
@@ -180,6 +200,10 @@ def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()
         whole = io.BufferedReader(counted, HEAD)
         kind = _kind(member, whole.peek(HEAD), layouts)
         for row in parse(whole, member, kind, layouts):
+            if isinstance(row, pa.RecordBatch):
+                jumps[row["source"][0].as_py()].pass_by_all(row)
+                yield row
+                continue
             source = row.get("source") or member.path
             if row["event"] == "source":
                 collected[source] = row["collected"]
@@ -216,7 +240,7 @@ def _source(member: Member, kind: str, counted: Counted | None, collected: Row, 
     return {"event": "source", "source": member.path, "time": member.modified, "clock": "mtime", "collected": facts}
 
 
-def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Row]:
+def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     own: Row | None = None  # of the file read last: what a container finds wrong with it is known only after it
     for member, stream, trouble in read_unit(unit):
@@ -226,7 +250,7 @@ def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Row]:
             own = None
         if stream is not None:
             for row in read_source(member, stream, layouts):
-                if row["event"] == "source" and row["source"] == member.path:
+                if isinstance(row, dict) and row["event"] == "source" and row["source"] == member.path:
                     own = row
                 else:
                     yield row
@@ -242,4 +266,4 @@ def _rows(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Row]:
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
     """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: log4j conversion patterns the user gives;
     raises ValueError when one cannot be compiled."""
-    yield from schemas.batches(_rows(unit, log_patterns))
+    yield from schemas.batches(_told(unit, log_patterns))

@@ -11,6 +11,7 @@ holds. Kafka's own is written out; the others are SHAPES, compiled only when a f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 
 import regex
 
+from parsers.expressions import quick
 from parsers.patterns.pattern import TOPIC, column
 
 STATE_CHANGE = "state.change.logger"
@@ -89,17 +91,52 @@ class Layout:
 
     def read(self, text: str) -> Record | None:
         """The record that begins with this line; None when the line belongs to the record before it."""
-        found = self.line.fullmatch(text)
+        found = self._matched(text)
         if found is None:
             return None
-        time, level, message, logger = found.group("time", "level", "message", "logger")
-        at, utc = (self.when or instant)(time) if time else (None, False)
-        return Record(at, (self.levels or _LEVEL_OF).get(level, ""), message, logger, utc)
+        time, level, message, logger = found
+        at, utc = self.moment(time)
+        return Record(at, self.level(level), message, logger, utc)
 
     def fits(self, text: str) -> bool:
         """Whether the line is a whole record of this layout, with all that stands behind the message."""
         record = self.read(text)
         return record is not None and (self.bare or record.logger is not None)
+
+    def _matched(self, text: str) -> Sequence[str | Any] | None:
+        """The groups time, level, message and logger."""
+        if self.quick is None or not text.isascii():
+            found = self.line.fullmatch(text)
+            return found.group("time", "level", "message", "logger") if found is not None else None
+        expression, places = self.quick
+        quickly = expression.fullmatch(text)
+        if quickly is None:
+            return None
+        time, level, message, other, logger = quickly.group(*places)
+        return time, level, other if message is None else message, logger
+
+    @cached_property
+    def quick(self) -> tuple[re.Pattern[str], Sequence[int]] | None:
+        """`line` for ASCII texts and the places of its groups, the message's twice; None where there is no faster one."""
+        found = quick(self.line.pattern)
+        if found is None or any(len(found.groups[what]) > 1 for what in ("time", "level", "logger")) or len(found.groups["message"]) > 2:
+            return None
+        time, level, logger, message = (found.groups[what] for what in _NAMED)
+        places = (time[0], level[0], message[0], message[-1], logger[0])
+        return found.expression, places
+
+    def level(self, text: str | None) -> str:
+        """The level that is printed so; '' where none is."""
+        return (self.levels or _LEVEL_OF).get(text or "", "")
+
+    def moment(self, text: str | None) -> tuple[datetime | None, bool]:
+        """A time as it is printed, and whether that is UTC."""
+        return self._instant(text) if text else (None, False)
+
+    @cached_property
+    def _instant(self) -> Callable[[str], tuple[datetime | None, bool]]:
+        """Neighbouring lines are of the same moment as a rule."""
+        return lru_cache(maxsize=1 << 12)(self.when or instant)
 
     @cached_property
     def _steps(self) -> tuple[tuple[str, regex.Pattern[str]], ...]:
@@ -172,6 +209,12 @@ def abbreviates(name: str, full: str) -> bool:
         return False
     pairs = zip(short, long[len(long) - len(short) :], strict=True)
     return all(whole.startswith(part) or (at == 0 and whole.endswith(part)) for at, (part, whole) in enumerate(pairs))
+
+
+@lru_cache(maxsize=1 << 14)
+def is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
+    """Whether a logger as it was printed may be one of these."""
+    return logger in loggers or any(abbreviates(logger, name) for name in loggers)
 
 
 _LOGGER = r"[^()\s]+"

@@ -12,12 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 Row = dict[str, Any]
 """One event, keys are field names of EVENTS; an absent key is null."""
+
+Told: TypeAlias = "Row | pa.RecordBatch"
+"""One event, or many of one source, in the order in which the source tells them."""
 
 MAX_TEXT = 4096
 """Characters of raw text an event keeps; longer text is cut, the place stays exact."""
@@ -155,13 +158,30 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
     return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
 
 
-def batches(rows: Iterable[Row], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Rows as record batches of EVENTS, at most `size` rows each."""
-    pending: list[Row] = []
-    for row in rows:
-        pending.append(row)
-        if len(pending) >= size:
-            yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
-            pending = []
-    if pending:
-        yield pa.RecordBatch.from_pylist(pending, schema=EVENTS)
+def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller."""
+    rows: list[Row] = []
+    waiting: list[pa.RecordBatch] = []
+    count = 0
+    for one in told:
+        if isinstance(one, pa.RecordBatch):
+            waiting += [*_batch(rows), one]
+            rows = []
+            count += len(one)
+        else:
+            rows.append(one)
+            count += 1
+        if count >= size:
+            yield from _joined([*waiting, *_batch(rows)], size)
+            rows, waiting, count = [], [], 0
+    yield from _joined([*waiting, *_batch(rows)], size)
+
+
+def _batch(rows: list[Row]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_pylist(rows, schema=EVENTS)] if rows else []
+
+
+def _joined(found: list[pa.RecordBatch], size: int) -> list[pa.RecordBatch]:
+    whole = pa.Table.from_batches(found, schema=EVENTS)
+    joined: list[pa.RecordBatch] = (whole.combine_chunks() if len(found) > 1 else whole).to_batches(max_chunksize=size)
+    return joined

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,11 +37,11 @@ def events_of(*paths: str | Path, log_patterns: Sequence[str] = ()) -> pa.Table:
 
 def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
     """Events of files given by path and content."""
-    rows: list[dict[str, Any]] = []
+    told: list[schemas.Told] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
-        rows.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))
-    return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
+        told.extend(evidence.read_source(Member(path, len(data), None), BytesIO(data)))
+    return pa.Table.from_batches(list(schemas.batches(told)), schema=EVENTS)
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:

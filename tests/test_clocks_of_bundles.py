@@ -28,6 +28,7 @@ from spark.cluster.zones import NOISE_MS, in_zone
 from spark.events import rows
 from tests import local
 from tests.forensics.staged import table
+from tests.told import one_by_one
 
 BUNDLES = Path(__file__).parent.parent / "fixtures" / "bundles"
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("*.tar.gz"))
@@ -69,7 +70,7 @@ def rows_of(name: str) -> tuple[tuple[Member, list[schemas.Row]], ...]:
                 data = content.read()
                 modified = datetime.fromtimestamp(info.mtime, timezone.utc).replace(tzinfo=None)
                 member = Member(info.name, len(data), modified)
-                found.append((member, list(evidence.read_source(member, BytesIO(data)))))
+                found.append((member, list(one_by_one(evidence.read_source(member, BytesIO(data))))))
     return tuple(found)
 
 

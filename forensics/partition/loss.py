@@ -140,13 +140,15 @@ def _removals(timeline: PartitionTimeline) -> list[Removal]:
 
 
 def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
-    """The last leader epoch of what was removed: the last of which the broker's own log knows, or in which it led or came into the ISR by
-    what others say. With that its log was that leader's."""
+    """The last leader epoch of what was removed: the last of which the broker's own log knows, below the cut, too, since epochs rise in a
+    log; or in which it led or came into the ISR by what others say. With that its log was that leader's."""
     if removal.epoch is None or removal.under_epoch is None:
         return removal.epoch
     led = [t.epoch for t in timeline.terms if t.leader == removal.broker]
     joined = [s.leader_epoch for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
-    return max((e for e in (*led, *joined) if removal.epoch < e < removal.under_epoch), default=removal.epoch)
+    kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
+    known = [*led, *joined, *((kept,) if kept is not None else ())]
+    return max((e for e in known if removal.epoch < e < removal.under_epoch), default=removal.epoch)
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:

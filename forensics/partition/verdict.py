@@ -251,13 +251,15 @@ def _after(observed: Observation, term: Term) -> bool:
 
 
 def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
-    """What a replica cut off is told as a loss, or was in the log of the leader it followed."""
+    """What a replica cut off is told as a loss, or was in the log of the leader it followed. Before leader epochs followers cut to their high
+    watermark what they fetch again; what a leader had taken alone comes from nobody."""
     told = {removal for loss in losses(timeline, cluster) for removal in loss.removals}
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)
             had = all(t.at_least >= removal.end for t in later)
-            if removal not in told and later and not had and timeline.has_epochs:
+            own = timeline.has_epochs or any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
+            if removal not in told and later and not had and own:
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from forensics.partition.elections import elections
+from forensics.partition.inheritance import inherited
 from forensics.partition.lineage import Parting, partings, same_batches
 from spark.cluster.facts import Cluster
 from spark.events import Event
@@ -23,7 +24,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             parted.setdefault(found, []).append((one, other))
     for (start, end, proven), pairs in sorted(parted.items()):
         yield _finding(timeline, cluster, Range(start, end), pairs, proven)
-    if not parted:
+    if not parted and not inherited(timeline, cluster):  # in a log that was brought from another cluster that cluster's epochs stand, too
         yield from (_by_epochs(timeline, p) for p in partings(timeline) if _stays(p, timeline))
 
 

@@ -27,7 +27,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, after in pairwise(recorded):
         for broker in sorted(set(after.isr) - set(before.isr)):
             last = _last(broker, after, _standing(cluster))
-            if last is not None and last.reason in _AWAY:
+            if last is not None and last.reason in _AWAY and _in_one_file(last, after.event):
                 yield _finding(broker, after, last, timeline)
 
 
@@ -48,6 +48,13 @@ def _last(broker: int, state: State, standing: Mapping[int | None, Sequence[tupl
     told = standing.get(broker, ())
     before = bisect_left(told, state.event.metadata_offset or 0, key=lambda item: item[0])
     return told[before - 1][1] if before else None
+
+
+def _in_one_file(earlier: Event, later: Event) -> bool:
+    """All that the log said in between is in evidence: a snapshot tells how things stood, not what came before, and a segment, whose name
+    is its first offset, has all from there on."""
+    base = later.source.rpartition("/")[2].partition(".")[0]
+    return base.isdigit() and int(base) <= (earlier.metadata_offset or 0) + 1
 
 
 def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline) -> Finding:

@@ -7,14 +7,17 @@ line with a literal is (matching).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import regex
 from ahocorasick_rs import BytesAhoCorasick
 
+from parsers.catalogue.columns import by_columns
 from parsers.catalogue.text import LOG_MARK
-from parsers.layouts import LOG4J, Layout, abbreviates, prefix
+from parsers.layouts import LOG4J, Layout, abbreviates, is_one_of, prefix
 from parsers.patterns import PATTERNS
 from parsers.patterns.loggers import RELEVANT_LOGGERS
 from parsers.patterns.pattern import Pattern
@@ -22,6 +25,29 @@ from parsers.patterns.pattern import Pattern
 _MIN_LITERAL = 4
 _WITHIN_WORD = regex.compile(r"\w\w")
 _FULL = LOG4J.logged
+
+
+class Tried(NamedTuple):
+    """A pattern as it is put to a line."""
+
+    pattern: Pattern
+    fullmatch: Callable[[str], re.Match[str] | None] | None
+    """None where it takes more than this line, or an expression that `re` does not know."""
+    tells: bool
+    by_columns: bool
+    names: tuple[str, str]
+    """Columns event and pattern."""
+
+
+def _put(pattern: Pattern) -> Tried:
+    quick = pattern.quick
+    return Tried(
+        pattern,
+        quick.expression.fullmatch if quick is not None else None,
+        pattern.event != "irrelevant",
+        by_columns(pattern),
+        (pattern.event, pattern.name),
+    )
 
 
 class Literals:
@@ -38,6 +64,7 @@ class Literals:
         names = {f"{before}{name}{after}" for before, after in logged for name in _names(before, after)}
         self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in sorted(names))])
         self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
+        self.tried = lru_cache(maxsize=1 << 14)(self._tried)
 
     def find(self, data: bytes) -> list[tuple[int, int, int]]:
         """(literal, start, end) of every occurrence, by end; literals may overlap."""
@@ -51,6 +78,10 @@ class Literals:
         """Patterns to try on a line with these literals, in the order of the catalogue."""
         ranks = {rank for hit in hits if hit < len(self.ranks) for rank in self.ranks[hit]}
         return tuple(self.patterns[rank] for rank in sorted(ranks))
+
+    def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Tried, ...]:
+        """Those of them that this logger prints."""
+        return tuple(_put(pattern) for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
 
 
 def _without_logger(pattern: Pattern) -> Sequence[str]:

@@ -16,7 +16,7 @@ from parsers.catalogue.text import line_end
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
-from parsers.schemas import Member, Row, problem
+from parsers.schemas import Member, Row, Told, problem
 from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Unwrapper
 from parsers.wrappers.writers import Writers
@@ -37,23 +37,30 @@ def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layo
     `path#writer`, and each of these has a `source` row too. Damage gives `problem` rows: 'out-of-range', 'long-line',
     'slow-line', 'binary-noise', 'read-error', 'unknown-layout', 'no-date', 'many-writers'.
     """
-    return LogFile(member, kind, layouts).rows(stream)
+    return cast(Iterator[Row], LogFile(member, kind, layouts).rows(stream))
+
+
+def read_log_by_columns(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+    """The same events, many of them as batches: what lines of one statement have in common is done for many of them at once."""
+    return LogFile(member, kind, layouts, columns=True).rows(stream)
 
 
 class LogFile(Reading):
     """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
 
-    def __init__(self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False) -> None:
-        super().__init__(member, member.path, kind, layouts, irrelevant=irrelevant)
+    def __init__(
+        self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
+    ) -> None:
+        super().__init__(member, member.path, kind, layouts, irrelevant=irrelevant, columns=columns)
         self.pending = b""  # what follows the chunk
         self.cut_short = False
         self.unwrapper = Unwrapper(layouts)
         self.writers = Writers(
-            Unwrapped(member, member.path, kind, layouts),
-            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts),
+            Unwrapped(member, member.path, kind, layouts, columns=columns),
+            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, columns=columns),
         )
 
-    def rows(self, stream: BinaryIO) -> Iterator[Row]:
+    def rows(self, stream: BinaryIO) -> Iterator[Told]:
         self.pending = self._block(stream, b"")
         if self.pending.startswith(UTF16):
             stream = cast(BinaryIO, Decoded(stream, self.pending))
@@ -64,7 +71,7 @@ class LogFile(Reading):
             yield from self._plain(stream)
         yield from self.end()
 
-    def _plain(self, stream: BinaryIO) -> Iterator[Row]:
+    def _plain(self, stream: BinaryIO) -> Iterator[Told]:
         self.layouts.written = self.member.modified if len(self.pending) < CHUNK else None
         self.layouts.learn(self.pending)
         for data in self._chunks(stream):
@@ -79,7 +86,7 @@ class LogFile(Reading):
                 yield {**problem("long-line", text, line=self.line, byte=begin), "source": self.source}
                 self.cut_short = False
 
-    def chunk(self, data: bytes) -> Iterator[Row]:
+    def chunk(self, data: bytes) -> Iterator[Told]:
         begin = self._wrapped_from(data)
         yield from super().chunk(data[:begin])
         if self.wrapped_at < 0 and begin < len(data):
@@ -93,7 +100,7 @@ class LogFile(Reading):
     def _wraps(self, line: bytes) -> bool:
         return self.unwrapper.wraps(line)
 
-    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Row]:
+    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
         """Events of what follows `offset`: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
         for line in self.unwrapper.lines(outer):

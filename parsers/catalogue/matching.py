@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import regex
 
-from parsers.layouts import STATE_CHANGE, Layout, Record, abbreviates, prefix
+from parsers.layouts import STATE_CHANGE, Layout, Record, is_one_of, prefix
 from parsers.patterns.pattern import Pattern
 
 LONG_MESSAGE = 2048
@@ -40,7 +39,7 @@ class Seen:
 
 def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False) -> regex.Match[str] | None:
     """The match of a pattern with a message; `bare`: no logger is printed, so any may have said it. Raises TimeoutError."""
-    if pattern.loggers and not (bare if logger is None else _is_one_of(logger, pattern.loggers)):
+    if pattern.loggers and not (bare if logger is None else is_one_of(logger, pattern.loggers)):
         return None
     if len(message) > LONG_MESSAGE:
         return pattern.compiled.fullmatch(message, timeout=_PATIENCE)
@@ -55,11 +54,6 @@ def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str |
     if found is None:
         return f"{record.message}\n{rest}", record.logger
     return f"{record.message}\n{rest[: found.start()]}{rest[found.end() :]}", found.groupdict().get("logger")
-
-
-@lru_cache(maxsize=1 << 14)
-def _is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
-    return logger in loggers or any(abbreviates(logger, name) for name in loggers)
 
 
 def readings_of(seen: Seen) -> Sequence[tuple[Mapping[str, Any], str]]:

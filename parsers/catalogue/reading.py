@@ -8,22 +8,23 @@ A line without a literal costs no Python at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import regex
-
+from parsers.catalogue.columns import Columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
-from parsers.catalogue.literals import relevant
+from parsers.catalogue.literals import Tried, relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
+from parsers.catalogue.quickly import search
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
 from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern, check, column
-from parsers.schemas import MAX_TEXT, Member, Row, problem
+from parsers.schemas import MAX_TEXT, Member, Row, Told, problem
 
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
@@ -32,11 +33,17 @@ SAME_MOMENT = timedelta(seconds=1)
 class Reading:
     """The state of one walk through the plain lines of one writer, chunk by chunk."""
 
-    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False) -> None:
+    direct = True
+    """The chunk's lines are the file's own."""
+
+    def __init__(
+        self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
+    ) -> None:
         self.member = member
         self.source = source
         self.kind = kind
         self.irrelevant = irrelevant
+        self.columns = Columns(source) if columns else None
         self.layouts = LayoutsInUse(layouts)
         self.survey = Survey()
         self.offset = 0  # of the chunk's first byte
@@ -52,11 +59,17 @@ class Reading:
         self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
 
-    def chunk(self, data: bytes) -> Iterator[Row]:
+    def chunk(self, data: bytes) -> Iterator[Told]:
         """Events of a piece of whole lines."""
         self.layouts.learn(data)
         self.survey.chunk(data, self.layouts, self._byte_at)
-        yield from self._search(data)
+        self.owner_at, self.known = -1, 0
+        self.layouts.new_chunk()
+        at: int | None = 0
+        while at is not None:
+            at = yield from self._search(data, at) if self.columns is None else search(self, data, at, self.columns)
+        if self.columns is not None:
+            yield from self.columns.flush()
         self.owner = self.survey.tail
         self.offset += len(data) if self.wrapped_at < 0 else self.wrapped_at
         self.unended = not data.endswith(b"\n")
@@ -103,17 +116,21 @@ class Reading:
         """The byte of the file that a byte of the chunk is."""
         return self.offset + at
 
-    def _search(self, data: bytes) -> Iterator[Row]:
-        self.owner_at, self.known = -1, 0
-        self.layouts.new_chunk()
-        at: int | None = 0
-        while at is not None:
-            at = yield from self._search_from(data, at)
-
-    def _search_from(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
+    def _search(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
         """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
         literals = self.layouts.literals
-        hits = literals.find(data[base:] if base else data)
+        for floor, line, begin, end, ids in self._lines(data, base):
+            yield from self.look(data, begin, end, ids)
+            if self.wrapped_at >= 0:
+                return None
+            if self.layouts.literals is not literals:
+                self.line = line
+                return floor
+        return None
+
+    def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
+        """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
+        hits = self.layouts.literals.find(data[base:] if base else data)
         at, count, floor = 0, len(hits), base
         while at < count:
             start = hits[at][1] + base
@@ -124,17 +141,34 @@ class Reading:
             after = at + 1
             while after < count and hits[after][1] + base < end:
                 after += 1
-            yield from self._look(data, begin, end, tuple([hit[0] for hit in hits[at:after]]))
-            if self.wrapped_at >= 0:
-                return None
-            if self.layouts.literals is not literals:
-                self.line = line
-                return floor
+            yield floor, line, begin, end, tuple([hit[0] for hit in hits[at:after]])
             at, floor = after, end
         self.line += data.count(b"\n", floor)
-        return None
 
-    def _look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
+    def pass_by(self, record: Record | None, begin: int, known: int, layout: Layout) -> None:
+        """Takes note of a record that was read elsewhere, in this layout; without it, only that it is at `begin`."""
+        self.layouts.latest = layout
+        self.unread = self.told = False
+        self.known = known
+        if record is not None:
+            self.owner, self.owner_at = record, begin
+
+    def tell(self, one: Tried, found: re.Match[str], context: Mapping[str, Any], seen: Seen, columns: Columns) -> None:
+        """Adds the events of a line that a pattern claims."""
+        if one.by_columns:
+            place, when = self._place(seen), self._when(seen)
+            near = self.near(when[0]) if "node" not in context else None
+            level = self.owner.level if self.owner else None
+            columns.add(one.pattern, found.groups(), context, (*place, *when, *one.names, level or None, self._raw(seen), near), seen.text)
+            return
+        assert one.pattern.quick is not None
+        try:
+            for row in self._events(one.pattern, one.pattern.quick.groupdict(found), context, seen):
+                columns.add_row(row)
+        except ValueError as error:
+            columns.add_row(self._problem("out-of-range", f"{error}: {seen.text}", seen))
+
+    def look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
         """Events of the line at [begin, end), which holds these literals."""
         self.survey.hits += 1
         raw = data[begin:end]
@@ -185,18 +219,18 @@ class Reading:
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
                     self.told = True
-                    yield from self._events(pattern, found, readings[0][0], whole)
+                    yield from self._events(pattern, found.groupdict(), readings[0][0], whole)
                     return
                 continue
             for context, message in readings:
                 found = apply(pattern, message, seen.logger, seen.bare)
                 if found is not None:
-                    yield from self._events(pattern, found, context, seen)
+                    yield from self._events(pattern, found.groupdict(), context, seen)
                     return
         if self.layouts.literals.names_logger(ids) and not self.unread:
-            self._count_unrecognised(seen)
+            self.count_unrecognised(seen)
 
-    def _events(self, pattern: Pattern, found: regex.Match[str], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
+    def _events(self, pattern: Pattern, groups: Mapping[str, str | None], context: Mapping[str, Any], seen: Seen) -> Iterable[Row]:
         if pattern.event == "irrelevant" and not self.irrelevant:
             return ()
         line, byte = self._place(seen)
@@ -211,18 +245,18 @@ class Reading:
             "pattern": pattern.name,
             "level": (self.owner.level or None) if self.owner else None,
             "text": self._raw(seen),
-            "near": self._near(time) if "node" not in context else None,
+            "near": self.near(time) if "node" not in context else None,
             "mode": pattern.mode,
             **context,
         }
         for name in pattern.columns:
-            value = found[name]
+            value = groups[name]
             if value is not None:
                 row[name] = column(name, value)
         row.update(pattern.fixed)
         if pattern.explode is None:
             return (row,) if self._placed(row) else ()
-        row["_groups"] = found.groupdict()
+        row["_groups"] = groups
         rows = [check(made) for made in pattern.explode(row)]
         for made in rows:
             made.pop("_groups", None)
@@ -233,7 +267,7 @@ class Reading:
         them it means something else."""
         return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None
 
-    def _near(self, time: datetime | None) -> int | None:
+    def near(self, time: datetime | None) -> int | None:
         """The writer named last, if that was in the same moment."""
         if self.named is None or time is None or self.named[1] is None or abs(time - self.named[1]) > SAME_MOMENT:
             return None
@@ -282,7 +316,7 @@ class Reading:
         before = data.count(b"\n", begin, seen.begin)
         return Seen(text, message, logger, begin, end, bare=self.layouts.latest.bare and logger is None, lines_before=before, noise=noise)
 
-    def _count_unrecognised(self, seen: Seen) -> None:
+    def count_unrecognised(self, seen: Seen) -> None:
         logger, level = seen.logger, self.owner.level if self.owner else "INFO"
         if logger is None:
             logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)

@@ -17,7 +17,7 @@ from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import Reading
 from parsers.catalogue.text import text_of
 from parsers.layouts import Layout
-from parsers.schemas import MAX_TEXT, Member, Row
+from parsers.schemas import MAX_TEXT, Member, Row, Told
 from parsers.wrappers.unwrapper import Line, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
@@ -26,8 +26,10 @@ _WITNESSES, _SURE = 300, 3
 class Unwrapped(Reading):
     """The walk through what one writer's lines hold."""
 
-    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout]) -> None:
-        super().__init__(member, source, kind, layouts)
+    direct = False
+
+    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, columns: bool = False) -> None:
+        super().__init__(member, source, kind, layouts, columns=columns)
         self.lines: list[Line] = []
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
@@ -35,7 +37,7 @@ class Unwrapped(Reading):
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, line: Line, limit: int) -> Iterator[Row]:
+    def add(self, line: Line, limit: int) -> Iterator[Told]:
         """Events of the lines so far, once there are `limit` bytes of them."""
         self.lines.append(line)
         self.size += len(line.text) + 1
@@ -43,7 +45,7 @@ class Unwrapped(Reading):
         if self.size >= limit:
             yield from self.flush()
 
-    def flush(self, *, last: bool = False) -> Iterator[Row]:
+    def flush(self, *, last: bool = False) -> Iterator[Told]:
         """Events of the lines kept; unless these are the last, the last record waits for what follows."""
         if not self.lines:
             return

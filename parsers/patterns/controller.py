@@ -7,7 +7,9 @@ a prefix) and controller.log. Not here: what brokers make of its requests (leade
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
 
 import regex
 
@@ -35,7 +37,8 @@ _BROKER_STATE = regex.compile(r"brokerId=(-?\d+)")
 _RECOVERY_STATE = regex.compile(r"(?i)leaderRecoveryState[:=] ?(\w+)")
 
 
-def partition_state(text: str) -> Row:
+@lru_cache(maxsize=1 << 12)
+def partition_state(text: str) -> Mapping[str, Any]:
     """Columns named by a printed partition state; absent or `null` fields give no column.
 
     Reads LeaderAndIsr as JSON (to 1.0) and as case class (1.1..3.9, with `isrWithBrokerEpoch` from 3.5), the tuple
@@ -72,7 +75,7 @@ def _by_controller(row: Row) -> Iterator[Row]:
 
 def _with_state(row: Row) -> Iterator[Row]:
     groups = row["_groups"]
-    state = partition_state(groups["_state"] or "") | partition_state(groups.get("_assignment") or "")
+    state = {**partition_state(groups["_state"] or ""), **partition_state(groups.get("_assignment") or "")}
     if groups.get("_new"):
         state["value"] = f"{groups['_old']}->{groups['_new']}"
     # the prefix names the epoch of the writer, the state that of the controller which last changed it

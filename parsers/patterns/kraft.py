@@ -73,7 +73,7 @@ def _after_previous(row: Row) -> Iterator[Row]:
 
 
 def _assignment_change(row: Row) -> Iterator[Row]:
-    change = partition_state(row["_groups"]["_record"])
+    change = dict(partition_state(row["_groups"]["_record"]))
     if change.get("leader") == -2:  # PartitionChangeRecord: leader unchanged
         del change["leader"]
     under_way = change.get("adding_replicas") or change.get("removing_replicas")

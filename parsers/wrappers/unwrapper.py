@@ -155,7 +155,8 @@ class Unwrapper:
     def _deeper(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
         found = self._once(peeled.text, peeled.form) if depth < MAX_DEPTH and not peeled.final else None
         if found is None:
-            yield line._replace(text=peeled.text, host=peeled.host, utc=peeled.utc, writer=_joined(self._section, peeled.writer))
+            writer = _joined(self._section, peeled.writer) if self._section else peeled.writer
+            yield Line(peeled.text, line.line, line.byte, line.raw, writer, peeled.host, peeled.utc)
             return
         for inner in found:
             inner.writer = inner.writer or peeled.writer

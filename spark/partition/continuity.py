@@ -32,7 +32,8 @@ class Gap:
     epochs: range
     """Leader epochs of which nothing is known."""
     changes: int | None
-    """Changes of the partition's state within known leader epochs that nobody tells; 0 where epochs are missing, None: nobody counted them."""
+    """Changes of the partition's state within known leader epochs that nobody tells; 0 where epochs are missing, None: nobody counted them.
+    Below 0 the later state has no higher partition epoch than the one before: they are of two lives of the name, mixed."""
 
     def __str__(self) -> str:
         if self.epochs:
@@ -40,6 +41,10 @@ class Gap:
             return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
         if self.changes is None:
             return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
+        if self.changes < 0:
+            return (
+                f"two states contradict each other: after partition epoch {self.before.partition_epoch} came {self.after.partition_epoch}"
+            )
         several = self.changes > 1
         return f"{self.changes} change{'s' if several else ''} of the partition's state {'are' if several else 'is'} not in evidence"
 
@@ -50,5 +55,5 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         return Gap(before, after, range(before.leader_epoch + 1, after.leader_epoch), 0)
     if before.partition_epoch is not None and after.partition_epoch is not None:
         lacking = after.partition_epoch - before.partition_epoch - 1
-        return Gap(before, after, range(0), lacking) if lacking > 0 else Contiguous(before, after)
+        return Gap(before, after, range(0), lacking) if lacking else Contiguous(before, after)
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)

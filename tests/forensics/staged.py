@@ -23,6 +23,7 @@ from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 from tests import local
 from tests.local import spread
+from tests.told import one_by_one
 
 Files = Mapping[str, str | bytes]
 START = datetime(2026, 11, 21, 1, 53, 0)
@@ -31,13 +32,14 @@ _STAMP = re.compile(rb"(?m)^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 
 def table(files: Files, modified: Mapping[str, datetime] | None = None, *, shuffled: int | None = None) -> pa.Table:
     """Events of files; `shuffled` deals the rows anew as a cluster of machines might, with that seed."""
-    rows: list[schemas.Row] = []
+    told: list[schemas.Told] = []
     for path, content in files.items():
         data = content.encode() if isinstance(content, str) else content
-        rows.extend(evidence.read_source(Member(path, len(data), (modified or {}).get(path)), BytesIO(data)))
+        told.extend(evidence.read_source(Member(path, len(data), (modified or {}).get(path)), BytesIO(data)))
     if shuffled is not None:
-        random.Random(shuffled).shuffle(rows)
-    return pa.Table.from_batches(list(schemas.batches(rows)), schema=EVENTS)
+        told = list(one_by_one(told))
+        random.Random(shuffled).shuffle(told)
+    return pa.Table.from_batches(list(schemas.batches(told)), schema=EVENTS)
 
 
 def report(files: Files, modified: Mapping[str, datetime] | None = None) -> Report:

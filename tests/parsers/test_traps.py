@@ -36,6 +36,7 @@ from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import of, report, timeline
+from tests.told import one_by_one
 
 SC = "state.change.logger"
 FETCHER = "kafka.server.ReplicaFetcherThread"
@@ -49,7 +50,7 @@ def line(second: float, level: str, message: str, logger: str) -> str:
 def read(path: str, content: bytes | str, modified: datetime | None = None) -> list[Row]:
     """Events of one file without its `source` event."""
     data = content.encode() if isinstance(content, str) else content
-    return [r for r in read_source(Member(path, len(data), modified), BytesIO(data)) if r["event"] != "source"]
+    return [r for r in one_by_one(read_source(Member(path, len(data), modified), BytesIO(data))) if r["event"] != "source"]
 
 
 def told(message: str, logger: str = "kafka.log.Log", level: str = "INFO") -> dict[str, Any]:

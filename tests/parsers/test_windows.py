@@ -16,6 +16,7 @@ from parsers.evidence import read_source
 from parsers.patterns import PATTERNS
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Member, Row
+from tests.told import one_by_one
 
 _PATH = re.compile(r"(?<![\w./\\-])(?!/(?:brokers|controller\w*|admin|config|kafka|isr_change_notification)\b)/(?:[\w.-]+/)*[\w.-]+")
 """A path of a sample, unless it is one of ZooKeeper's."""
@@ -89,7 +90,7 @@ def test_a_backslash_in_a_setting_escapes_as_java_has_it(written: str, read: str
 
 
 def _read(path: str, content: bytes) -> list[Row]:
-    return list(read_source(Member(path, len(content), datetime(2024, 5, 1)), BytesIO(content)))
+    return list(one_by_one(read_source(Member(path, len(content), datetime(2024, 5, 1)), BytesIO(content))))
 
 
 def _told(rows: list[Row]) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.records import records
 from parsers.schemas import Member, Row
+from tests.told import one_by_one
 
 BEGIN = datetime(2026, 11, 20, 22, 15, 38, 147000)
 TRACE = "\njava.io.IOException: Connection to 2 was disconnected\n\tat org.apache.kafka.clients.X.y(X.java:1)"
@@ -331,7 +332,7 @@ def test_lines_that_begin_records_in_no_layout_do_not_take_the_time_of_the_recor
 
 def test_log_in_a_learned_layout_is_a_log_under_any_name() -> None:
     data = "\n".join(lines("{logger}  {level}  {time}  {message}", "millis")).encode()
-    rows = list(read_source(Member("broker-1/output.txt", len(data), None), BytesIO(data)))
+    rows = list(one_by_one(read_source(Member("broker-1/output.txt", len(data), None), BytesIO(data))))
     assert rows[-1]["collected"]["layout"] == "%c  %p  %d{UNIX_MILLIS}  %m%n"
 
 

@@ -1,0 +1,102 @@
+"""Expressions in two forms: `regex`'s, which holds all that patterns and layouts say, and the standard library's, which is faster.
+
+Here: the second made of the first, where both mean the same. Not here: any expression.
+
+On the recorded lines `re` takes half the time of `regex`, and a third to an eighth of what RE2 takes to tell the groups of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+_TOKEN = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P=(?P<again>\w+)\)|\((?:\?P<(?P<name>\w+)>|\?(?:i?:|<?[=!]))?|\)(?P<repeated>[*+{])?|[^\\\[()|]+|\|",
+    re.DOTALL,
+)
+_Path = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Quick:
+    """An expression that matches the same ASCII texts in the same way, each of its groups once."""
+
+    expression: re.Pattern[str]
+    groups: Mapping[str, Sequence[int]]
+    """The groups of each name, the first one last: of those that take part in a match the first counts."""
+
+    @cached_property
+    def _others(self) -> Sequence[tuple[str, Sequence[int]]]:
+        return [(name, places) for name, places in self.groups.items() if len(places) > 1]
+
+    def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
+        """The groups by name, as the first expression tells them."""
+        texts = found.group(0, *[places[0] for places in self.groups.values()])
+        told: dict[str, str | None] = dict(zip(self.groups, texts[1:], strict=True)) if self.groups else {}
+        for name, places in self._others:
+            told[name] = next((found[at] for at in places if found[at] is not None), None)
+        return told
+
+
+def quick(expression: str) -> Quick | None:
+    """None where `re` does not know the syntax, or it could not be told which group of a name was matched last."""
+    places: dict[str, list[int]] = defaultdict(list)
+    paths: dict[str, list[_Path]] = defaultdict(list)
+    again: set[str] = set()
+    repeated: set[int] = set()
+    pieces: list[str] = []
+    path: list[tuple[int, int]] = [(0, 0)]
+    opened = numbered = at = 0
+    while at < len(expression):
+        found = _TOKEN.match(expression, at)
+        if found is None or expression.startswith("(?", at) != found[0].startswith("(?"):
+            return None
+        at, piece = found.end(), found[0]
+        if name := found["again"]:
+            again.add(name)
+            piece = _again(places[name])
+        elif piece == "|":
+            path[-1] = (path[-1][0], path[-1][1] + 1)
+        elif piece[0] == "(":
+            opened += 1
+            path.append((opened, 0))
+            if name := found["name"]:
+                numbered += 1
+                paths[name].append(tuple(path))
+                places[name].append(numbered)
+                piece = "("
+            elif piece == "(":
+                numbered += 1
+        elif piece[0] == ")":
+            group, _ = path.pop()
+            if found["repeated"]:
+                repeated.add(group)
+        pieces.append(piece)
+    if any(repeated & {group for path in found for group, _ in path} for found in paths.values() if len(found) > 1):
+        return None
+    if not all(_in_turn(one, other, name in again) for name, found in paths.items() for one, other in combinations(found, 2)):
+        return None
+    try:
+        return Quick(re.compile("".join(pieces)), {name: found[::-1] for name, found in places.items()})
+    except re.error:
+        return None
+
+
+def _again(places: Sequence[int]) -> str:
+    """What one of these groups matched, of which only one can have."""
+    first, *others = places
+    return f"(?({first})(?:\\{first})|{_again(others)})" if others else f"(?:\\{first})"
+
+
+def _in_turn(one: _Path, other: _Path, exclude: bool) -> bool:
+    """Whether the second group is matched after the first or, if they must exclude each other, in another branch."""
+    for (group, branch), (of_other, another) in zip(one, other, strict=False):
+        if group != of_other:
+            return not exclude
+        if branch != another:
+            return True
+    return False  # one is in the other
