@@ -1,6 +1,6 @@
 """`kafka-forensics analyze`: the main job, from evidence to verdicts.
 
-Here: the options, where results go. Not here: reading, judging or the words of the report.
+Here: the options, those of every report, and where results go. Not here: reading, judging or the words of the report.
 """
 
 from __future__ import annotations
