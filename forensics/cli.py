@@ -17,6 +17,7 @@ from forensics.views.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
+    "report": "Tell what a case holds that analyze has kept.",
     "inspect": "Say what was collected, and what is missing.",
     "timeline": "Tell one partition's story, a lane for each broker.",
     "merge": "Print the log lines of all brokers in one order of time.",
@@ -49,11 +50,13 @@ class Lazy(click.Group):
 def cli() -> None:
     """Find out from the files of Kafka brokers which records were lost in an incident, when and why.
 
-    Point it at what was collected: directories, archives or single files of brokers' logs and data directories.
+    Point it at what was collected: directories, archives or single files of brokers' logs and data directories;
+    or, for an answer in a second, at a case that analyze made of them.
 
     \b
       kafka-forensics analyze incident.tar.gz
       kafka-forensics analyze broker-1/ broker-2/ broker-3/ --json report.json
+      kafka-forensics analyze incident.tar.gz --case incident.case
 
     Results go to stdout, progress to stderr. Exit codes: 0 done, 1 findings at or above --fail-on, 2 unusable input or usage.
     The evidence is only read, never changed.

@@ -60,8 +60,12 @@ VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
-    """Rows of VERDICTS for one timeline. Deleted generations of a topic give findings, but no state."""
-    found = list(found_in(timeline, cluster))
+    """Rows of VERDICTS for one timeline."""
+    yield from verdicts_of(timeline, cluster, list(found_in(timeline, cluster)))
+
+
+def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
+    """Rows of VERDICTS for one timeline in which this was found. Deleted generations of a topic give findings, but no state."""
     for finding in found:
         yield {"cluster": cluster.number, "finding": finding.row(), "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:

@@ -45,12 +45,16 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
+    return gather(of_cluster(table), options)
+
+
+def of_cluster(table: pa.Table) -> pa.Table:
     kinds = pa.array(sorted(GATHERED))
     leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
-    return gather(table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False))), options)
+    return table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False)))
 
 
-def _sorted(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
+def identified(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
     batches = [identifier.apply(b) for b in table.to_batches()]
     whole = pa.Table.from_batches(batches, schema=IDENTIFIED)
     whole = whole.filter(pc.and_(pc.is_valid(whole["topic"]), pc.is_valid(whole["partition"])))
@@ -59,7 +63,7 @@ def _sorted(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
 
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
     cluster, identifier = gathered(table)
-    for topic, partition, events in by_partition(_sorted(table, identifier)):
+    for topic, partition, events in by_partition(identified(table, identifier)):
         yield from built(topic, partition, events, cluster)
 
 
@@ -67,7 +71,7 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, identifier = gathered(table, options)
     named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    told = conclude(pa.Table.from_batches(judged(_sorted(table, identifier), cluster, judge_partition, VERDICTS), VERDICTS), cluster)
+    told = conclude(pa.Table.from_batches(judged(identified(table, identifier), cluster, judge_partition, VERDICTS), VERDICTS), cluster)
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from forensics.cli import cli
 from forensics.cluster.balance import measures, ratios
-from forensics.commands.analyze import _measures, weight
+from forensics.commands.analyze import weight
+from forensics.commands.found import measures_of
 from forensics.model import LEVELS, Finding
 from forensics.views.document import Report
 from tests import local
@@ -149,7 +150,7 @@ def test_on_spark_as_in_one_process(session: SparkSession, tmp_path: Path) -> No
     (tmp_path / "topics-describe.txt").write_text(described)
     events = read(session, units([str(tmp_path)]))
     cluster, identifier = gathered(events)
-    found = _measures(identified(events, identifier), cluster)
+    found = measures_of(identified(events, identifier), cluster)
     assert list(found) == list(local.report(local.events_of(tmp_path)).cluster.measures)
     assert {(m.broker, m.metric): (m.mean, m.count) for m in found}[1, "cpu"] == (70, 2)
     assert measures([]) == []

@@ -1,83 +1,112 @@
 """`kafka-forensics analyze`: the main job, from evidence to verdicts.
 
-Here: the options, the two Spark jobs in a row, where results go. Not here: reading, judging or the words of the report.
+Here: the options, those of every report, and where results go. Not here: reading, judging or the words of the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.found import Found, InEvidence, open_case, open_found
 from forensics.commands.output import TIMES, json_option, write_json
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from forensics.judge import Asked
     from forensics.views.document import Report
-    from spark.cluster.facts import Cluster, Measure
+    from spark.cluster.facts import Cluster
 
-LOAD_METRICS = "load-metrics"
-"""Kind of the sources that hold load as the user measured it."""
+F = TypeVar("F", bound=Callable[..., Any])
 LEVELS = ("info", "low", "medium", "high", "critical")
+
+
+def report_options(command: F) -> F:
+    """What is told of all that was found, and how."""
+    for decorate in (
+        click.option("--topic", "topics", multiple=True, help="Only findings of this topic (may be repeated)."),
+        click.option(
+            "--partition", "partitions", multiple=True, type=int, help="Only findings of this partition number (may be repeated)."
+        ),
+        click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated)."),
+        click.option("--since", type=TIMES, help="Only findings that end after this time (UTC)."),
+        click.option("--until", type=TIMES, help="Only findings that begin before this time (UTC)."),
+        json_option("Write the report as JSON; '-' is stdout, in place of the summary."),
+        click.option(
+            "--weight",
+            "weights",
+            multiple=True,
+            metavar="METRIC=W",
+            callback=lambda _context, _option, given: dict(map(weight, given)),
+            help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
+        ),
+        click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe."),
+    ):
+        command = decorate(command)
+    return command
 
 
 @click.command("analyze")
 @evidence_options
-@click.option("--topic", "topics", multiple=True, help="Only findings of this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, help="Only findings of this partition number (may be repeated).")
-@click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated).")
+@report_options
 @click.option(
-    "--since",
-    type=TIMES,
-    help="Only findings that end after this time (UTC).",
+    "--case",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep what was found in this directory, from which every command answers.",
 )
-@click.option(
-    "--until",
-    type=TIMES,
-    help="Only findings that begin before this time (UTC).",
-)
-@json_option("Write the report as JSON; '-' is stdout, in place of the summary.")
-@click.option(
-    "--weight",
-    "weights",
-    multiple=True,
-    metavar="METRIC=W",
-    help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
-)
-@click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe.")
+@click.option("--force", is_flag=True, help="Replace the case that is there.")
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
     clock_offsets: tuple[str, ...],
     master: str | None,
+    case: Path | None,
+    force: bool,
+    **asked: Any,
+) -> None:
+    """Say what was lost, when and why.
+
+    All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
+    files, nested as they were collected; or a case that was made of it. The summary goes to stdout; --json FILE writes everything.
+    """
+    if case is not None:
+        from forensics.case.write import check
+
+        check(case, paths, force=force)
+    progress = Progress()
+    found = open_found(paths, timezone, clock_offsets, master, progress)
+    if case is not None:
+        if not isinstance(found, InEvidence):
+            raise Unusable(f"{paths[0]}: it is a case already")
+        found.keep(case, progress)
+        found = open_case(str(case))
+    report(found, progress, **asked)
+
+
+def report(
+    found: Found,
+    progress: Progress,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
     since: datetime | None,
     until: datetime | None,
     json_file: str | None,
-    weights: tuple[str, ...],
+    weights: dict[str, float],
     fail_on: str | None,
 ) -> None:
-    """Say what was lost, when and why.
-
-    All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
-    files, nested as they were collected. The summary goes to stdout; --json FILE writes everything.
-    """
-    progress = Progress()
-    weighed = dict(map(weight, weights))
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
-    opened.cluster.weights = weighed
+    """Tells what was found; arguments are those of report_options."""
+    found.cluster.weights = weights
     with progress.stage("Judging partitions"):
-        report = _report(opened, paths, _asked(topics, partitions))
-    report = _narrowed(report, topics, partitions, brokers, since, until)
-    _write(report, json_file)
-    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in report.findings):
+        whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
+    told = _narrowed(whole, topics, partitions, brokers, since, until)
+    _write(told, json_file)
+    if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
 
@@ -85,29 +114,14 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
     return lambda topic, partition: (not topics or topic in topics) and (not partitions or partition in partitions)
 
 
-def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
-    from forensics.judge import OF_REPORT, VERDICTS, conclude, judge_partition, with_facts
+def _report(found: Found, asked: Asked | None) -> Report:
+    from forensics.judge import OF_REPORT, with_facts
     from forensics.views.document import Report
-    from spark.engine.pipeline import identified, verdicts
 
-    known = identified(opened.events, opened.identifier)
-    opened.cluster.measures = _measures(known, opened.cluster)
-    _check_weights(opened.cluster)
-    told = conclude(verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow(), opened.cluster, asked)
-    return Report(opened.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *paths))
-
-
-def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
-    """Means of the user's load metrics; a job of its own, for evidence that holds any."""
-    if not any(s.kind == LOAD_METRICS for s in cluster.sources):
-        return ()
-    from pyspark.sql import functions as F
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    from forensics.cluster.balance import MEASURES, measures, sums
-
-    found = events.where(F.col("event") == "load-metric").mapInArrow(sums, from_arrow_schema(MEASURES))
-    return measures(found.toArrow().to_pylist())
+    found.measure()
+    _check_weights(found.cluster)
+    told = found.conclusion(asked)
+    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.paths))
 
 
 def weight(text: str) -> tuple[str, float]:

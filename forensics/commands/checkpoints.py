@@ -1,21 +1,21 @@
 """`kafka-forensics checkpoints`: the checkpoint and epoch files of all brokers side by side.
 
-Here: the options and the two Spark jobs. Not here: the comparison (forensics.partition.side_by_side) or its words (report.checkpoints).
+Here: the options. Not here: the comparison (forensics.partition.side_by_side) or its words (report.checkpoints).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.found import Found, InEvidence, open_found
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from forensics.views.checkpoints import Comparison
 
 
@@ -44,52 +44,35 @@ def command(
     --against PATH, also what changed in between.
     """
     progress = Progress()
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
-    before = open_evidence(against, timezone, clock_offsets, master, progress, beside=opened) if against else None
+    found = open_found(paths, timezone, clock_offsets, master, progress)
+    before = None
+    if against:
+        from forensics.case.read import is_case
+
+        if not isinstance(found, InEvidence) or any(is_case(Path(path)) for path in against):
+            raise Unusable("--against compares the files themselves: give it, and PATH, the evidence that the cases were made of")
+        before = InEvidence(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
-        found = _compared(opened, before, paths, against, topics, partitions, everything)
-    if json_file is not None and write_json(found.json(), json_file):
+        compared = _compared(found, before, topics, partitions, everything)
+    if json_file is not None and write_json(compared.json(), json_file):
         return
     from rich.console import Console
 
     from forensics.views.checkpoints import show
 
-    show(found, Console(highlight=False))
+    show(compared, Console(highlight=False))
 
 
-def _compared(
-    opened: Opened,
-    before: Opened | None,
-    paths: Sequence[str],
-    against: Sequence[str],
-    topics: Sequence[str],
-    partitions: Sequence[int],
-    everything: bool,
-) -> Comparison:
-    from forensics.partition.side_by_side import BEFORE, SCHEMA, as_before, comparison
+def _compared(found: Found, before: Found | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:
+    from forensics.partition.side_by_side import BEFORE
     from forensics.views.checkpoints import Comparison
-    from spark.engine.pipeline import identified, verdicts
 
-    events = identified(opened.events, opened.identifier)
-    if before is not None:
-        events = events.unionByName(as_before(identified(before.events, before.identifier)))
-    events = _chosen(events, topics, partitions)
-    judge = comparison(opened.cluster, before.cluster if before is not None else None, everything=everything)
-    rows = verdicts(events, opened.cluster, judge, SCHEMA).toArrow().to_pylist()
+    rows = found.compared(topics, partitions, before, everything=everything)
+    against = before.paths if before is not None else ()
 
     def shown(place: str) -> str:
         if place.startswith(BEFORE) and before is not None:
             return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(against))
-        return opened.identifier.shown(place)
+        return found.identifier.shown(place)
 
-    return Comparison(opened.cluster, rows, shown, ("checkpoints", *paths, *(f"--against={path}" for path in against)), everything)
-
-
-def _chosen(events: DataFrame, topics: Sequence[str], partitions: Sequence[int]) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    if topics:
-        events = events.where(F.col("topic").isin(*topics))
-    if partitions:
-        events = events.where(F.col("partition").isin(*partitions))
-    return events
+    return Comparison(found.cluster, rows, shown, ("checkpoints", *found.paths, *(f"--against={path}" for path in against)), everything)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, evidence_options
+from forensics.commands.found import open_found
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
@@ -36,9 +37,9 @@ def command(
     from forensics.judge import VERDICTS, conclude
     from forensics.views.document import Report
 
-    opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
-    told = conclude(VERDICTS.empty_table(), opened.cluster)
-    report = Report(opened.cluster, told.findings, told.partitions, command=("inspect", *paths))
+    found = open_found(paths, timezone, clock_offsets, master, Progress())
+    told = conclude(VERDICTS.empty_table(), found.cluster)
+    report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"

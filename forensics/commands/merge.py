@@ -20,7 +20,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, evidence_options
+from forensics.commands.found import Found, open_found
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
@@ -82,9 +83,9 @@ def command(
     changed. Stack traces stay with their line, and what two copies of a log both hold comes once.
     """
     progress = Progress()
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress, keep=False)
+    found = open_found(paths, timezone, clock_offsets, master, progress, keep=False)
     with progress.stage("Sorting"):
-        blocks = _blocks(opened, _wanted(opened, **asked), json_file is not None)
+        blocks = _blocks(found, _wanted(found, **asked), json_file is not None)
         first = next(blocks, None)
     if first is None:
         click.echo("No line is like that.", err=True)
@@ -93,7 +94,7 @@ def command(
 
 
 def _wanted(
-    opened: Opened,
+    found: Found,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
@@ -116,17 +117,13 @@ def _wanted(
         level=level,
         loggers=loggers,
         text=text,
-        topic_ids=opened.identifier.topics,
+        topic_ids=found.identifier.topics,
     )
 
 
-def _blocks(opened: Opened, wanted: Wanted, as_json: bool) -> Iterator[str]:
-    from spark.engine.merge import merged, merger, stream
-
-    context = click.get_current_context()
-    reading = merger(opened.cluster, opened.identifier, wanted, context.meta.get(LOG_PATTERNS, ()), stated=as_json)
-    show: Show = json_line if as_json else lines_of(opened.cluster, coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
-    return stream(merged(opened.events.sparkSession, opened.units, reading), show)
+def _blocks(found: Found, wanted: Wanted, as_json: bool) -> Iterator[str]:
+    show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    return found.merged(wanted, show, stated=as_json)
 
 
 def _write(blocks: Iterable[str], json_file: str | None) -> None:

@@ -1,6 +1,6 @@
 """`kafka-forensics plan`: election and reassignment files that would repair what was found. Nothing is ever executed.
 
-Here: the options, the Spark jobs, where files go, and what the plan rests on. Not here: planning (forensics.cluster.repair), how the
+Here: the options, where files go, and what the plan rests on. Not here: planning (forensics.cluster.repair), how the
 cluster stands (forensics.cluster.standing), the files and the words (report.plan).
 """
 
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.found import open_found
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -50,19 +51,21 @@ def command(
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    found = open_found(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
-        found = _planned(opened, gone, live, kafka_version, batch, ("plan", *paths))
+        from forensics.cluster.standing import partitions
+
+        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
     if out is not None:
-        _write(found, Path(out))
+        _write(planned, Path(out))
     if json_file:
-        sys.stdout.write(found.json())
+        sys.stdout.write(planned.json())
         return
     from rich.console import Console
 
     from forensics.views.plan import show
 
-    show(found, Console(highlight=False), out=out)
+    show(planned, Console(highlight=False), out=out)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
@@ -87,17 +90,6 @@ def _write(found: Overview, directory: Path) -> None:
             (directory / name).write_text(content, encoding="utf-8")
     except OSError as error:
         raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
-
-
-def _planned(
-    opened: Opened, gone: Sequence[int], live: Sequence[int], kafka_version: str | None, batch: int, command: Sequence[str]
-) -> Overview:
-    from forensics.cluster.standing import SCHEMA, partitions, standing
-    from spark.engine.pipeline import identified, verdicts
-
-    events = identified(opened.events, opened.identifier)
-    rows = verdicts(events, opened.cluster, standing, SCHEMA).toArrow().to_pylist()
-    return overview(opened.cluster, partitions(rows), gone, live, kafka_version, batch, command)
 
 
 def overview(

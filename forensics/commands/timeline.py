@@ -1,23 +1,19 @@
 """`kafka-forensics timeline`: one partition's story in the terminal, a lane for each broker.
 
-Here: the options, the Spark job that makes the story where the partition's events are, where it goes. Not here: what is told
-(forensics.story) or how it looks (report.lanes).
+Here: the options, where the story goes. Not here: what is told (forensics.story) or how it looks (report.lanes).
 """
 
 from __future__ import annotations
 
 import difflib
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.found import open_found
 from forensics.commands.output import TIMES, json_option, write_json
-
-if TYPE_CHECKING:
-    from forensics.story.step import Wanted
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
@@ -51,39 +47,22 @@ def command(
     from forensics.story.step import Wanted
 
     progress = Progress()
-    opened = open_evidence(paths, timezone, clock_offsets, master, progress)
+    found = open_found(paths, timezone, clock_offsets, master, progress)
     with progress.stage(f"Telling {topic}-{partition}"):
-        rows = _story(opened, topic, partition, Wanted(since, until, everything))
+        rows = found.story(topic, partition, Wanted(since, until, everything))
     if not rows:
-        raise Unusable(_unknown(opened, topic, partition))
+        raise Unusable(_unknown(found.partitions(), topic, partition))
     _write(rows, topic, partition, json_file)
 
 
-def _story(opened: Opened, topic: str, partition: int, wanted: Wanted) -> list[dict[str, Any]]:
-    """Rows of STORY, the oldest generation of the topic first."""
-    from pyspark.sql import functions as F
-
-    from forensics.story.assembly import tell
-    from forensics.story.step import STORY
-    from spark.engine.pipeline import identified, verdicts
-
-    own = opened.events.where((F.col("topic") == topic) & (F.col("partition") == partition))
-    known = identified(own, opened.identifier)
-    rows = verdicts(known, opened.cluster, partial(tell, wanted=wanted), STORY, ways=1).toArrow().to_pylist()
-    return sorted(rows, key=lambda r: (r["generation"], r["number"]))
-
-
-def _unknown(opened: Opened, topic: str, partition: int) -> str:
+def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
     """A line that says what there is in place of what was asked for."""
-    from pyspark.sql import functions as F
-
     from forensics.views.text import clean
 
-    of_partitions = opened.events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
-    if partitions := sorted(r[0] for r in of_partitions.where(F.col("topic") == topic).select("partition").distinct().collect()):
+    if partitions := sorted(number for name, number in known if name == topic):
         shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")
         return clean(f"Nothing is told of partition {partition} of {topic}; of this topic the evidence names {shown}.")
-    names = sorted(r[0] for r in of_partitions.select("topic").distinct().collect())
+    names = sorted({name for name, _ in known})
     close = difflib.get_close_matches(topic, names, CLOSE, 0.5) or names[:CLOSE]
     if not close:
         return "The evidence names no topic."

@@ -216,10 +216,8 @@ def compare(
         *_places(latest, timeline, cluster, listed),
         *(_put_aside(c) for c in aside if c.disk.state != "delete" or not latest),  # after a reassignment one awaits its deletion
     ]
-    verdict = _verdict(latest.values(), remarks, changes)
-    whole = everything or verdict in (ODD, DIFFER)
     now = timeline.standing
-    yield {
+    row = {
         "topic": timeline.topic,
         "partition": timeline.partition,
         "generation": timeline.generation,
@@ -228,12 +226,18 @@ def compare(
         "leader_epoch": now.leader_epoch,
         "isr": list(now.isr) if now.leader is not None else None,
         "replicas": list(timeline.assigned) or None,
-        "verdict": verdict,
+        "verdict": _verdict(latest.values(), remarks, changes),
         "moved": bool(changes),
-        "copies": [c.row() for c in (*(c for _, found in sorted(by_broker.items()) for c in found), *aside)] if whole else None,
-        "remarks": [r.row() for r in remarks] if whole else None,
-        "changes": changes if whole else None,
+        "copies": [c.row() for c in (*(c for _, found in sorted(by_broker.items()) for c in found), *aside)],
+        "remarks": [r.row() for r in remarks],
+        "changes": changes,
     }
+    yield row if everything else brief(row)
+
+
+def brief(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row of SCHEMA without the copies of replicas that agree."""
+    return row if row["verdict"] in (ODD, DIFFER) else {**row, "copies": None, "remarks": None, "changes": None}
 
 
 def copies(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, list[Copy]]:

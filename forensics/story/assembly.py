@@ -1,7 +1,7 @@
-"""The steps of one partition's story, in the order of their cause, and the lanes after each.
+"""The steps of one partition's story, in the order of their cause.
 
-Here: which states, lives, events, gaps and findings are told, their order, and the state of each broker's lane. Not here: the
-lives of brokers (lives), the words (words), or the folding and the schema (step).
+Here: which states, lives, events, gaps and findings are told, and their order. Not here: the lives of brokers (lives), the words (words),
+the lanes after each step and the folding (narration), or the schemas (step).
 
 Order: changes of state by leader epoch and partition epoch; each broker's own events as its files have them, never before the
 state of the epoch they name; clocks only decide between brokers.
@@ -11,31 +11,18 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.judge import found_in
-from forensics.model import Evidence, Finding, brokers_named, quote
+from forensics.model import Finding, brokers_named
+from forensics.partition.remembered import last_kept
 from forensics.story.lives import Lives, ending
-from forensics.story.step import (
-    DOWN,
-    IN_SYNC,
-    LEADER,
-    MOST,
-    MOST_OF_ALL,
-    NONE,
-    OUT,
-    UNKNOWN,
-    Key,
-    Step,
-    Wanted,
-    aside,
-    folded,
-    placed,
-    said,
-)
+from forensics.story.narration import narrated
+from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, UNKNOWN, Key, Step, Wanted, placed, said
 from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
 from parsers.kinds import ON_DISK, Role, Scope, of
 from spark.cluster.facts import Cluster
@@ -48,8 +35,6 @@ from spark.partition.timeline import PartitionTimeline
 
 MAX_LANES = 64
 """Hostile lines name any number of brokers."""
-QUOTED = 3
-"""Pieces of evidence of an entry."""
 QUICK = timedelta(seconds=2)
 """A leader that begins so soon after the controller's decision is told together with it."""
 SILENT = timedelta(minutes=10)
@@ -58,8 +43,6 @@ AFTER = timedelta(seconds=10)
 """Others went on for so long after a broker's last line; a topic's deletion is printed so long after its last event."""
 SETTLES = timedelta(seconds=10)
 PAUSE_MS = 1_000
-MAX_TEXT = 500
-"""Characters of an entry's words; more is cut with a sign."""
 
 _OF_BROKERS = of(scope=Scope.BROKER, role=Role.LOG_DIR | Role.PAUSE)
 _OF_CONTROLLERS = of(role=Role.ELECTED)
@@ -70,17 +53,55 @@ _ISR_INTENTS = of(role=Role.ISR_INTENT)
 
 def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
     """Rows of STORY for one timeline, in order. Bounded, whatever the timeline holds."""
-    story = _Story(timeline, cluster, list(found_in(timeline, cluster)), wanted)
-    limit = MOST_OF_ALL if wanted.everything else MOST
-    for number, row in enumerate(story.rows(limit)):
+    told = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
+    for number, row in enumerate(narrated(told, wanted)):
         yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
+
+
+def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
+    """The steps of a timeline in order, the first with roles. Without `everything` only those that are told in brief."""
+    story = _Story(timeline, cluster, findings, everything)
+    found = story.ordered()
+    if found and found[0].roles is None:
+        found[0].roles = dict.fromkeys(story.brokers, UNKNOWN)
+    return found
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What any story may tell of its cluster, found once for all of them; events with their place among the cluster's."""
+
+    elections: Sequence[tuple[int, Event]]
+    numbered: Set[int | None]
+    """Controllers whose elections in a numbered epoch are in evidence."""
+    of_topics: Mapping[str | None, Sequence[tuple[int, Event]]]
+    said: Mapping[int, Sequence[tuple[int, Event]]]
+    """What was said of a broker's being there."""
+    own: Mapping[int | None, Sequence[Event]]
+    """What befell a broker, of no single partition, as it told itself."""
+
+
+@last_kept
+def _around(cluster: Cluster) -> _Around:
+    of_topics: dict[str | None, list[tuple[int, Event]]] = defaultdict(list)
+    said: dict[int, list[tuple[int, Event]]] = defaultdict(list)
+    own: dict[int | None, list[Event]] = defaultdict(list)
+    for number, e in enumerate(cluster.events):
+        if e.event == "topic-created" or e.event in _OF_TOPICS:
+            of_topics[e.topic].append((number, e))
+        for broker in dict.fromkeys((*(broker for broker, _ in lost(e)), *found_again(e))):
+            said[broker].append((number, e))
+        if e.event in _OF_BROKERS and _long(e):
+            own[e.writer].append(e)
+    elections = [(number, e) for number, e in enumerate(cluster.events) if e.event in _OF_CONTROLLERS]
+    return _Around(elections, {e.controller for _, e in elections if e.controller_epoch is not None}, of_topics, said, own)
 
 
 class _Story:
     """The steps of one timeline, gathered from its states, its brokers' streams and what lies around them."""
 
-    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], wanted: Wanted) -> None:
-        self.timeline, self.cluster, self.findings, self.wanted = timeline, cluster, findings, wanted
+    def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], everything: bool) -> None:
+        self.timeline, self.cluster, self.findings, self.everything = timeline, cluster, findings, everything
         self.teller = Teller(timeline, cluster, findings)
         self.brokers = lanes(timeline)
         self.lane_set = frozenset(self.brokers)
@@ -98,90 +119,13 @@ class _Story:
         self.recorded = any(s.source == "metadata" for s in timeline.states)
         """The metadata log itself tells the states."""
 
-    # rows
-
-    def rows(self, limit: int) -> Iterator[dict[str, Any]]:
-        steps = self._ordered()
-        shown, held = self._swept(steps)
-        window = [i for i, step in enumerate(shown) if self.wanted.holds(step.at)]
-        previous: Mapping[int, str] = dict.fromkeys(self.brokers, UNKNOWN)
-        told = 0
-        for first, last in folded([shown[i] for i in window], everything=self.wanted.everything, limit=limit):
-            if window[first] > told:
-                previous = held[window[first] - 1]
-                yield _left_out(window[first] - told, previous)
-            status = held[window[last]]
-            if first == last:
-                yield self._row(shown[window[first]], previous, status)
-            else:
-                yield self._fold([shown[i] for i in window[first : last + 1]], status)
-            previous, told = status, window[last] + 1
-        if told < len(shown):
-            yield _left_out(len(shown) - told, held[-1])
-
-    def _row(self, step: Step, before: Mapping[int, str], after: Mapping[int, str]) -> dict[str, Any]:
-        state = step.state
-        about = {b for b in self.brokers if step.state is not None and before[b] != after[b]}
-        if step.broker is not None:
-            about.add(step.broker)
-        return {
-            "time": step.at,
-            "epoch": state.known_epoch if state is not None else step.epoch,
-            "partition_epoch": state.partition_epoch if state is not None else None,
-            "kind": step.kind,
-            "tone": step.tone,
-            "broker": step.broker,
-            "text": _bounded(step.words()),
-            "repeats": step.repeats,
-            "first": step.at,
-            "last": step.last or step.at,
-            "lanes": [{"broker": b, "status": after[b], "marked": b in about} for b in self.brokers],
-            "evidence": [_quoted(e) for e in (step.quoted or quote(step.evidence))[:QUOTED]],
-        }
-
-    def _fold(self, steps: Sequence[Step], after: Mapping[int, str]) -> dict[str, Any]:
-        counts = Counter((s.kind, s.broker) for s in steps)
-        named = [f"{n} x {kind}" + (f" (broker {broker})" if broker is not None else "") for (kind, broker), n in counts.most_common(6)]
-        times = [s.at for s in steps if s.at is not None]
-        span = f", {_span(min(times), max(times))}" if times else ""
-        rest = f" and {len(counts) - 6} more kinds" if len(counts) > 6 else ""
-        text = f"{len(steps)} entries folded{span}: {', '.join(named)}{rest}"
-        repeats = sum(s.repeats for s in steps)
-        return aside("folded", text, after, repeats=repeats, first=min(times, default=None), last=max(times, default=None))
-
-    # lanes
-
-    def _swept(self, steps: Sequence[Step]) -> tuple[list[Step], list[Mapping[int, str]]]:
-        """The steps that say something new, and the lanes after each."""
-        down: set[int] = set()
-        roles: Mapping[int, str] = dict.fromkeys(self.brokers, UNKNOWN)
-        status: Mapping[int, str] = roles
-        shown: list[Step] = []
-        held: list[Mapping[int, str]] = []
-        known: dict[tuple[str, ...], Mapping[int, str]] = {}
-        for step in steps:
-            news = False
-            for broker, is_down in step.down.items():
-                news = news or (broker in down) != is_down
-                (down.add if is_down else down.discard)(broker)
-            if step.news_only and not news:
-                continue
-            if step.state is not None:
-                roles = _roles(step.state, self.brokers)
-            if step.state is not None or step.down:
-                status = {b: DOWN if b in down and roles[b] != NONE else roles[b] for b in self.brokers}
-                status = known.setdefault(tuple(status.values()), status)
-            shown.append(step)
-            held.append(status)
-        return shown, held
-
     # steps
 
-    def _ordered(self) -> list[Step]:
+    def ordered(self) -> list[Step]:
         states = self._states()
-        steps = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
-        steps.sort(key=lambda s: s.key)
-        return [*self._head(), *steps, *self._foot()]
+        found = [*states, *self._streams(), *self._clusterwide(), *self._findings(), *self._snapshots(), *self._silences()]
+        found.sort(key=lambda s: s.key)
+        return [*self._head(), *found, *self._foot()]
 
     def _states(self) -> list[Step]:
         """One step a state, in the order of the chain, and a gap where states between two are missing."""
@@ -218,10 +162,12 @@ class _Story:
             evidence=tuple(e for e in (state.event, start, *state.also) if e is not None),
             quoted=quoted,
             broker=state.leader if moved and state.leader >= 0 else next(iter(sorted(gone or back)), None),
-            state=state,
+            roles=_roles(state, self.brokers),
+            epoch=state.known_epoch,
+            partition_epoch=state.partition_epoch,
             tone=tone,
             kept=before is None or finding is not None,
-            news_only=not self.wanted.everything and before is not None and _same(state, before),
+            news_only_in_brief=before is not None and _same(state, before),
             key=key,
         )  # fmt: skip
 
@@ -241,7 +187,7 @@ class _Story:
         loads = {id(load.event): load.unclean for load in replica.loads} if replica is not None else {}
         ends = {id(o.event): o.offset for o in replica.observations if o.quantity == "log-end-offset"} if replica is not None else {}
         now, reached, spoken = datetime.min, None, None
-        extra = [e for e in self.cluster.of(*_OF_BROKERS) if e.writer == writer and self.covers(e.at) and _long(e)] if lives else []
+        extra = [e for e in _around(self.cluster).own.get(writer, ()) if self.covers(e.at)] if lives else []
         for number, event in enumerate(file_order([*events, *extra, *(lives.events() if lives is not None else ())])):
             if lives is not None and (ended := lives.ended_before(event, spoken)) is not None:
                 rank = 1 if ended.at is not None and ended.at > now else 3
@@ -252,20 +198,16 @@ class _Story:
                 now, spoken = place, event.at or spoken
             step = lives.step(event) if lives is not None else None
             removal = removals.get(id(event))
-            if step is None and self._told(event, removal, reached, is_load=id(event) in loads):
-                step = self._event_step(event, removal, recovered=loads.get(id(event), False))
+            if step is None and (removal is not None or id(event) not in self.consumed):
+                told = removal is not None or self._told(event, reached, is_load=id(event) in loads)
+                if told or self.everything:
+                    step = self._event_step(event, removal, recovered=loads.get(id(event), False), in_brief=told)
             if step is not None:
                 yield placed(step, (place, 3, writer if writer is not None else -1, number))
             reached = ends.get(id(event), reached)
 
-    def _told(self, e: Event, removal: Removal | None, reached: int | None, *, is_load: bool) -> bool:
+    def _told(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
         """Whether an event says something that no other entry does."""
-        if removal is not None:
-            return True
-        if id(e) in self.consumed:
-            return False
-        if self.wanted.everything:
-            return True
         how = telling(e.event)
         if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
             return False
@@ -303,7 +245,7 @@ class _Story:
         made = self.timeline.states[0].at if self.timeline.created() else None
         return made is not None and at is not None and at - made < SETTLES
 
-    def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool) -> Step:
+    def _event_step(self, e: Event, removal: Removal | None, *, recovered: bool, in_brief: bool) -> Step:
         broker = subject(e)
         failed = e.event == "log-dir-partitions" and broker is not None
         return Step(
@@ -316,7 +258,8 @@ class _Story:
             down={broker: True} if failed and broker is not None else {},
             epoch=e.leader_epoch,
             tone="bad" if removal is not None else "warn" if recovered else telling(e.event).tone,
-            news_only=failed and not self.wanted.everything,
+            in_brief=in_brief,
+            news_only_in_brief=failed,
             repeats=e.repeats,
             last=e.last_at,
         )
@@ -332,14 +275,19 @@ class _Story:
     def _clusterwide(self) -> Iterator[Step]:
         """Elections of controllers, the topic's own life, and brokers that a controller lost while they were alive."""
         told: set[object] = set()
-        numbered = {e.controller for e in self.cluster.of(*_OF_CONTROLLERS) if e.controller_epoch is not None}
-        for number, e in enumerate(self.cluster.events):
+        around = _around(self.cluster)
+        near = [
+            *around.elections,
+            *around.of_topics.get(self.timeline.topic, ()),
+            *(e for b in self.brokers for e in around.said.get(b, ())),
+        ]
+        for number, e in sorted(dict(near).items()):
             made = e.event == "topic-created" and e.topic == self.timeline.topic
             if not (self._just_made(e.at) if made else self.covers(e.at)):
                 continue
             key = ((self.begin if made else e.at) or datetime.min, 0, -1, number)
             if e.event in _OF_CONTROLLERS and (e.controller, e.controller_epoch) not in told:
-                if e.controller_epoch is None and e.controller in numbered:
+                if e.controller_epoch is None and e.controller in around.numbered:
                     continue
                 told.add((e.controller, e.controller_epoch))
                 yield Step(
@@ -458,8 +406,8 @@ class _Story:
             if state.at is not None:
                 for broker in {before.leader, *before.isr} - {state.leader, *(b for b in state.isr if state.leader >= 0)}:
                     found[broker].append(state.at)
-        for broker, own in self.teller.fenced.items():
-            found[broker].extend(at for at, _ in own)
+        for broker in self.brokers:
+            found[broker].extend(at for at, _ in self.teller.fenced.get(broker, ()))
         return {broker: sorted(times) for broker, times in found.items()}
 
     def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
@@ -519,16 +467,6 @@ def _gap(words: str, at: datetime, broker: int) -> Step:
     return Step("gap", at, ("gap", broker), said(words), broker=broker, tone="gap", key=(at, 4, broker, 0))
 
 
-def _span(first: datetime, last: datetime) -> str:
-    if first.date() == last.date():
-        return f"{clock(first)} to {clock(last)}"
-    return f"{first:%Y-%m-%d} {clock(first)} to {last:%Y-%m-%d} {clock(last)}"
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."
-
-
 def _long(e: Event) -> bool:
     return e.event != "jvm-pause" or (e.duration_ms or 0) >= PAUSE_MS
 
@@ -541,10 +479,6 @@ def _same(state: State, before: State) -> bool:
 
 def _quickly(state: State, start: Event) -> bool:
     return state.at is None or start.at is None or abs(start.at - state.at) <= QUICK
-
-
-def _quoted(e: Evidence) -> dict[str, Any]:
-    return {"source": e.source, "line": e.line, "byte": e.byte, "text": e.text}
 
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
@@ -585,8 +519,3 @@ def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
         )
     )
     return tuple(sorted([b for b in found if b >= 0][:MAX_LANES]))
-
-
-def _left_out(count: int, after: Mapping[int, str]) -> dict[str, Any]:
-    entries = "entries" if count > 1 else "entry"
-    return aside("left-out", f"{count} {entries} outside the time asked for", after, repeats=count)

@@ -1,22 +1,22 @@
 """Steps of a story before they have words, and the folding that bounds it.
 
-Here: Step and its place in the order, what a lane can show, the rows a story travels in (STORY), and which of many like steps
-are told. Not here: what the steps of a partition are (assembly, lives) or what they say (words).
+Here: Step and its place in the order, what a lane can show, the rows steps (STEPS) and stories (STORY) travel in, and which of many
+like steps are told. Not here: what the steps of a partition are (assembly, lives), what they say (words) or how they become a story
+(narration).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
-from forensics.model import FINDING, Evidence
+from forensics.model import FINDING, Evidence, quote
 from spark.events import Event
-from spark.partition.states import State
 
 Key = tuple[datetime, int, int, int]
 """A step's place: the time its causes allow at the earliest, then deaths, changes of state, brokers' own events, gaps."""
@@ -31,6 +31,48 @@ KEPT = (2, 1)
 """Of entries that say the same, the first and the last that are told; the others are folded."""
 MOST, MOST_OF_ALL = 1_000, 50_000
 """Entries of one generation, folded and with --all; beyond it the middle is folded, whatever it says."""
+
+QUOTED = 3
+"""Pieces of evidence of an entry."""
+MAX_TEXT = 500
+"""Characters of an entry's words; more is cut with a sign."""
+
+
+def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"doc": doc})
+
+
+_BROKERS = pa.list_(pa.int32())
+STEPS = pa.schema(
+    [
+        _field("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
+        _field("topic_id", pa.string(), "its id, where it is known"),
+        _field("number", pa.int64(), "place in the story of this generation, from 0: the order of cause"),
+        _field("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
+        _field("last", pa.timestamp("us"), "of what repeats the last time, else `time`"),
+        _field("repeats", pa.int64(), "how often"),
+        _field("epoch", pa.int32(), "leader epoch it belongs to"),
+        _field("partition_epoch", pa.int32(), "version of the partition's state, of steps that are one"),
+        _field("kind", pa.string(), "what it is: leader-change, isr-change, an event's kind, a finding's, gap"),
+        _field("tone", pa.string(), "loss, bad, warn, plain or gap"),
+        _field("broker", pa.int32(), "whom it is about"),
+        _field("text", pa.string(), f"what happened, in words; at most {MAX_TEXT} characters"),
+        _field("in_brief", pa.bool_(), "false: told with --all alone"),
+        _field("kept", pa.bool_(), "told however often it happened"),
+        _field("news_only", pa.bool_(), "told only if it changes whether a broker is down"),
+        _field("news_only_in_brief", pa.bool_(), "the same, but not with --all"),
+        _field("like", pa.int64(), "`number` of the first step of this generation that says the same"),
+        _field(
+            "roles",
+            pa.list_(pa.struct([("broker", pa.int32()), ("status", pa.string())])),
+            "what every replica is from here on (leader, in-sync, out-of-sync, none, unknown); null where that does not change",
+        ),
+        _field("down", _BROKERS, "brokers that go down"),
+        _field("up", _BROKERS, "brokers that come up"),
+        _field("evidence", FINDING.field("evidence").type, "where that stands: source, line, byte and text"),
+    ]
+)
+"""All steps of a partition, none folded: what every story of it is told from."""
 
 LANE = pa.struct([("broker", pa.int32()), ("status", pa.string()), ("marked", pa.bool_())])
 STORY = pa.schema(
@@ -73,22 +115,92 @@ class Step:
 
     kind: str
     at: datetime | None
-    signature: tuple[object, ...]
+    signature: object
     words: Callable[[], str]
     evidence: tuple[Event, ...] = ()
     quoted: tuple[Evidence, ...] = ()
     broker: int | None = None
-    state: State | None = None
+    roles: Mapping[int, str] | None = None
+    """What each replica is from here on, where the step is a state of the partition."""
     down: Mapping[int, bool] = field(default_factory=dict)
     epoch: int | None = None
+    partition_epoch: int | None = None
     tone: str = "plain"
     repeats: int = 1
     last: datetime | None = None
     kept: bool = False
     """Told however often it happened."""
+    in_brief: bool = True
+    """Told in a story that is not of everything."""
     news_only: bool = False
     """Told only if it changes whether a broker is down."""
+    news_only_in_brief: bool = False
+    """The same, but in a story of everything it is told anyway."""
     key: Key = (datetime.min, 0, 0, 0)
+
+    @property
+    def text(self) -> str:
+        words = self.words()
+        return words if len(words) <= MAX_TEXT else words[:MAX_TEXT] + "..."
+
+    @property
+    def places(self) -> list[dict[str, Any]]:
+        """What is quoted of the evidence, as rows."""
+        found = (self.quoted or quote(self.evidence))[:QUOTED]
+        return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in found]
+
+
+def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    """Steps of one generation as rows of STEPS, less those that name the generation."""
+    first: dict[object, int] = {}
+    for number, s in enumerate(steps):
+        yield {
+            "number": number,
+            "time": s.at,
+            "last": s.last or s.at,
+            "repeats": s.repeats,
+            "epoch": s.epoch,
+            "partition_epoch": s.partition_epoch,
+            "kind": s.kind,
+            "tone": s.tone,
+            "broker": s.broker,
+            "text": s.text,
+            "in_brief": s.in_brief,
+            "kept": s.kept,
+            "news_only": s.news_only,
+            "news_only_in_brief": s.news_only_in_brief,
+            "like": first.setdefault(s.signature, number),
+            "roles": [{"broker": b, "status": status} for b, status in s.roles.items()] if s.roles is not None else None,
+            "down": [b for b, is_down in s.down.items() if is_down],
+            "up": [b for b, is_down in s.down.items() if not is_down],
+            "evidence": s.places,
+        }
+
+
+def steps_of(rows: Iterable[Mapping[str, Any]]) -> list[Step]:
+    """Rows of STEPS of one generation as they were."""
+    return [
+        Step(
+            kind=r["kind"],
+            at=r["time"],
+            signature=r["like"],
+            words=said(r["text"]),
+            quoted=tuple(Evidence(**e) for e in r["evidence"] or ()),
+            broker=r["broker"],
+            roles={lane["broker"]: lane["status"] for lane in r["roles"]} if r["roles"] is not None else None,
+            down={**dict.fromkeys(r["down"] or (), True), **dict.fromkeys(r["up"] or (), False)},
+            epoch=r["epoch"],
+            partition_epoch=r["partition_epoch"],
+            tone=r["tone"],
+            repeats=r["repeats"],
+            last=r["last"],
+            kept=r["kept"],
+            in_brief=r["in_brief"],
+            news_only=r["news_only"],
+            news_only_in_brief=r["news_only_in_brief"],
+        )
+        for r in sorted(rows, key=lambda r: r["number"])
+    ]
 
 
 def placed(step: Step, key: Key) -> Step:
@@ -98,26 +210,6 @@ def placed(step: Step, key: Key) -> Step:
 
 def said(words: str) -> Callable[[], str]:
     return lambda: words
-
-
-def aside(
-    kind: str, text: str, after: Mapping[int, str], *, repeats: int, first: datetime | None = None, last: datetime | None = None
-) -> dict[str, Any]:
-    """An entry about entries."""
-    return {
-        "time": first,
-        "epoch": None,
-        "partition_epoch": None,
-        "kind": kind,
-        "tone": "fold",
-        "broker": None,
-        "text": text,
-        "repeats": repeats,
-        "first": first,
-        "last": last,
-        "lanes": [{"broker": b, "status": status, "marked": False} for b, status in after.items()],
-        "evidence": [],
-    }
 
 
 def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple[int, int]]:
@@ -138,7 +230,7 @@ def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple
 def _kept(steps: Sequence[Step]) -> list[bool]:
     """The first and the last of steps that say the same, and all that are too few to fold."""
     total = Counter(s.signature for s in steps)
-    seen: Counter[tuple[object, ...]] = Counter()
+    seen: Counter[object] = Counter()
     kept = []
     first, last = KEPT
     for step in steps:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -28,6 +28,7 @@ from forensics.partition.absences import (
     UNKNOWN,
     absences,
 )
+from forensics.partition.remembered import last_kept
 from parsers.kinds import Role, named, of
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import words_of
@@ -61,13 +62,7 @@ class Teller:
         self.deleted = min((e.at for e in deletions(timeline, cluster) if e.at is not None), default=None)
         self.leaders = {s.leader_epoch: s.leader for s in timeline.states if s.leader >= 0}
         self.leaderless = {s.leader_epoch for s in timeline.states if s.leader < 0} - self.leaders.keys()
-        self.fenced: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
-        for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
-            for broker, why in lost(event):
-                if event.at is not None:
-                    self.fenced[broker].append((event.at, why))
-        for own in self.fenced.values():
-            own.sort()
+        self.fenced = _fenced(cluster)
 
     # changes of state
 
@@ -200,6 +195,17 @@ def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
     told = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
     told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
     return [e for e in told if begin is None or e.at is None or e.at >= begin]
+
+
+@last_kept
+def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
+    """When a controller lost each broker, and why."""
+    found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    for event in cluster.of("broker-fenced", "metadata-broker-change", "brokers-changed"):
+        for broker, why in lost(event):
+            if event.at is not None:
+                found[broker].append((event.at, why))
+    return {broker: sorted(own) for broker, own in found.items()}
 
 
 def lost(event: Event) -> list[tuple[int, str]]:

@@ -20,7 +20,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import zstandard
+import pyarrow.compute as pc
 
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
@@ -31,8 +31,9 @@ from parsers.records import RECORDS, batches, records
 from parsers.schemas import Row
 from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
+from spark.engine.carried import batches as carried_batches
+from spark.engine.carried import carried
 from spark.engine.pipeline import SPLIT_BYTES
-from spark.engine.source import balance
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,21 +44,31 @@ PART_BYTES = 16 << 20
 BLOCK = 256 << 10
 """Characters of shown records that travel together."""
 
+
+def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"doc": doc})
+
+
+_PLACE = (
+    _field("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
+    _field("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
+    _field("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
+    _field("broker", pa.int32(), "who wrote it; null when nobody knows"),
+)
+_TWIN = _field("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
+_RECORD = tuple(RECORDS.field(name) for name in ("source", "number", "line", "byte", "lines", "level", "logger", "text"))
 MERGED = pa.schema(
     [
-        pa.field(
-            "key", pa.timestamp("us"), metadata={"doc": "`at`, or the greatest before it in its source: the first of what is sorted by"}
-        ),
-        pa.field("rank", pa.int32(), metadata={"doc": "place of the source among the sources, those that begin first first"}),
-        pa.field("twin", pa.binary(), metadata={"doc": "the same for copies of one record; null where no source is a copy"}),
-        pa.field("at", pa.timestamp("us"), metadata={"doc": "UTC after correction; null where no line of the file has a time"}),
-        pa.field("broker", pa.int32(), metadata={"doc": "who wrote it; null when nobody knows"}),
-        pa.field("event", pa.string(), metadata={"doc": "what the record states, of several the first that was asked for"}),
-        pa.field("topic", pa.string(), metadata={"doc": "topic of the event"}),
-        pa.field("partition", pa.int32(), metadata={"doc": "partition of the event"}),
-        *(RECORDS.field(name) for name in ("source", "number", "line", "byte", "lines", "level", "logger", "text")),
+        *_PLACE,
+        _TWIN,
+        _field("event", pa.string(), "what the record states, of several the first that was asked for"),
+        _field("topic", pa.string(), "topic of the event"),
+        _field("partition", pa.int32(), "partition of the event"),
+        *_RECORD,
     ]
 )
+KEPT = pa.schema([*_PLACE, *_RECORD, _field("events", RECORDS.field("events").type, "what the catalogue reads in it")])
+"""Records in order, each of several copies once, from which any can be chosen later."""
 ORDER = ("key", "rank", "number")
 
 Show = Callable[[Row], str]
@@ -105,6 +116,21 @@ class Wanted:
         mentioned = self.mention is not None and (unplaced is not None or not self.events) and self.mention.search(row["text"])
         return bool(mentioned), unplaced
 
+    def shown(self, row: Row) -> Row | None:
+        """A row of KEPT as one of MERGED; None where it is not asked for."""
+        wanted, event = self.choose(row, row["at"], row["broker"])
+        return {**row, **stated(event, self.topic_ids)} if wanted else None
+
+    def likely(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Of rows of KEPT those that may be asked for, as far as columns tell."""
+        if self.brokers:
+            rows = rows.filter(pc.is_in(rows["broker"], pa.array(sorted(self.brokers), pa.int32())))
+        if self.since is not None:
+            rows = rows.filter(pc.greater_equal(rows["at"], pa.scalar(self.since, pa.timestamp("us"))))
+        if self.until is not None:
+            rows = rows.filter(pc.less_equal(rows["at"], pa.scalar(self.until, pa.timestamp("us"))))
+        return rows.filter(pc.match_substring(rows["text"], self.text)) if self.text is not None else rows
+
     def _when(self, at: datetime | None) -> bool:
         if at is None:
             return self.since is None and self.until is None
@@ -144,12 +170,20 @@ class Wanted:
         )
 
 
+def stated(event: Row | None, topics: Mapping[str, str]) -> Row:
+    """What MERGED names of a record's event."""
+    event = event or {}
+    topic = event.get("topic") or topics.get(event.get("topic_id") or "")
+    return {"event": event.get("event"), "topic": topic, "partition": event.get("partition")}
+
+
 @dataclass(frozen=True)
 class Merger:
-    """What a task needs to make rows of MERGED from units; small, and sent to every task."""
+    """What a task needs to make rows of MERGED from units, or with all their events of KEPT where nothing is chosen; small, and sent to
+    every task."""
 
     identifier: Identifier
-    wanted: Wanted
+    wanted: Wanted | None
     kinds: Mapping[str, str]
     """Kinds of the logs that are read, by path of the file."""
     ranks: Mapping[str, int]
@@ -183,16 +217,18 @@ class Merger:
             place.latest = max(place.latest, at or place.latest)
             twin = self._twin(row, place) if self.copies else None
             broker = self._broker(row)
+            where = {"key": place.latest, "rank": place.rank, "twin": twin, "at": at, "broker": broker}
+            placed = {**row, **where, "source": self.identifier.shown(source)}
+            if self.wanted is None:
+                yield placed
+                continue
             wanted, event = self.wanted.choose(row, at, broker)
             if wanted:
-                yield self._merged(row, place, at, broker, event, twin)
+                yield {**placed, **stated(event, self.identifier.topics)}
 
-    def _merged(self, row: Row, place: _Place, at: datetime | None, broker: int | None, event: Row | None, twin: bytes | None) -> Row:
-        event = event or {}
-        topic = event.get("topic") or self.identifier.topics.get(event.get("topic_id") or "")
-        told = {"event": event.get("event"), "topic": topic, "partition": event.get("partition")}
-        where = {"key": place.latest, "rank": place.rank, "twin": twin, "at": at, "broker": broker}
-        return {**row, **told, **where, "source": self.identifier.shown(row["source"])}
+    @property
+    def schema(self) -> pa.Schema:
+        return MERGED if self.wanted is not None else pa.schema([_TWIN, *KEPT])
 
     def _utc(self, row: Row) -> datetime | None:
         time: datetime | None = row["time"]
@@ -236,7 +272,9 @@ class _Place:
         return self._alike[what]
 
 
-def merger(cluster: Cluster, identifier: Identifier, wanted: Wanted, log_patterns: Sequence[str] = (), *, stated: bool = True) -> Merger:
+def merger(
+    cluster: Cluster, identifier: Identifier, wanted: Wanted | None, log_patterns: Sequence[str] = (), *, stated: bool = True
+) -> Merger:
     """The Merger of evidence that was gathered. Without `stated`, records' events are only read where something needs them."""
     ordered = sorted(cluster.sources, key=lambda s: (s.first or datetime.max, s.path))
     logs = [s for s in ordered if s.kind in LOG_KINDS]
@@ -244,6 +282,8 @@ def merger(cluster: Cluster, identifier: Identifier, wanted: Wanted, log_pattern
 
     def unread(s: Source) -> bool:
         """Whether one broker wrote all of it, which is not asked for."""
+        if wanted is None:
+            return False
         node = identifier.nodes.get(raw(s.path))
         return bool(wanted.brokers) and node is not None and node not in wanted.brokers and s.path not in of_many
 
@@ -258,7 +298,7 @@ def merger(cluster: Cluster, identifier: Identifier, wanted: Wanted, log_pattern
         firsts={raw(s.path): s.first for s in logs if s.first is not None},
         copies=frozenset(raw(s.path) for s in logs if s.path in cluster.copies) | frozenset(map(raw, _touching(logs))),
         log_patterns=tuple(log_patterns),
-        stated=stated or wanted.of_events or any(s.node is None for s in logs),
+        stated=stated or wanted is None or wanted.of_events or any(s.node is None for s in logs),
     )
 
 
@@ -276,22 +316,24 @@ def _touching(logs: Iterable[Source]) -> Iterator[str]:
 
 
 def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
-    """Rows of MERGED, each record of several copies of a log once, in no order."""
+    """Rows of the merger's schema, each record of several copies of a log once, in no order."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    from spark.engine.source import balance
+
     size = sum(unit.size for unit in units)
     ways = max(session.sparkContext.defaultParallelism, size // SPLIT_BYTES)
     splits = balance(list(units), ways)
+    wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
             for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), MERGED)
+                yield from batches(merger.rows(splits[split]), wanted)
 
-    schema = from_arrow_schema(MERGED, prefer_timestamp_ntz=True)
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, schema)
+    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")
@@ -300,26 +342,32 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
 
 def stream(found: DataFrame, show: Show) -> Iterator[str]:
     """The rows of MERGED in their order, shown, a block of text at a time. The first block comes when all are sorted."""
+
+    def pack(given: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
+        for block in blocks((row for batch in given for row in batch.to_pylist()), show):
+            yield block.encode()
+
+    ranged, parts = _in_order(found)
+    for piece in carried(ranged, pack, prefetch=parts > 1) if parts else ():
+        yield piece.decode()
+
+
+def kept(found: DataFrame) -> Iterator[pa.RecordBatch]:
+    """The rows of KEPT in their order."""
+    ranged, parts = _in_order(found)
+    yield from carried_batches(ranged, KEPT, prefetch=parts > 1) if parts else ()
+
+
+def _in_order(found: DataFrame) -> tuple[DataFrame, int]:
+    """The rows, without their twins, sorted over so many of Spark's partitions."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
-    kept = found.drop("twin").persist(StorageLevel.DISK_ONLY)  # finding the bounds of the pieces would read the evidence again
-    (size,) = kept.agg(F.sum(F.length("text") + 200)).first() or (None,)
+    rows = found.drop("twin").persist(StorageLevel.DISK_ONLY)  # finding the bounds of the pieces would read the evidence again
+    (size,) = rows.agg(F.sum(F.length("text") + 200)).first() or (None,)
     parts = -(-int(size or 0) // PART_BYTES)
-    if parts == 0:
-        return
-    ranged = kept.repartitionByRange(parts, *ORDER) if parts > 1 else kept.coalesce(1)
-
-    def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        pack = zstandard.ZstdCompressor(level=1).compress
-        for block in blocks((row for batch in given for row in batch.to_pylist()), show):
-            yield pa.RecordBatch.from_pydict({"block": [pack(block.encode())]})
-
-    shown = ranged.sortWithinPartitions(*ORDER).mapInArrow(apply, "block binary")
-    unpack = zstandard.ZstdDecompressor().decompress
-    # Not the DataFrame's own iterator: Spark 4.3 counts its jobs, with their results, as the query's until the JVM ends.
-    for row in shown.rdd.toLocalIterator(prefetchPartitions=parts > 1):
-        yield unpack(row[0]).decode()
+    ranged = rows.repartitionByRange(parts, *ORDER) if parts > 1 else rows.coalesce(1)
+    return ranged.sortWithinPartitions(*ORDER), parts
 
 
 def blocks(rows: Iterable[Row], show: Show) -> Iterator[str]:

@@ -47,14 +47,19 @@ may have a million."""
 
 
 def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    """Job one: the cluster as a whole. Collects restarts, settings, topics and one row a source; of partitions only what compares clocks."""
+    """Job one: the cluster as a whole."""
+    return gather(of_cluster(events), options)
+
+
+def of_cluster(events: DataFrame) -> pa.Table:
+    """What is gathered: restarts, settings, topics and one row a source; of partitions only what compares clocks."""
     from pyspark.sql import functions as F
 
     few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod(F.hash("topic", "leader_epoch"), F.lit(ONE_OF)) == 0)
     told = F.col("reason").isNull() | (F.col("reason") != "cached")
     leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0) & told & few
     wanted = events.where(F.col("event").isin(*sorted(GATHERED)) | leaderships)
-    return gather(wanted.toArrow(), options)
+    return wanted.toArrow()
 
 
 def identified(events: DataFrame, identifier: Identifier) -> DataFrame:
@@ -91,10 +96,11 @@ def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, sc
     made: list[Mapping[str, Any]] = []
     for topic, partition, events in by_partition(batches):
         for timeline, own in timelines(topic, partition, events, cluster):
-            made.extend(judge(timeline, own))
-        if len(made) >= 1024:
-            yield pa.RecordBatch.from_pylist(made, schema=schema)
-            made = []
+            for row in judge(timeline, own):
+                made.append(row)
+                if len(made) >= 1024:
+                    yield pa.RecordBatch.from_pylist(made, schema=schema)
+                    made = []
     if made:
         yield pa.RecordBatch.from_pylist(made, schema=schema)
 

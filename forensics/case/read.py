@@ -1,0 +1,202 @@
+"""A case on disk, opened: the cluster as it was known, and the rows that views are made of.
+
+Here: the check that it is whole and of this version, and the way from each table back to what was written. Not here: what a command
+makes of it. No Spark, and no pyspark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster import standing
+from forensics.cluster.incidents import Incident
+from forensics.judge import NAME, OF_REPORT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
+from forensics.model import FINDING, Evidence, Finding, Place, Range
+from forensics.partition import side_by_side
+from forensics.rows import Rows
+from parsers.schemas import EVENTS, Row
+from spark.cluster.facts import Cluster, Measure
+from spark.cluster.gather import Identifier, Options, gather
+from spark.engine.merge import KEPT, Wanted
+
+FAMILY = SCHEMA.rpartition("/")[0]
+
+
+class Unreadable(click.ClickException):
+    """A case that cannot be used; the message is one line that says why."""
+
+    exit_code = 2
+
+
+def is_case(path: Path) -> bool:
+    """Whether it is a directory that says it is a case, of whatever version."""
+    try:
+        return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+class Case:
+    """Raises Unreadable where it is not whole, or of another version."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        with self._readable(MANIFEST):
+            self.manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_bytes())
+        if (schema := self.manifest.get("schema")) != SCHEMA:
+            raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
+        for table in TABLES:
+            self._check(table)
+
+    def _check(self, table: Table) -> None:
+        if not (path := self.directory / table.file).exists():
+            raise Unreadable(f"{self.directory}: it is not whole: {table.file} is missing")
+        with self._readable(table.file), pq.ParquetFile(path) as file:
+            if not file.schema_arrow.equals(table.schema):
+                made = self.manifest["tool"]["version"]
+                raise Unreadable(f"{path}: its columns are others: the case was made by version {made} of the tool; make it anew")
+            if file.metadata.num_rows != (rows := self.manifest["tables"][table.name]["rows"]):
+                raise Unreadable(f"{path}: it has {file.metadata.num_rows} rows, not the {rows} the case was made with")
+
+    @contextmanager
+    def _readable(self, file: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, KeyError, TypeError) as error:  # ArrowInvalid is a ValueError
+            words = " ".join(str(error).split())[:200]
+            raise Unreadable(f"{self.directory / file}: it is damaged ({words})") from None
+
+    def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
+        """The table, or its row groups that may hold a topic."""
+        table = BY_NAME[name]
+        with self._readable(table.file), pq.ParquetFile(self.directory / table.file, page_checksum_verification=True) as file:
+            groups = list(range(file.num_row_groups))
+            if topic is not None:
+                at = table.schema.get_field_index("topic")
+                groups = [g for g in groups if _may_hold(file.metadata.row_group(g).column(at).statistics, topic)]
+            return file.read_row_groups(groups, columns=columns)
+
+    def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The table, a piece at a time."""
+        table = BY_NAME[name]
+        with self._readable(table.file), pq.ParquetFile(self.directory / table.file, page_checksum_verification=True) as file:
+            yield from file.iter_batches(batch_size=4096, columns=columns)
+
+    # what was opened
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Of the evidence, as they were given."""
+        return tuple(self.manifest["evidence"]["paths"])
+
+    @cached_property
+    def _gathered(self) -> tuple[Cluster, Identifier]:
+        with self._readable(MANIFEST):
+            given = self.manifest["options"]
+            offsets = {int(broker): error for broker, error in given["clock_offsets_ms"].items()}
+            options = Options(given["zone_offset_ms"], given["zone_name"], offsets)
+            root = self.manifest["evidence"]["root"]
+        told = self.table("facts", EVENTS.names)
+        paths = pc.binary_join_element_wise(pa.scalar(root), told["source"], "")
+        cluster, identifier = gather(told.set_column(EVENTS.get_field_index("source"), EVENTS.field("source"), paths), options)
+        return cluster, identifier
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._gathered[0]
+
+    @property
+    def identifier(self) -> Identifier:
+        return self._gathered[1]
+
+    def measures(self) -> list[Measure]:
+        return [Measure(**row) for row in self.table("measures").to_pylist()]
+
+    # what was found
+
+    def conclusion(self, asked: Asked | None = None) -> Conclusion:
+        """All that was found; of what was found in partitions only what is asked for."""
+        if asked is not None or self.cluster.weights:
+            return conclude(verdicts(self.table("judged"), self.table("partitions")), self.cluster, asked)
+        own = self.table("partitions", ["cluster", *(f.name for f in STANDING), *(f.name for f in OF_REPORT)])
+        return Conclusion(self._findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
+
+    def _findings(self) -> list[Finding]:
+        quotes: dict[int, list[Evidence]] = defaultdict(list)
+        for q in self.table("quotes").to_pylist():
+            quotes[q["finding"]].append(Evidence(q["source"], q["line"], q["byte"], q["text"]))
+        found = []
+        for row in self.table("findings").to_pylist():
+            told = Finding.of({**{f.name: row.get(f.name) for f in FINDING}, "evidence": ()})
+            places = tuple(map(_place, row["places"] or ()))
+            found.append(replace(told, places=places, evidence=tuple(quotes[row["number"]]), incident=row["incident"]))
+        return found
+
+    def _incidents(self) -> list[Incident]:
+        rows = self.table("incidents").drop_columns(["number"]).to_pylist()
+        return [Incident(**{**r, "brokers": tuple(r["brokers"]), "findings": tuple(r["findings"])}) for r in rows]
+
+    def records(self, wanted: Wanted, *, stated: bool) -> Iterator[Row]:
+        """Rows of MERGED in their order; with what they state only where `stated`."""
+        stated = stated or wanted.of_events
+        for batch in self.batches("records", [name for name in KEPT.names if stated or name != "events"]):
+            for row in wanted.likely(batch).to_pylist():
+                if (shown := wanted.shown({"events": None, **row})) is not None:
+                    yield shown
+
+    # rows of partitions
+
+    def partitions(self) -> set[tuple[str, int]]:
+        """Names of all that anything is told of."""
+        names = self.table("steps", NAME).group_by(list(NAME)).aggregate([])
+        return set(zip(names["topic"].to_pylist(), names["partition"].to_pylist(), strict=True))
+
+    def steps(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        found = self.table("steps", topic=topic)
+        own = pc.and_(pc.equal(found["topic"], topic), pc.equal(found["partition"], partition))
+        return found.filter(own).to_pylist()  # type: ignore[no-any-return]
+
+    def standing(self) -> list[dict[str, Any]]:
+        return self.table("standing", standing.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
+
+    def checkpoints(self) -> list[dict[str, Any]]:
+        return self.table("checkpoints", side_by_side.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
+
+
+def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
+    """Rows of VERDICTS, of the tables of these names."""
+    life = FINDING.get_field_index("cluster")  # rules know of one cluster only
+    found = judged.set_column(judged.schema.get_field_index("cluster"), FINDING[life], pa.array([0] * judged.num_rows, pa.int32()))
+    rows = [
+        pa.table({"cluster": judged["cluster"], "finding": _structs(found, FINDING)}),
+        pa.table({"cluster": partitions["cluster"], "partition_state": _structs(partitions, PARTITION)}),
+    ]
+    return pa.concat_tables(rows, promote_options="default").select(VERDICTS.names).cast(VERDICTS)
+
+
+def _may_hold(statistics: Any, topic: str) -> bool:
+    if statistics is None or not statistics.has_min_max:
+        return True
+    return bool(statistics.min <= topic <= statistics.max)
+
+
+def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
+    columns = [table[f.name].combine_chunks().cast(f.type) for f in kind]
+    return pa.StructArray.from_arrays(columns, fields=list(kind))
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return Place(**{**row, "offsets": tuple(Range(**r) for r in row["offsets"] or ()), "brokers": tuple(row["brokers"] or ())})

@@ -1,0 +1,249 @@
+"""The tables of a case: what each holds, its columns and its order.
+
+Here: names, Arrow schemas with a doc for every column, the version of it all. Not here: where the rows come from (judge, write), the
+files (write, read), or the page about them (reference).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import pyarrow as pa
+
+from forensics.cluster import standing
+from forensics.judge import FACTS, STANDING
+from forensics.model import FINDING
+from forensics.partition import side_by_side
+from forensics.story.step import STEPS
+from parsers.schemas import EVENTS
+from spark.engine.merge import KEPT
+from spark.events import IDENTIFIED
+
+SCHEMA = "kafka-forensics/case/1"
+MANIFEST = "case.json"
+CLUSTER_DOC = "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str
+    doc: str
+    schema: pa.Schema
+    """Every field has a doc."""
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.parquet"
+
+
+def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    return pa.field(name, kind, metadata={"doc": doc})
+
+
+_TIME = pa.timestamp("us")
+_INTS = pa.list_(pa.int32())
+_RANGES = FINDING.field("offsets").type
+_PARTITION_KEY = (
+    _field("topic", pa.string(), "topic name"),
+    _field("partition", pa.int32(), "partition index"),
+    _field("cluster", pa.int32(), CLUSTER_DOC),
+)
+
+_DOCS: Mapping[str, str] = MappingProxyType(
+    {
+        "topic": "topic name; null where the finding is of no single partition",
+        "partition": "partition index; null where the finding is of no single partition",
+        "topic_id": "topic id, where it is known",
+        "cluster": CLUSTER_DOC,
+        "generation": "which topic of this name: 0 the last one, -1 the one deleted before it, and so on",
+        "replicas": "assigned replicas, the preferred leader first; null or empty where no evidence names them",
+        "leader": "leader at the end; -1 is none, null not known",
+        "isr": "in-sync replicas at the end",
+        "leader_epoch": "leader epoch",
+        "log_end_offset": "log end offset (LEO) of the leader, where it is known",
+        "high_watermark": "high watermark (HW), where it is known",
+        "low_watermark": "below it records were deleted on request (DeleteRecords)",
+        "verdict": "partitions: lost, tail-cut, intact or unknown; checkpoints: odd, differ, agree or single",
+        "since": "what the verdict is about begins here (UTC)",
+        "until": "and ends here (UTC)",
+        "why": "why it is the verdict, or what would settle it",
+        "from_creation": "the verdict reaches back to the partition's creation",
+        "moving": "a reassignment is under way",
+        "ends": "how far each replica's log is known to have reached; only without a leader",
+        "moved": "offsets or epochs changed between two collections",
+        "copies": "what each collection of each broker holds of the partition",
+        "remarks": "what is odd or worth knowing of a broker's copy",
+        "changes": "what changed between two collections of a broker",
+        "kind": "kind of the finding, as `kafka-forensics rules` lists them",
+        "severity": "critical, high, medium, low or info",
+        "confidence": "certain, probable or possible",
+        "brokers": "the brokers it is about",
+        "start": "when it began (UTC)",
+        "end": "when it ended (UTC); null where it had not, or nothing tells",
+        "offsets": "offsets from start to end (exclusive; null: nobody knows how far)",
+        "committed": "whether the records were committed; null where nobody knows",
+        "cause": "cause, of kinds that have several",
+        "summary": "one line",
+        "explanation": "how it is known",
+        "next_steps": "what to do",
+        "still_on": "brokers on whose disks the lost records still lie",
+        "evidence": "what is quoted: source, line, byte and text",
+    }
+)
+
+
+def _told(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
+    return [_field(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+
+
+PLACES = pa.list_(
+    pa.struct(
+        [
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("leader_epoch", pa.int32()),
+            ("start", _TIME),
+            ("end", _TIME),
+            ("offsets", _RANGES),
+            ("committed", pa.bool_()),
+            ("brokers", _INTS),
+            ("times", pa.int32()),
+        ]
+    )
+)
+
+TABLES = (
+    Table(
+        "sources",
+        "What was collected, a row for each file.",
+        pa.schema(
+            [
+                _field("path", pa.string(), "path inside the evidence; containers joined with '/'"),
+                _field("kind", pa.string(), "what it is: server-log, hw-checkpoint, segment, …"),
+                _field("broker", pa.int32(), "whose it is; null where nobody knows, or where several write to it"),
+                _field("shared", _INTS, "brokers that write to it together"),
+                _field("collection", pa.string(), "top directory of the collection it belongs to; a broker may have several"),
+                _field("bytes", pa.int64(), "its size"),
+                _field("sha256", pa.string(), "its digest"),
+                _field("modified", _TIME, "modification time, UTC; null where it tells nothing"),
+                _field("lines", pa.int64(), "lines of a log"),
+                _field("unrecognised", pa.int64(), "relevant lines that were not recognised"),
+                _field("samples", pa.list_(pa.string()), "some of those lines"),
+                _field("first", _TIME, "time of its first line, UTC"),
+                _field("last", _TIME, "time of its last line, UTC"),
+                _field("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
+                _field("problem", pa.string(), "why it could not be read, or not whole"),
+            ]
+        ),
+    ),
+    Table(
+        "brokers",
+        "The nodes of each cluster, controllers included.",
+        pa.schema(
+            [
+                _field("cluster", pa.int32(), CLUSTER_DOC),
+                _field("id", pa.int32(), "node id"),
+                _field("role", pa.string(), "broker or controller (only that)"),
+                _field("version", pa.string(), "Kafka's version, as it printed it last"),
+                _field("timezone", pa.string(), "zone of its clock"),
+                _field("clock_offset_ms", pa.int64(), "by how much its clock is fast, the zone aside"),
+                _field("clock_basis", pa.string(), "where the clock is known from"),
+                _field("clock_uncertainty_ms", pa.int64(), "how sure that is"),
+                _field("collections", pa.list_(pa.string()), "its collections, oldest first"),
+                _field(
+                    "lives",
+                    pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
+                    "from start to stop or crash (UTC); null where nothing tells",
+                ),
+            ]
+        ),
+    ),
+    Table(
+        "facts",
+        "What is stated of the cluster as a whole: restarts, elections of controllers, settings, topics, sources, in the order of the files. "
+        "From these rows everything outside partitions is known again when a case is opened.",
+        pa.schema([*EVENTS, *(f for f in IDENTIFIED if f.name not in EVENTS.names)]),
+    ),
+    Table(
+        "measures",
+        "Load as the user measured it, the mean by broker and metric.",
+        pa.schema(
+            [
+                _field("broker", pa.int32(), "broker"),
+                _field("metric", pa.string(), "column of the CSV of load metrics"),
+                _field("mean", pa.float64(), "mean of its values"),
+                _field("count", pa.int64(), "how many there are"),
+                _field("source", pa.string(), "file of the first"),
+                _field("line", pa.int64(), "its line"),
+                _field("byte", pa.int64(), "its byte"),
+                _field("text", pa.string(), "its text"),
+            ]
+        ),
+    ),
+    Table(
+        "partitions",
+        "How each partition stands at the end, the verdict on it, and what rules read of it.",
+        pa.schema([*_PARTITION_KEY, *_told(STANDING, "topic", "partition"), *(_field(f.name, f.type, f.meaning) for f in FACTS)]),
+    ),
+    Table(
+        "judged",
+        "What the rules found in single partitions, before what one event did to many of them became one finding.",
+        pa.schema(_told(FINDING)),
+    ),
+    Table(
+        "standing",
+        "What a plan starts from: assignment, leader and ISR of each partition that still exists.",
+        pa.schema([*_PARTITION_KEY, *_told(standing.SCHEMA, "topic", "partition")]),
+    ),
+    Table(
+        "checkpoints",
+        "Checkpoint and epoch files of all replicas side by side.",
+        pa.schema([*_PARTITION_KEY, *_told(side_by_side.SCHEMA, "topic", "partition")]),
+    ),
+    Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS])),
+    Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT),
+    Table(
+        "findings",
+        "The findings as the report has them, in its order; what one event did to many partitions is one.",
+        pa.schema(
+            [
+                _field("number", pa.int32(), "place in the report, from 0"),
+                _field("id", pa.string(), "the same for the same evidence"),
+                _field("incident", pa.string(), "id of the incident it belongs to"),
+                *_told(FINDING, "evidence"),
+                _field("places", PLACES, "the partitions it is of, and what differs, where these are several; `topic` is null then"),
+            ]
+        ),
+    ),
+    Table(
+        "incidents",
+        "Causes with all that followed, in the order of the report.",
+        pa.schema(
+            [
+                _field("number", pa.int32(), "place in the report, from 0"),
+                _field("id", pa.string(), "the same for the same evidence"),
+                _field("kind", pa.string(), "kind of the finding that is the cause"),
+                *_told(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
+                _field("findings", pa.list_(pa.string()), "ids of the findings that are the cause or followed"),
+                _field("cluster", pa.int32(), CLUSTER_DOC),
+            ]
+        ),
+    ),
+    Table(
+        "quotes",
+        "The evidence that findings quote.",
+        pa.schema(
+            [
+                _field("finding", pa.int32(), "`number` of the finding"),
+                _field("number", pa.int32(), "place among its quotes, from 0"),
+                _field("source", pa.string(), "path of the source"),
+                _field("line", pa.int64(), "1-based line; null in binary files"),
+                _field("byte", pa.int64(), "byte offset in the (decompressed) source"),
+                _field("text", pa.string(), "what stands there"),
+            ]
+        ),
+    ),
+)
+BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}

@@ -1,0 +1,309 @@
+"""A case on its way to disk: whole, or not there.
+
+Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were, and the
+directory that appears when all of it is written. Not here: what is found (forensics.judge, judge) or the schemas (tables).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from forensics.case.judge import ROW
+from forensics.case.read import is_case, verdicts
+from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES
+from forensics.judge import Conclusion, conclude
+from forensics.model import Finding
+from forensics.views.document import rules_digest
+from forensics.views.headline import counts, loss_of, summary
+from forensics.views.version import version
+from parsers.schemas import EVENTS
+from spark.cluster.facts import Cluster, Measure, Source
+from spark.cluster.gather import Identifier, Options
+from spark.events import IDENTIFIED
+
+ROWS = 20_000
+"""Of a row group: what is decoded at least to read one partition."""
+
+
+class Refused(click.ClickException):
+    """A place where no case can be; the message is one line that says why."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a case is made of, and how."""
+
+    paths: Sequence[str]
+    command: Sequence[str]
+    options: Options
+    log_patterns: Sequence[str]
+
+
+def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
+    """Raises Refused where a case cannot be, or something else is."""
+    place = directory.resolve()
+    for path in paths:
+        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
+            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
+    if not os.path.lexists(directory):
+        return
+    if is_case(directory):
+        if not force:
+            raise Refused(f"{directory}: there is a case already; --force replaces it")
+    elif not directory.is_dir() or any(directory.iterdir()):
+        raise Refused(f"{directory}: it is there, and no case")
+
+
+@contextmanager
+def directory_for(directory: Path) -> Iterator[Path]:
+    """A directory beside it that takes its place when all is written, and is gone when that fails."""
+    place = directory.resolve()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{place.name}.part-", dir=place.parent))
+    try:
+        yield made
+        for file in made.iterdir():
+            with file.open("rb") as written:
+                os.fsync(written.fileno())
+        made.chmod(0o777 & ~_umask())
+        if place.exists():
+            aside = made.with_name(f"{made.name}.old")
+            place.rename(aside)
+            made.rename(place)
+            shutil.rmtree(aside)
+        else:
+            made.rename(place)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _umask() -> int:
+    now = os.umask(0o077)
+    os.umask(now)
+    return now
+
+
+def write(
+    to: Path,
+    origin: Origin,
+    told: pa.Table,
+    cluster: Cluster,
+    identifier: Identifier,
+    partitions: Iterable[pa.RecordBatch],
+    records: Iterable[pa.RecordBatch],
+) -> None:
+    """Writes all tables into a directory. `told`: the events that were gathered; `partitions`: rows of judge.ROW, those of a partition
+    together; `records`: rows of spark.engine.merge.KEPT in their order."""
+    tables: dict[str, int] = {}
+
+    def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
+        with _Writer(to, name) as writer:
+            for some in rows:
+                writer.add(some)
+        tables[name] = writer.rows
+
+    put("records", records)
+    put("facts", [facts(told, identifier)])
+    put("sources", [_table("sources", map(_source, cluster.sources))])
+    put("brokers", [_table("brokers", (row for life in cluster.lives for row in _brokers(life)))])
+    put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
+    with _sorted(partitions, to / "rows") as slices:
+        put("partitions", slices("partition_state"))
+        put("judged", slices("finding"))
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+            put(name, slices(column))
+    found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
+    put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
+    put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
+    put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
+    (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
+    judged = (found.findings, found.partitions)
+    given = origin.options
+    return {
+        "schema": SCHEMA,
+        "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
+        "evidence": {"paths": list(origin.paths), "root": identifier.root},
+        "options": {
+            "zone_offset_ms": given.zone_offset_ms,
+            "zone_name": given.zone_name,
+            "clock_offsets_ms": {str(broker): error for broker, error in given.clock_offsets_ms.items()},
+            "log_patterns": list(origin.log_patterns),
+        },
+        "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
+        "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
+    }
+
+
+class _Writer:
+    """Writes a table in row groups of ROWS rows, however the rows come."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self.schema = BY_NAME[name].schema
+        path = directory / BY_NAME[name].file
+        self._out = pq.ParquetWriter(path, self.schema, compression="zstd", write_page_checksum=True)
+        self._pending: list[pa.Table] = []
+        self._held = 0
+        self.rows = 0
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._out.close()
+
+    def add(self, rows: pa.Table | pa.RecordBatch) -> None:
+        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
+        table = table.select(self.schema.names).cast(self.schema)
+        self.rows += table.num_rows
+        while table.num_rows:
+            some = table.slice(0, ROWS - self._held)
+            self._pending.append(some)
+            self._held += some.num_rows
+            table = table.slice(some.num_rows)
+            if self._held == ROWS:
+                self._flush()
+
+    def _flush(self) -> None:
+        if self._held:
+            self._out.write_table(pa.concat_tables(self._pending).combine_chunks(), row_group_size=ROWS)
+        self._pending, self._held = [], 0
+
+
+def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=BY_NAME[name].schema)
+
+
+def facts(told: pa.Table, identifier: Identifier) -> pa.Table:
+    """Events as they were gathered, with whose they are and when they were; in the order of the files."""
+    told = told.cast(EVENTS)
+    known = pa.Table.from_batches([identifier.apply(b) for b in told.to_batches()], schema=IDENTIFIED)
+    whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), told["topic"])
+    return whole.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
+
+
+def _source(s: Source) -> dict[str, Any]:
+    told = ("path", "kind", "collection", "bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "layout", "problem")
+    return {**{name: getattr(s, name) for name in told}, "broker": s.node, "shared": list(s.shared), "samples": list(s.samples)}
+
+
+def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    for node in cluster.nodes.values():
+        yield {
+            "cluster": cluster.number,
+            "id": node.id,
+            "role": "broker" if node.broker else "controller",
+            "version": node.version,
+            "timezone": node.clock.zone,
+            "clock_offset_ms": node.clock.skew_ms,
+            "clock_basis": node.clock.basis,
+            "clock_uncertainty_ms": node.clock.uncertainty_ms,
+            "collections": node.collections,
+            "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
+        }
+
+
+def _measure(m: Measure) -> dict[str, Any]:
+    return {name: getattr(m, name) for name in BY_NAME["measures"].schema.names}
+
+
+def _finding(number: int, f: Finding) -> dict[str, Any]:
+    places = [
+        {
+            **{name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed", "times")},
+            "offsets": [{"start": r.start, "end": r.end} for r in p.offsets],
+            "brokers": list(p.brokers),
+        }
+        for p in f.places
+    ]
+    return {"number": number, "id": f.id, "incident": f.incident, **f.row(), "places": places}
+
+
+def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:
+    for number, e in enumerate(f.evidence):
+        yield {"finding": finding, "number": number, "source": e.source, "line": e.line, "byte": e.byte, "text": e.text}
+
+
+# rows of partitions
+
+KEY = ("topic", "partition", "cluster")
+KINDS = tuple(name for name in ROW.names if name not in KEY)
+TOGETHER = 1024
+"""Runs of which a piece of a table is made."""
+
+
+@contextmanager
+def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Callable[[str], Iterator[pa.Table]]]:
+    """Rows of ROW by topic and partition, those of one as they came: of a column those that have it, as pieces of a table. They wait on disk;
+    no more is held of them than the pieces in hand, however long they are."""
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, ROW) as out:
+        for batch in rows:
+            out.write_batch(batch)
+    with pa.memory_map(str(path)) as source:
+        file = pa.ipc.open_file(source)
+        held = [file.get_batch(i) for i in range(file.num_record_batches)]
+        runs = sorted((run for batch in held for run in _runs(batch)), key=lambda run: run.name)
+
+        def pieces(kind: str) -> Iterator[pa.Table]:
+            own = [run for run in runs if run.kind == kind]
+            for begin in range(0, len(own), TOGETHER):
+                yield _piece(own[begin : begin + TOGETHER], kind)
+
+        yield pieces
+    path.unlink()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Rows of one partition that follow each other and have the same column."""
+
+    name: tuple[str, int]
+    kind: str
+    batch: pa.RecordBatch
+    begin: int
+    length: int
+
+    def column(self, name: str) -> pa.Array:
+        return self.batch.column(name).slice(self.begin, self.length)
+
+
+def _runs(batch: pa.RecordBatch) -> Iterator[_Run]:
+    which = pa.array([None] * batch.num_rows, pa.string())
+    for kind in KINDS:
+        which = pc.if_else(pc.is_valid(batch.column(kind)), kind, which)
+    alike = zip(*(column.to_pylist() for column in (batch.column("topic"), batch.column("partition"), which)), strict=True)
+    begin = 0
+    for (topic, partition, kind), rows in groupby(alike):
+        length = sum(1 for _ in rows)
+        yield _Run((topic, partition), kind, batch, begin, length)
+        begin += length
+
+
+def _piece(runs: Sequence[_Run], kind: str) -> pa.Table:
+    told = pa.chunked_array([run.column(kind) for run in runs], ROW.field(kind).type)
+    columns = {field.name: pc.struct_field(told, field.name) for field in told.type}
+    for key in KEY:
+        if key == "cluster" or key not in columns:
+            columns[key] = pa.chunked_array([run.column(key) for run in runs], ROW.field(key).type)
+    return pa.table(columns).combine_chunks()

@@ -1,0 +1,253 @@
+"""What commands take: evidence, or a case that was made of it. Either way they ask for the same rows.
+
+Here: which of the two the paths are, and the way from each to the rows a command shows. Not here: the reading of evidence (evidence), a
+case's files (forensics.case), or what a command makes of the rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, Unusable, open_evidence
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from forensics.case.read import Case
+    from forensics.judge import Asked, Conclusion
+    from forensics.story.step import Wanted as OfStory
+    from spark.cluster.facts import Cluster, Measure
+    from spark.cluster.gather import Identifier
+    from spark.engine.merge import Show, Wanted
+
+LOAD_METRICS = "load-metrics"
+"""Kind of the sources that hold load as the user measured it."""
+
+
+class Found(ABC):
+    """What was collected of a cluster, and what partitions tell."""
+
+    def __init__(self, paths: Sequence[str], cluster: Cluster, identifier: Identifier) -> None:
+        self.paths, self.cluster, self.identifier = paths, cluster, identifier
+
+    @abstractmethod
+    def measure(self) -> None:
+        """Gives the cluster the user's load metrics."""
+
+    @abstractmethod
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        """All that was found; of what was found in partitions only what is asked for."""
+
+    @abstractmethod
+    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
+        """Rows of STORY of one partition, the oldest generation of the topic first."""
+
+    @abstractmethod
+    def partitions(self) -> set[tuple[str, int]]:
+        """Names of those that anything is told of."""
+
+    @abstractmethod
+    def standing(self) -> list[dict[str, Any]]:
+        """Rows of forensics.cluster.standing.SCHEMA."""
+
+    @abstractmethod
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
+        """Rows of forensics.partition.side_by_side.SCHEMA."""
+
+    @abstractmethod
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        """Log records in order of time, shown; with what they state only where `stated`."""
+
+
+class InEvidence(Found):
+    """Read by Spark."""
+
+    def __init__(self, opened: Opened) -> None:
+        super().__init__(opened.paths, opened.cluster, opened.identifier)
+        self.opened = opened
+
+    def _identified(self, events: DataFrame | None = None) -> DataFrame:
+        from spark.engine.pipeline import identified
+
+        return identified(self.opened.events if events is None else events, self.identifier)
+
+    def measure(self) -> None:
+        self.cluster.measures = measures_of(self._identified(), self.cluster)
+
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        from forensics.judge import VERDICTS, conclude, judge_partition
+        from spark.engine.pipeline import verdicts
+
+        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).toArrow(), self.cluster, asked)
+
+    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
+        from pyspark.sql import functions as F
+
+        from forensics.story.assembly import tell
+        from forensics.story.step import STORY
+        from spark.engine.pipeline import verdicts
+
+        ids = [i for i, name in self.identifier.topics.items() if name == topic]
+        named = (F.col("topic") == topic) | (F.col("topic").isNull() & F.col("topic_id").isin(ids))
+        own = self.opened.events.where(named & (F.col("partition") == partition))
+        rows = verdicts(self._identified(own), self.cluster, partial(tell, wanted=wanted), STORY, ways=1).toArrow().to_pylist()
+        return sorted(rows, key=lambda r: (r["generation"], r["number"]))
+
+    def partitions(self) -> set[tuple[str, int]]:
+        events = self._identified()
+        return {(r[0], r[1]) for r in events.select("topic", "partition").dropna().distinct().collect()}
+
+    def standing(self) -> list[dict[str, Any]]:
+        from forensics.cluster.standing import SCHEMA, standing
+        from spark.engine.pipeline import verdicts
+
+        return verdicts(self._identified(), self.cluster, standing, SCHEMA).toArrow().to_pylist()  # type: ignore[no-any-return]
+
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
+        from pyspark.sql import functions as F
+
+        from forensics.partition.side_by_side import SCHEMA, as_before, comparison
+        from spark.engine.pipeline import verdicts
+
+        events = self._identified()
+        if isinstance(before, InEvidence):
+            events = events.unionByName(as_before(before._identified()))
+        if topics:
+            events = events.where(F.col("topic").isin(*topics))
+        if partitions:
+            events = events.where(F.col("partition").isin(*partitions))
+        judge = comparison(self.cluster, before.cluster if before is not None else None, everything=everything)
+        return verdicts(events, self.cluster, judge, SCHEMA).toArrow().to_pylist()  # type: ignore[no-any-return]
+
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        from spark.engine.merge import merged, merger, stream
+
+        reading = merger(self.cluster, self.identifier, wanted, _log_patterns(), stated=stated)
+        return stream(merged(self.opened.events.sparkSession, self.opened.units, reading), show)
+
+    def keep(self, directory: Path, progress: Progress) -> None:
+        """Writes a case."""
+        from pyspark import StorageLevel
+
+        from forensics.case.judge import ROW, judge
+        from forensics.case.write import Origin, directory_for, write
+        from spark.engine.carried import batches
+        from spark.engine.merge import kept, merged, merger
+        from spark.engine.pipeline import verdicts
+
+        self.measure()
+        with progress.stage("Judging partitions"):
+            rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW).persist(StorageLevel.DISK_ONLY)
+            rows.count()  # by all tasks at once, which an iterator over them is not
+        reading = merger(self.cluster, self.identifier, None, _log_patterns())
+        records = kept(merged(self.opened.events.sparkSession, self.opened.units, reading))
+        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, _log_patterns())
+        try:
+            with progress.stage(f"Keeping the case in {directory}"), directory_for(directory) as to:
+                write(to, origin, self.opened.told, self.cluster, self.identifier, batches(rows, ROW, prefetch=True), records)
+        except OSError as error:
+            raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+        finally:
+            rows.unpersist()
+
+
+class InCase(Found):
+    """Read from the tables, without Spark."""
+
+    def __init__(self, case: Case) -> None:
+        super().__init__(case.paths, case.cluster, case.identifier)
+        self.case = case
+
+    def measure(self) -> None:
+        self.cluster.measures = self.case.measures()
+
+    def conclusion(self, asked: Asked | None) -> Conclusion:
+        return self.case.conclusion(asked)
+
+    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
+        from itertools import groupby
+
+        from forensics.story.narration import narrated
+        from forensics.story.step import steps_of
+
+        found: list[dict[str, Any]] = []
+        for (_, generation), own in groupby(self.case.steps(topic, partition), key=lambda r: (r["cluster"], r["generation"])):
+            steps = list(own)
+            of_generation = {"generation": generation, "topic_id": steps[0]["topic_id"]}
+            found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
+        return sorted(found, key=lambda r: (r["generation"], r["number"]))
+
+    def partitions(self) -> set[tuple[str, int]]:
+        return self.case.partitions()
+
+    def standing(self) -> list[dict[str, Any]]:
+        return self.case.standing()
+
+    def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
+        from forensics.partition.side_by_side import brief
+
+        rows = self.case.checkpoints()
+        chosen = (r for r in rows if (not topics or r["topic"] in topics) and (not partitions or r["partition"] in partitions))
+        return [dict(r if everything else brief(r)) for r in chosen]
+
+    def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
+        from spark.engine.merge import blocks
+
+        return blocks(self.case.records(wanted, stated=stated), show)
+
+
+def measures_of(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
+    """Means of the user's load metrics; a job of its own, for evidence that holds any."""
+    if not any(s.kind == LOAD_METRICS for s in cluster.sources):
+        return ()
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    from forensics.cluster.balance import MEASURES, measures, sums
+
+    found = events.where(F.col("event") == "load-metric").mapInArrow(sums, from_arrow_schema(MEASURES))
+    return measures(found.toArrow().to_pylist())
+
+
+def open_found(
+    paths: Sequence[str],
+    timezone: str | None,
+    clock_offsets: Sequence[str],
+    master: str | None,
+    progress: Progress,
+    *,
+    keep: bool = True,
+) -> Found:
+    """Evidence or a case. Raises Unusable where neither can be used. `keep` as open_evidence has it."""
+    from forensics.case.read import is_case
+
+    cases = [path for path in paths if is_case(Path(path))]
+    if not cases:
+        return InEvidence(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
+    if len(paths) > 1:
+        raise Unusable(f"{cases[0]}: a case stands for all evidence it was made of, and goes alone")
+    if timezone is not None or clock_offsets or _log_patterns():
+        raise Unusable(
+            f"{paths[0]}: --timezone, --clock-offset and --log-pattern say how evidence is read, and a case was made of it before"
+        )
+    return open_case(paths[0])
+
+
+def open_case(path: str) -> InCase:
+    """Raises Unusable where it is none."""
+    from forensics.case.read import Case, is_case
+
+    if not is_case(Path(path)):
+        raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
+    return InCase(Case(Path(path)))
+
+
+def _log_patterns() -> Sequence[str]:
+    context = click.get_current_context(silent=True)
+    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
