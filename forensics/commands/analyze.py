@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Opened, Progress, evidence_options, invocation, open_evidence
 from forensics.commands.output import TIMES, json_option, write_json
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     _check_weights(opened.cluster)
     judged = verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow().to_batches(max_chunksize=CHUNK)
     told = conclude((row for batch in judged for row in batch.to_pylist()), opened.cluster, asked)
-    return Report(opened.cluster, told.findings, told.partitions, told.incidents, ("analyze", *paths))
+    return Report(opened.cluster, told.findings, told.partitions, told.incidents, invocation("analyze", paths))
 
 
 def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:

@@ -27,6 +27,8 @@ from tests import local
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.objects import Objects
+
 BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
 
 SIZES = st.lists(st.integers(0, 10**9), max_size=40)
@@ -92,9 +94,9 @@ def test_report_is_that_of_one_process(name: str, session: SparkSession) -> None
     assert there == local.report(local.events_of(path)).document()
 
 
-def test_columns_come_through_spark_as_they_are(session: SparkSession) -> None:
+def test_columns_come_through_spark_as_they_are_from_a_store_too(session: SparkSession, objects: Objects) -> None:
     path = BUNDLES / "unclean-election-0.10.2.2-zk.tar.gz"
-    found = read(session, units([str(path)]))
+    found = read(session, units([objects.put(path.name, path.read_bytes())]))
     try:
         told = found.toArrow()
     finally:
