@@ -190,10 +190,11 @@ def invocation(command: str, paths: Sequence[str], against: Sequence[str] = ()) 
 
 def _session(starting: Any) -> Any:
     from spark.engine.java import JavaFailed, NoJava
+    from spark.engine.session import Refused
 
     try:
         return starting.session()
-    except (NoJava, JavaFailed) as error:
+    except (NoJava, JavaFailed, Refused) as error:
         raise Unusable(str(error)) from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,11 +16,12 @@ from hypothesis import strategies as st
 from forensics.judge import conclude, judge_partition
 from forensics.model import VERDICTS
 from forensics.views.document import Report
+from parsers.containers.storage import Version
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
 from spark.cluster.facts import Cluster
-from spark.engine.pipeline import by_partition, gathered, identified, read, verdicts
-from spark.engine.source import balance, decode, encode
+from spark.engine.pipeline import by_partition, gathered, identified, read, tasks, verdicts
+from spark.engine.source import EvidenceReader, Split, balance, decode, write_plan
 from spark.events import IDENTIFIED
 from spark.partition.timeline import PartitionTimeline
 from tests import local
@@ -59,9 +61,16 @@ def test_order_of_the_units_is_nothing() -> None:
     assert balance(dealt, 2) == balance(dealt[::-1], 2)
 
 
-def test_splits_come_back_from_the_option_as_they_went() -> None:
-    dealt = [[Unit("a 'ü'", ("0-5",), 7, "p/"), Unit("b", None, 0)], [Unit("c", (), 1)]]
-    assert [list(s.units) for s in decode(encode(dealt))] == dealt
+def test_splits_come_back_from_the_plan_as_they_went(tmp_path: Path) -> None:
+    dealt = [[Unit("a 'ü\n\udcff'", ("0-5",), 7, "p/", (Version(1, 2),)), Unit("b", None, 0)], [Unit("c", (), 1)]]
+    reader = EvidenceReader(str(write_plan(dealt, tmp_path)))
+    splits = reader.partitions()
+    assert [decode(split.line) for split in splits if isinstance(split, Split)] == dealt
+    assert len(pickle.dumps(reader)) < 1000
+
+
+def test_ten_thousand_small_files_and_a_huge_one_are_dealt_by_their_bytes(session: SparkSession) -> None:
+    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 2, 320]
 
 
 def events(*places: tuple[str, int]) -> pa.RecordBatch:

@@ -156,6 +156,11 @@ def test_a_start_that_fails_is_raised_where_the_session_is_asked_for(monkeypatch
         starting.session()
 
 
+def test_spark_connect_is_refused_in_one_line() -> None:
+    with pytest.raises(sessions.Refused, match=r"^sc://host: [^\n]+$"):
+        sessions.start("sc://host/;token=secret")
+
+
 @pytest.mark.parametrize(("master", "cores"), [("local", 1), ("local[3]", 3), ("local[4, 2]", 4), ("local[*]", os.cpu_count())])
 def test_tasks_of_a_local_master(master: str, cores: int) -> None:
     assert sessions._cores(master) == cores
@@ -169,7 +174,7 @@ def test_memory_asked_for_wins() -> None:
 def test_the_zip_for_executors_is_importable_alone(tmp_path: Path) -> None:
     packages = sessions.zip_packages(tmp_path)
     names = zipfile.ZipFile(packages).namelist()
-    assert {"parsers/schemas.py", "spark/log4j2.properties", "forensics/__init__.py"} <= set(names)
+    assert {"parsers/schemas.py", "spark/engine/log4j2.properties", "forensics/__init__.py"} <= set(names)
     assert not any("__pycache__" in name for name in names)
     code = "import parsers.schemas, spark.engine.session; print(parsers.schemas.__file__)"
     done = subprocess.run(
