@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Opened, Progress, evidence_options, invocation, open_evidence
 from forensics.commands.output import TIMES, json_option, write_json
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _report(opened: Opened, paths: Sequence[str], asked: Asked) -> Report:
     opened.cluster.measures = _measures(known, opened.cluster)
     _check_weights(opened.cluster)
     told = conclude(verdicts(known, opened.cluster, judge_partition, VERDICTS).toArrow(), opened.cluster, asked)
-    return Report(opened.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *paths))
+    return Report(opened.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, invocation("analyze", paths))
 
 
 def _measures(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Opened, Progress, evidence_options, invocation, open_evidence
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _compared(
 ) -> Comparison:
     from forensics.partition.side_by_side import BEFORE, SCHEMA, as_before, comparison
     from forensics.views.checkpoints import Comparison
+    from parsers.containers.storage import without_secrets
     from spark.engine.pipeline import identified, verdicts
 
     events = identified(opened.events, opened.identifier)
@@ -79,10 +80,10 @@ def _compared(
 
     def shown(place: str) -> str:
         if place.startswith(BEFORE) and before is not None:
-            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(against))
+            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(map(without_secrets, against)))
         return opened.identifier.shown(place)
 
-    return Comparison(opened.cluster, rows, shown, ("checkpoints", *paths, *(f"--against={path}" for path in against)), everything)
+    return Comparison(opened.cluster, rows, shown, invocation("checkpoints", paths, against), everything)
 
 
 def _chosen(events: DataFrame, topics: Sequence[str], partitions: Sequence[int]) -> DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, evidence_options, open_evidence
+from forensics.commands.evidence import Progress, evidence_options, invocation, open_evidence
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(
 
     opened = open_evidence(paths, timezone, clock_offsets, master, Progress())
     told = conclude(VERDICTS.empty_table(), opened.cluster)
-    report = Report(opened.cluster, told.findings, told.partitions, command=("inspect", *paths))
+    report = Report(opened.cluster, told.findings, told.partitions, command=invocation("inspect", paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"

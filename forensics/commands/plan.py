@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, evidence_options, invocation, open_evidence
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -52,7 +52,7 @@ def command(
     progress = Progress()
     opened = open_evidence(paths, timezone, clock_offsets, master, progress)
     with progress.stage("Planning"):
-        found = _planned(opened, gone, live, kafka_version, batch, ("plan", *paths))
+        found = _planned(opened, gone, live, kafka_version, batch, invocation("plan", paths))
     if out is not None:
         _write(found, Path(out))
     if json_file:

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import IO, cast
 
 from parsers.containers.compression import DECOMPRESSORS, Unpacked
-from parsers.containers.directories import leaves, link_trouble
 from parsers.containers.magic import UNREAD, form_of
-from parsers.containers.names import clean, join, moment, printable
+from parsers.containers.names import clean, join
+from parsers.containers.storage import File, Storage, Version, storage
 from parsers.containers.streams import BUFFER, Allowance, Entry, Guarded, Read, buffered, why
-from parsers.containers.tar import tar_entries
+from parsers.containers.tar import Ahead, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
 from parsers.schemas import Member
@@ -46,7 +47,7 @@ class _Nest:
     depth: int = 0
     layers: int = 0
     allowance: Allowance = field(default_factory=Allowance)
-    disk: str | None = None
+    disk: Ahead | None = None
     """The file whose own container this is; None inside another one, which cannot be read ahead."""
 
 
@@ -61,63 +62,54 @@ def members(path: str | os.PathLike[str]) -> Iterator[Found]:
 
 def read_unit(unit: Unit) -> Iterator[Found]:
     """The members of one unit, as `members` gives them."""
-    if os.path.isdir(unit.path):
-        for name in leaves(unit.path) if unit.select is None else unit.select:
-            yield from _leaf(unit.path, name, unit.prefix)
+    place = storage(unit.path)
+    if not place.is_directory():
+        label = unit.prefix or place.name
+        yield from _file(place, "", label, _Nest(unit.prefix), unit.select, *unit.versions)
         return
-    label = unit.prefix or printable(os.path.basename(os.path.normpath(unit.path)))
-    yield from _file(unit.path, label, _Nest(unit.prefix), unit.select)
+    names = [leaf.name for leaf in place.leaves()] if unit.select is None else unit.select
+    for name, version in zip_longest(names, unit.versions):
+        label = join(unit.prefix, clean(name)) or place.name
+        refused = place.refusal(name)
+        if refused is None:
+            yield from _file(place, name, label, _Nest(label), None, version)
+        elif refused[0]:
+            yield Member(label, None, refused[1]), None, f"{label}: {refused[0]}"
 
 
-def _leaf(root: str, name: str, prefix: str) -> Iterator[Found]:
-    full = os.path.join(root, name)
-    label = join(prefix, clean(name)) or printable(os.path.basename(os.path.normpath(root)))
+def _file(
+    place: Storage, name: str, label: str, nest: _Nest, select: tuple[str, ...] | None, version: Version | None = None
+) -> Iterator[Found]:
     try:
-        status = os.lstat(full)
-        if stat.S_ISDIR(status.st_mode):
-            os.scandir(full).close()
-            return
+        file = place.open(name, version)
     except OSError as error:
-        yield Member(label, None, None), None, f"{label}: cannot be read: {error.strerror}"
-        return
-    if stat.S_ISREG(status.st_mode):
-        yield from _file(full, label, _Nest(label), None)
-    elif trouble := link_trouble(root, full) if stat.S_ISLNK(status.st_mode) else "is no regular file but a socket, pipe or device":
-        yield Member(label, None, moment(status.st_mtime)), None, f"{label}: {trouble}"
-
-
-def _file(full: str, label: str, nest: _Nest, select: tuple[str, ...] | None) -> Iterator[Found]:
-    try:
-        file = open(full, "rb", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        yield Member(label, None, None), None, f"{label}: cannot be opened: {error.strerror}"
+        yield Member(label, None, None), None, f"{label}: cannot be opened: {error}"
         return
     with file:
-        status = os.fstat(file.fileno())
-        member = Member(label, status.st_size, moment(status.st_mtime))
+        member = Member(label, file.size, file.modified)
         guard = Guarded(_Range(file, select).read if select and "-" in select[0] else file.read, nest.allowance, on_disk=True)
         stream = buffered(guard)
         if form_of(label, stream.peek(BUFFER)) == "zip":
-            nest.allowance.taken += status.st_size
+            nest.allowance.taken += file.size
             file.seek(0)
-            problem = yield from _archive("zip", zip_entries(file, nest.allowance, select), nest)
+            problem = yield from _archive("zip", zip_entries(cast(IO[bytes], file), nest.allowance, select), nest)
         else:
-            problem = yield from _content(member, stream, replace(nest, disk=full), select)
-        if trouble := guard.problem or problem:
+            problem = yield from _content(member, stream, replace(nest, disk=Ahead(place, name)), select)
+        if trouble := guard.problem or problem or file.changed():
             yield member, None, f"{label}: {trouble}"
 
 
 class _Range:
     """A byte range 'start-end' of a file; an empty end is the file's."""
 
-    def __init__(self, file: io.FileIO, select: tuple[str, ...]) -> None:
+    def __init__(self, file: File, select: tuple[str, ...]) -> None:
         start, end = select[0].split("-")
         self._file = file
         self._left = int(end) - int(start) if end else None
         file.seek(int(start))
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size if self._left is None else min(size, self._left))
+        data = self._file.read(size if self._left is None else min(size, self._left)) or b""
         if self._left is not None:
             self._left -= len(data)
         return data

@@ -31,7 +31,7 @@ from parsers.records import RECORDS, batches, records
 from parsers.schemas import Row
 from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
-from spark.engine.pipeline import SPLIT_BYTES
+from spark.engine.pipeline import tasks
 from spark.engine.source import balance
 
 if TYPE_CHECKING:
@@ -281,8 +281,7 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    size = sum(unit.size for unit in units)
-    ways = max(session.sparkContext.defaultParallelism, size // SPLIT_BYTES)
+    ways = tasks(session, sum(unit.size for unit in units))
     splits = balance(list(units), ways)
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

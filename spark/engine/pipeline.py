@@ -27,16 +27,24 @@ if TYPE_CHECKING:
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
 
 SPLIT_BYTES = 64 << 20
-"""Evidence a task reads or judges, about; small bundles make as many tasks as there are cores."""
+"""Evidence a task reads, about."""
+LEAST_BYTES = 2 << 20
+"""Evidence worth a task of its own, where there are cores for it."""
+
+
+def tasks(session: SparkSession, size: int) -> int:
+    """How many tasks so many bytes of evidence are worth."""
+    return max(size // SPLIT_BYTES, min(session.sparkContext.defaultParallelism, size // LEAST_BYTES), 1)
 
 
 def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = ()) -> DataFrame:
     """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow."""
-    from spark.engine.source import NAME, EvidenceSource, balance, encode
+    from spark.engine.session import directory
+    from spark.engine.source import NAME, EvidenceSource, balance, write_plan
 
     session.dataSource.register(EvidenceSource)
-    ways = max(session.sparkContext.defaultParallelism, sum(u.size for u in units) // SPLIT_BYTES)
-    reader = session.read.format(NAME).option("units", encode(balance(units, ways)))
+    plan = write_plan(balance(units, tasks(session, sum(u.size for u in units))), directory(session))
+    reader = session.read.format(NAME).option("plan", str(plan))
     return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
 
 
