@@ -64,17 +64,31 @@ def read_unit(unit: Unit) -> Iterator[Found]:
     """The members of one unit, as `members` gives them."""
     place = storage(unit.path)
     if not place.is_directory():
-        label = unit.prefix or place.name
-        yield from _file(place, "", label, _Nest(unit.prefix), unit.select, *unit.versions)
+        yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix), unit.select, *unit.versions)
         return
     names = [leaf.name for leaf in place.leaves()] if unit.select is None else unit.select
     for name, version in zip_longest(names, unit.versions):
-        label = join(unit.prefix, clean(name)) or place.name
+        label = label_of(unit, name)
         refused = place.refusal(name)
         if refused is None:
             yield from _file(place, name, label, _Nest(label), None, version)
         elif refused[0]:
             yield Member(label, None, refused[1]), None, f"{label}: {refused[0]}"
+
+
+def label_of(unit: Unit, name: str) -> str:
+    """The path inside the evidence of a file of a unit."""
+    return join(unit.prefix, clean(name)) or storage(unit.path).name
+
+
+def lone_file(unit: Unit) -> tuple[Member, File] | None:
+    """The file on disk that is all of a unit, to be closed by the caller; None where there is no such one. Raises OSError."""
+    place = storage(unit.path)
+    names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
+    if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
+        return None
+    file = place.open(names[0], *unit.versions)
+    return Member(label_of(unit, names[0]), file.size, file.modified), file
 
 
 def _file(
