@@ -52,6 +52,8 @@ class Unit:
     """Of the files selected, or of the argument itself: the objects that were listed; empty for files of this machine."""
     piece: Piece | None = None
     """Of the one file this is: the part of it to be read; None is all of it."""
+    dealt: tuple[int, int] | None = None
+    """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
 
 
 def units(paths: Sequence[str]) -> list[Unit]:

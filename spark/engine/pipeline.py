@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from parsers import pieces
+from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
 from parsers.schemas import EVENTS, batches
@@ -33,6 +34,9 @@ SPLIT_BYTES = 64 << 20
 """Evidence a task reads, about."""
 LEAST_BYTES = 2 << 20
 """Evidence worth a task of its own, where there are cores for it."""
+HAND_BYTES = 32 << 20
+MOST_HANDS = 8
+"""Tasks that read one compressed tar, each its own members, and what each should have at least: each decompresses all of it."""
 
 
 def tasks(session: SparkSession, size: int) -> int:
@@ -44,7 +48,9 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
     """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow. Large logs are read in pieces, side by side,
     unless `cut` is false: that reads everything at once, to know whether the pieces fit."""
     layouts = [compiled(pattern) for pattern in log_patterns]
-    planned = [piece for unit in units for piece in (pieces.cut(unit, layouts) if cut else [unit])]
+    cores = session.sparkContext.defaultParallelism
+    dealt = [hand for unit in units for hand in hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))]
+    planned = [piece for unit in dealt for piece in (pieces.cut(unit, layouts) if cut else [unit])]
     parts = [unit for unit in planned if unit.piece is not None]
     if not parts:
         return _loaded(session, planned, log_patterns)
