@@ -162,7 +162,7 @@ def _read(session: Any, planned: list[Unit], options: Options, progress: Progres
 
     context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
-        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else ())
+        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else (), cut=keep)
         if not keep:
             events.unpersist()
         cluster, identifier = gathered(events, options)

@@ -11,7 +11,7 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from parsers.containers.magic import form_of
 from parsers.containers.names import printable
@@ -25,6 +25,15 @@ _COMPRESSED_WEIGHT = 8  # text logs shrink about so much; only balances units
 _FILE_COST = 16 * 2**10  # what opening one file costs, in bytes read
 
 T = TypeVar("T")
+
+
+class Piece(NamedTuple):
+    """Bytes of a large log, from `begin` to `end`, or to its end where that is None (parsers.catalogue.piece)."""
+
+    begin: int
+    end: int | None
+    lines: int = 0
+    """Line feeds before `begin`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,10 @@ class Unit:
     """Goes before member paths; empty when the evidence is one argument."""
     versions: tuple[Version | None, ...] = ()
     """Of the files selected, or of the argument itself: the objects that were listed; empty for files of this machine."""
+    piece: Piece | None = None
+    """Of the one file this is: the part of it to be read; None is all of it."""
+    dealt: tuple[int, int] | None = None
+    """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
 
 
 def units(paths: Sequence[str]) -> list[Unit]:

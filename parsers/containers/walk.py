@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import IO, cast
 
-from parsers.containers.compression import DECOMPRESSORS, Unpacked
+from parsers.containers.compression import DECOMPRESSORS, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
 from parsers.containers.names import clean, join
 from parsers.containers.storage import File, Storage, Version, storage
 from parsers.containers.streams import BUFFER, Allowance, Entry, Guarded, Read, buffered, why
-from parsers.containers.tar import Ahead, tar_entries
+from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
 from parsers.schemas import Member
@@ -31,6 +31,9 @@ MAX_DEPTH = 5
 """Archives inside archives; the evidence's own archive is the first."""
 MAX_LAYERS = 3
 """Compressions around one file (`x.gz.gz`) between two archives."""
+
+_FAST = frozenset({"gzip", "zstd"})
+"""Compressions that give hundreds of megabytes in a second."""
 
 Found = tuple[Member, io.BufferedReader | None, str | None]
 """A member with its stream (`peek`, `read`, `readline`; valid until the next iteration), or with what is wrong with it."""
@@ -49,6 +52,8 @@ class _Nest:
     allowance: Allowance = field(default_factory=Allowance)
     disk: Ahead | None = None
     """The file whose own container this is; None inside another one, which cannot be read ahead."""
+    dealt: tuple[int, int] | None = None
+    """Which hand of its members is read (Unit.dealt)."""
 
 
 def members(path: str | os.PathLike[str]) -> Iterator[Found]:
@@ -64,17 +69,46 @@ def read_unit(unit: Unit) -> Iterator[Found]:
     """The members of one unit, as `members` gives them."""
     place = storage(unit.path)
     if not place.is_directory():
-        label = unit.prefix or place.name
-        yield from _file(place, "", label, _Nest(unit.prefix), unit.select, *unit.versions)
+        yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions)
         return
     names = [leaf.name for leaf in place.leaves()] if unit.select is None else unit.select
     for name, version in zip_longest(names, unit.versions):
-        label = join(unit.prefix, clean(name)) or place.name
+        label = label_of(unit, name)
         refused = place.refusal(name)
         if refused is None:
-            yield from _file(place, name, label, _Nest(label), None, version)
+            yield from _file(place, name, label, _Nest(label, dealt=unit.dealt), None, version)
         elif refused[0]:
             yield Member(label, None, refused[1]), None, f"{label}: {refused[0]}"
+
+
+def label_of(unit: Unit, name: str) -> str:
+    """The path inside the evidence of a file of a unit."""
+    return join(unit.prefix, clean(name)) or storage(unit.path).name
+
+
+def lone_file(unit: Unit) -> tuple[Member, File] | None:
+    """The file on disk that is all of a unit, to be closed by the caller; None where there is no such one. Raises OSError."""
+    place = storage(unit.path)
+    names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
+    if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
+        return None
+    file = place.open(names[0], *unit.versions)
+    return Member(label_of(unit, names[0]), file.size, file.modified), file
+
+
+def hands(unit: Unit, ways: int) -> list[Unit]:
+    """The unit in so many hands if it is a compressed tar that is read from its start far faster than it is parsed; itself if not."""
+    try:
+        found = lone_file(unit) if ways > 1 else None
+        if found is None:
+            return [unit]
+        with buffered(Guarded(found[1].read, Allowance())) as packed, found[1]:
+            form = compression(packed.peek(BUFFER))
+            if form not in _FAST or not is_tar(unit.path, buffered(Guarded(Unpacked(packed, form).read, Allowance())).peek(BUFFER)):
+                return [unit]
+    except OSError:  # whoever reads it meets the same, and names it
+        return [unit]
+    return [replace(unit, size=unit.size // ways, dealt=(number, ways)) for number in range(ways)]
 
 
 def _file(
@@ -95,7 +129,8 @@ def _file(
             problem = yield from _archive("zip", zip_entries(cast(IO[bytes], file), nest.allowance, select), nest)
         else:
             problem = yield from _content(member, stream, replace(nest, disk=Ahead(place, name)), select)
-        if trouble := guard.problem or problem or file.changed():
+        trouble = guard.problem or problem or file.changed()
+        if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every hand meets what is wrong with the archive itself
             yield member, None, f"{label}: {trouble}"
 
 
@@ -129,7 +164,7 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
     if nest.depth >= MAX_DEPTH:
         return f"lies deeper than {MAX_DEPTH} archives, not opened"
     if form == "tar":
-        return (yield from _archive("tar", tar_entries(stream, nest.disk, select), nest))
+        return (yield from _archive("tar", tar_entries(stream, nest.disk, select, nest.dealt), nest))
     with Spool() as spool:
         return spool.fill(stream) or (yield from _archive("zip", zip_entries(spool, nest.allowance, None), nest))
 

@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from parsers.containers.units import Unit
-from parsers.evidence import events
+from parsers.pieces import events
 from parsers.schemas import EVENTS
 
 NAME = "kafka-evidence"

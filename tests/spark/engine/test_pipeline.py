@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from forensics.judge import VERDICTS, conclude, judge_partition
 from forensics.views.document import Report
+from parsers import pieces
 from parsers.containers.storage import Version
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
@@ -149,3 +150,30 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
         found.unpersist()
     assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
     assert [s.lines for s in cluster.sources] == [TIMES]
+
+
+def test_logs_in_pieces_give_what_one_reader_gives(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one does not fit: a line is in another layout that neither the head nor the chunk before the cut shows."""
+    monkeypatch.setattr("parsers.pieces.PIECE_BYTES", 12 << 20)
+    some = f"[2026-11-21 03:01:34,000] {REFUSED}\n" + "[2026-11-21 03:01:34,001] INFO Nothing to tell (kafka.server.Nobody)\n" * 500
+    for broker, more in (
+        (3, ""),
+        (4, "2026-11-21T03:02:00.000Z INFO  [main] kafka.log.Log - [Log partition=a-0, dir=/d] Truncating to offset 7\n"),
+    ):
+        log = tmp_path / f"broker-{broker}" / "logs" / "server.log"
+        log.parent.mkdir(parents=True)
+        log.write_text(some * 150 + more + "\tat some.Class.method(Class.java:1)\n" * 5 + some * 700)
+    order = [("source", "ascending"), ("line", "ascending"), ("event", "ascending")]
+    torn = []
+
+    def put_together(*given: Any) -> Any:
+        last, whole = pieces.put_together(*given)
+        torn.extend(unit.select for unit in whole)
+        return last, whole
+
+    monkeypatch.setattr("spark.engine.pipeline.put_together", put_together)
+    there = read(session, units([str(tmp_path)])).toArrow().cast(EVENTS).sort_by(order).to_pylist()
+    session.catalog.clearCache()
+    assert torn == [("broker-4/logs/server.log",)]
+    assert len(there) == 2 * (150 + 700) + 1 + 2
+    assert there == local.events_of(tmp_path).sort_by(order).to_pylist()
