@@ -148,6 +148,7 @@ class Jumps:
     FORWARD = timedelta(hours=1)
 
     def __init__(self) -> None:
+        self._first: tuple[datetime, int | None] | None = None
         self._last: datetime | None = None
         self.found: deque[Row] = deque(maxlen=self.MAX_JUMPS)
 
@@ -171,13 +172,21 @@ class Jumps:
         self._last = times[-1].as_py()
 
     def _step(self, at: datetime, line: int | None) -> None:
+        self._first = self._first or (at, line)
         last = self._last
         if last is not None and (at - last >= self.FORWARD or last - at >= self.BACK):
             self.found.append({"line": line, "before": last, "after": at})
         self._last = at
 
+    def follow(self, later: Jumps) -> None:
+        """Goes on with what a later part of the log showed."""
+        if later._first is not None:
+            self._step(*later._first)
+            self.found.extend(later.found)
+            self._last = later._last
 
-def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
+
+def kind_of(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     """The kind of a source; what nobody else claims is a log if log records are in it, in whatever wrapping."""
     kind = sniff(member, head)
     if kind == "binary" and len(head) == HEAD and not head.strip(b"\0"):
@@ -187,53 +196,83 @@ def _kind(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     return kind
 
 
+class SourceAccount:
+    """What is told of a source as a whole, or of a part of it, while its rows pass by."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._collected: dict[str, Row] = {}
+        self._troubles: dict[str, str] = {}
+        self._jumps: dict[str, Jumps] = defaultdict(Jumps)
+        self.problems = 0
+
+    def pass_by(self, row: Told) -> Iterator[Told]:
+        """The row with its source; none where it is the account's own, or a problem too many. A batch is events of one source."""
+        if isinstance(row, pa.RecordBatch):
+            self._jumps[row["source"][0].as_py()].pass_by_all(row)
+            yield row
+            return
+        source = row.get("source") or self._path
+        if row["event"] == "source":
+            self._collected[source] = row["collected"]
+            return
+        if row["event"] == "problem":
+            self._troubles.setdefault(source, row.get("text") or "")
+            self.problems += 1
+            if self.problems > MAX_PROBLEMS:
+                return
+        row["source"] = source
+        self._jumps[source].pass_by(row)
+        yield row
+
+    def fail(self, error: Exception) -> Row:
+        """The reading ended with an error."""
+        self._troubles[self._path] = f"{self._path}: {error or type(error).__name__}"
+        return {**schemas.problem("unreadable", self._troubles[self._path]), "source": self._path}
+
+    def follow(self, later: SourceAccount) -> None:
+        """Goes on with the account of a later part of the source."""
+        for source, trouble in later._troubles.items():
+            self._troubles.setdefault(source, trouble)
+        for source, jumps in later._jumps.items():
+            self._jumps[source].follow(jumps)
+        self.problems += later.problems
+
+    def end(self, member: Member, kind: str, size: int, sha256: str) -> Iterator[Row]:
+        """The last rows: a `source` event for each writer."""
+        if self.problems > MAX_PROBLEMS:
+            yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
+        for path in dict.fromkeys((*self._collected, self._path)):
+            facts = {"kind": kind, **self._collected.get(path, {}), "jumps": list(self._jumps[path].found)}
+            whole = path == self._path
+            own = replace(member, path=path)
+            yield _source(own, facts["kind"], size if whole else None, sha256 if whole else None, facts, self._troubles.get(path))
+
+
 def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays. A log
     of several writers has a `source` event for each (read_log)."""
-    collected: dict[str, Row] = {}
-    troubles: dict[str, str] = {}
+    account = SourceAccount(member.path)
     kind = "unreadable"
     counted = Counted(stream)
-    problems = 0
-    jumps: dict[str, Jumps] = defaultdict(Jumps)
     try:
         whole = io.BufferedReader(counted, HEAD)
-        kind = _kind(member, whole.peek(HEAD), layouts)
+        kind = kind_of(member, whole.peek(HEAD), layouts)
         for row in parse(whole, member, kind, layouts):
-            if isinstance(row, pa.RecordBatch):
-                jumps[row["source"][0].as_py()].pass_by_all(row)
-                yield row
-                continue
-            source = row.get("source") or member.path
-            if row["event"] == "source":
-                collected[source] = row["collected"]
-                continue
-            if row["event"] == "problem":
-                troubles.setdefault(source, row.get("text") or "")
-                problems += 1
-                if problems > MAX_PROBLEMS:
-                    continue
-            row["source"] = source
-            jumps[source].pass_by(row)
-            yield row
+            yield from account.pass_by(row)
         while whole.read(CHUNK):
             pass
     except (OSError, EOFError, ValueError, RuntimeError) as error:
-        troubles[member.path] = f"{member.path}: {error or type(error).__name__}"
-        yield {**schemas.problem("unreadable", troubles[member.path]), "source": member.path}
-    if problems > MAX_PROBLEMS:
-        yield {**schemas.problem("more", f"{problems - MAX_PROBLEMS} more problems of this kind"), "source": member.path}
-    for path in dict.fromkeys((*collected, member.path)):
-        facts = {"kind": kind, **collected.get(path, {}), "jumps": list(jumps[path].found)}
-        yield _source(replace(member, path=path), facts["kind"], counted if path == member.path else None, facts, troubles.get(path))
+        yield account.fail(error)
+    yield from account.end(member, kind, counted.bytes, counted.sha256)
 
 
-def _source(member: Member, kind: str, counted: Counted | None, collected: Row, trouble: str | None) -> Row:
+def _source(member: Member, kind: str, size: int | None, sha256: str | None, collected: Row, trouble: str | None) -> Row:
     facts = {
         **collected,
         "kind": kind,
-        "bytes": counted.bytes if counted else None,
-        "sha256": counted.sha256 if counted else None,
+        "bytes": size,
+        "sha256": sha256,
         "modified": member.modified,
         "problem": collected.get("problem") or trouble,
     }
@@ -257,7 +296,7 @@ def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
         if trouble is not None:
             yield {**schemas.problem("unreadable", trouble), "source": member.path}
             if own is None:
-                own = _source(member, "unreadable", None, {}, trouble)
+                own = _source(member, "unreadable", None, None, {}, trouble)
             own["collected"]["problem"] = own["collected"]["problem"] or trouble
     if own is not None:
         yield own

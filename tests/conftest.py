@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from tests.objects import Objects
+
 # Neither is what a user's cache holds a part of any test, nor may a test leave a process behind that fills it.
 os.environ[SWITCH] = "off"
 
@@ -30,6 +32,15 @@ def session() -> Iterator[SparkSession]:
     running = start("local[2]")
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="session")
+def objects() -> Iterator[Objects]:
+    """An S3 server; what a test puts there it names after itself."""
+    from tests.objects import serving
+
+    with serving() as there:
+        yield there
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ Here: the road from paths on the command line to a Cluster and its events. Not h
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
@@ -64,7 +63,7 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
 
 
 def evidence_options(command: F) -> F:
-    """PATH… and the options about clocks and Spark."""
+    """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage)."""
     for decorate in (
         click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH..."),
         click.option("--timezone", metavar="ZONE", help="Zone of the lines' times, as Europe/Berlin or +02:00; estimated when not given."),
@@ -169,7 +168,7 @@ def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Opti
 
     context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
-        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else ())
+        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else (), cut=keep)
         if not keep:
             events.unpersist()
         told = of_cluster(events)
@@ -182,17 +181,27 @@ def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Opti
 
 
 def _check(paths: Sequence[str]) -> None:
+    from parsers.containers.storage import storage, without_secrets
+
     for path in paths:
-        if not os.path.exists(path):
-            raise Unusable(f"{path}: no such file or directory")
+        if trouble := storage(path).trouble():
+            raise Unusable(f"{without_secrets(path)}: {trouble}")
+
+
+def invocation(command: str, paths: Sequence[str], against: Sequence[str] = ()) -> tuple[str, ...]:
+    """The command as a report repeats it: without what is secret in a URI."""
+    from parsers.containers.storage import without_secrets
+
+    return (command, *map(without_secrets, paths), *(f"--against={without_secrets(path)}" for path in against))
 
 
 def _session(starting: Any) -> Any:
     from spark.engine.java import JavaFailed, NoJava
+    from spark.engine.session import Refused
 
     try:
         return starting.session()
-    except (NoJava, JavaFailed) as error:
+    except (NoJava, JavaFailed, Refused) as error:
         raise Unusable(str(error)) from None
 
 

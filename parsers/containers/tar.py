@@ -5,14 +5,17 @@ Here: headers that lie, joined archives, names that come again. Not here: what i
 
 from __future__ import annotations
 
+import io
 import os
 import tarfile
 from collections.abc import Iterator
+from datetime import datetime
 from functools import lru_cache
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from parsers.containers.compression import Unpacked, compression
 from parsers.containers.names import clean, is_junk, moment, printable
+from parsers.containers.storage import Storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
 from parsers.schemas import Member
 
@@ -23,6 +26,8 @@ MAX_LOOKED_AHEAD = 256 * 2**20
 MAX_NAMES = 2**20
 """Entries of a tar whose names are remembered, to tell when one comes again."""
 
+_ENTRY = 2**14
+"""What an entry costs besides its bytes, in bytes."""
 
 _EXTENSIONS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _END_MARK = tarfile.EOFHeaderError  # type: ignore[attr-defined]
@@ -101,19 +106,27 @@ def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
         yield info
 
 
-def tar_entries(stream: IO[bytes], disk: str | None, select: tuple[str, ...] | None) -> Iterator[Entry]:
+def tar_entries(
+    stream: IO[bytes], disk: Ahead | None, select: tuple[str, ...] | None, dealt: tuple[int, int] | None = None
+) -> Iterator[Entry]:
     """Entries of a tar in its order; raises at the end what is wrong with the archive itself.
 
     `disk`: the file whose content this is, None where nobody can look ahead. `select`: the 'start-end' range of it that the
-    stream is, None when it is all.
+    stream is, None when it is all. `dealt`: (number, of) of the hand of entries to be given, None for all of them.
     """
     ahead = _Forward(stream)
     start, end = select[0].split("-") if select is not None else ("0", "")
     names = _Names(_replaced_in(disk), int(start))
     # joined archives (`cat a.tar b.tar`) go on after the end mark of the first
     tar = _Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)
+    hands = [0] * (dealt[1] if dealt else 1)
     for info in _entries(tar):
-        if info.isreg() and (trouble := names.against(info)) is not None:
+        lightest = hands.index(min(hands))  # each reader of a hand deals alike
+        hands[lightest] += info.size + _ENTRY
+        trouble = names.against(info) if info.isreg() else None
+        if dealt and lightest != dealt[0]:
+            continue
+        if trouble is not None:
             yield _member(info), None, trouble
         elif not (info.isdir() or is_junk(clean(info.name))):
             yield _entry(tar, ahead, info)
@@ -159,24 +172,32 @@ class _Names:
         return None
 
 
-def _replaced_in(path: str | None) -> frozenset[int] | None:
+class Ahead(NamedTuple):
+    """A file of the evidence that can be read before it is read."""
+
+    place: Storage
+    name: str
+
+
+def _replaced_in(disk: Ahead | None) -> frozenset[int] | None:
     """Offsets of the entries that later ones replace; None where nobody can look ahead."""
-    if path is None:
+    if disk is None:
         return None
     try:
-        status = os.stat(path)
-        return _looked_ahead(path, status.st_size, status.st_mtime_ns)
+        with disk.place.open(disk.name) as file:
+            size, modified = file.size, file.modified
+        return _looked_ahead(disk, size, modified)
     except OSError:
         return None
 
 
 @lru_cache(maxsize=4)
-def _looked_ahead(path: str, size: int, _changed: int) -> frozenset[int] | None:
+def _looked_ahead(disk: Ahead, size: int, _modified: datetime | None) -> frozenset[int] | None:
     """Every unit of a tar needs it; a reader of many units finds it once."""
     allowance = Allowance()
     last: dict[int, int] = {}
     replaced: set[int] = set()
-    with open(path, "rb") as file:
+    with io.BufferedReader(disk.place.open(disk.name), BUFFER) as file:
         stream: Any = file
         while (form := compression(stream.peek(BUFFER))) is not None:
             if size > MAX_LOOKED_AHEAD:

@@ -6,15 +6,16 @@ here: how a unit is read (walk).
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, TypeVar
 
-from parsers.containers.directories import leaves
 from parsers.containers.magic import form_of
 from parsers.containers.names import printable
+from parsers.containers.storage import Leaf, Version, absolute, identity, storage, without_secrets
 from parsers.containers.streams import BUFFER
 from parsers.containers.tar import offsets
 
@@ -23,19 +24,36 @@ UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
 _COMPRESSED_WEIGHT = 8  # text logs shrink about so much; only balances units
 _FILE_COST = 16 * 2**10  # what opening one file costs, in bytes read
 
+T = TypeVar("T")
+
+
+class Piece(NamedTuple):
+    """Bytes of a large log, from `begin` to `end`, or to its end where that is None (parsers.catalogue.piece)."""
+
+    begin: int
+    end: int | None
+    lines: int = 0
+    """Line feeds before `begin`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A share of the evidence one reader reads."""
 
     path: str
-    """The argument it is a share of."""
+    """The argument it is a share of: a path or a URI (storage)."""
     select: tuple[str, ...] | None
     """Files relative to a directory; indexes of a zip; one 'start-end' range of a tar; None is all of it."""
     size: int
     """Estimated bytes to read, compressed ones counted several times; for balance only."""
     prefix: str = ""
     """Goes before member paths; empty when the evidence is one argument."""
+    versions: tuple[Version | None, ...] = ()
+    """Of the files selected, or of the argument itself: the objects that were listed; empty for files of this machine."""
+    piece: Piece | None = None
+    """Of the one file this is: the part of it to be read; None is all of it."""
+    dealt: tuple[int, int] | None = None
+    """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
 
 
 def units(paths: Sequence[str]) -> list[Unit]:
@@ -44,14 +62,16 @@ def units(paths: Sequence[str]) -> list[Unit]:
     Divided are directories (by files), uncompressed tars (by byte ranges) and zips (by members); a compressed tar can
     only be read from its start. Several arguments get prefixes: the shortest endings of their paths that differ.
     """
-    unique = list({os.path.realpath(path): os.path.abspath(path) for path in paths}.values())
+    unique = list({identity(path): absolute(path) for path in paths}.values())
     names = dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
-    aim = min(max(sum(map(_total, unique)) // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
-    return [replace(unit, prefix=names[path]) for path in unique for unit in _divide(path, aim)]
+    listed = {path: list(storage(path).leaves()) for path in unique}
+    total = sum(_cost(path, leaf) for path, leaves in listed.items() for leaf in leaves)
+    aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
+    return [replace(unit, prefix=names[path]) for path, leaves in listed.items() for unit in _divide(path, leaves, aim)]
 
 
 def _prefixes(paths: Sequence[str]) -> dict[str, str]:
-    parts = {path: [printable(p) for p in path.split(os.sep) if p] for path in paths}
+    parts = {path: [printable(p) for p in without_secrets(path).split(os.sep) if p] for path in paths}
     for length in range(1, max(map(len, parts.values()), default=0) + 1):
         names = {path: "/".join(words[-length:]) for path, words in parts.items()}
         if len(set(names.values())) == len(names):
@@ -59,44 +79,42 @@ def _prefixes(paths: Sequence[str]) -> dict[str, str]:
     return {path: f"{number}/{'/'.join(words)}" for number, (path, words) in enumerate(parts.items(), 1)}
 
 
-def _total(path: str) -> int:
-    return sum(_cost(path, name) for name in leaves(path)) if os.path.isdir(path) else _cost(path, "")
+def _cost(path: str, leaf: Leaf) -> int:
+    packed = (leaf.name or without_secrets(path)).lower().endswith((".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip", ".tbz2", ".txz"))
+    return _FILE_COST + (leaf.size or 0) * (_COMPRESSED_WEIGHT if packed else 1)
 
 
-def _cost(root: str, name: str) -> int:
-    try:
-        size = os.lstat(os.path.join(root, name) if name else root).st_size
-    except OSError:
-        return _FILE_COST
-    packed = (name or root).lower().endswith((".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip", ".tbz2", ".txz"))
-    return _FILE_COST + size * (_COMPRESSED_WEIGHT if packed else 1)
-
-
-def _divide(path: str, aim: int) -> Iterator[Unit]:
-    if os.path.isdir(path):
-        for size, names in _groups(((_cost(path, name), name) for name in leaves(path)), aim):
-            yield Unit(path, tuple(names), size)
+def _divide(path: str, leaves: Sequence[Leaf], aim: int) -> Iterator[Unit]:
+    if storage(path).is_directory():
+        for size, group in _groups(((_cost(path, leaf), leaf) for leaf in leaves), aim):
+            yield Unit(path, tuple(leaf.name for leaf in group), size, versions=_versions(group))
         return
-    cost = _cost(path, "")
-    shares = list(_shares(path, aim)) if cost > aim else []
-    yield from (Unit(path, select, size) for size, select in shares) if shares else [Unit(path, None, cost)]
+    (leaf,) = leaves
+    cost = _cost(path, leaf)
+    shares: list[tuple[int, tuple[str, ...] | None]] = [*_shares(path, aim)] if cost > aim else []
+    for size, select in shares or [(cost, None)]:
+        yield Unit(path, select, size, versions=_versions(leaves))
 
 
-def _groups(weighed: Iterable[tuple[int, str]], aim: int) -> Iterator[tuple[int, list[str]]]:
-    total, names = 0, list[str]()
-    for weight, name in weighed:
-        if names and total + weight > aim:
-            yield total, names
-            total, names = 0, []
+def _versions(leaves: Sequence[Leaf]) -> tuple[Version | None, ...]:
+    return tuple(leaf.version for leaf in leaves) if any(leaf.version for leaf in leaves) else ()
+
+
+def _groups(weighed: Iterable[tuple[int, T]], aim: int) -> Iterator[tuple[int, list[T]]]:
+    total, group = 0, list[T]()
+    for weight, one in weighed:
+        if group and total + weight > aim:
+            yield total, group
+            total, group = 0, []
         total += weight
-        names.append(name)
-    if names:
-        yield total, names
+        group.append(one)
+    if group:
+        yield total, group
 
 
 def _shares(path: str, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
     try:
-        with open(path, "rb") as file:
+        with io.BufferedReader(storage(path).open(), BUFFER) as file:
             form = form_of(path, file.peek(BUFFER))
             if form == "tar":
                 yield from _tar_shares(file, aim)

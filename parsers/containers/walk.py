@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import IO, cast
 
-from parsers.containers.compression import DECOMPRESSORS, Unpacked
-from parsers.containers.directories import leaves, link_trouble
+from parsers.containers.compression import DECOMPRESSORS, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
-from parsers.containers.names import clean, join, moment, printable
+from parsers.containers.names import clean, join
+from parsers.containers.storage import File, Storage, Version, storage
 from parsers.containers.streams import BUFFER, Allowance, Entry, Guarded, Read, buffered, why
-from parsers.containers.tar import tar_entries
+from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
 from parsers.schemas import Member
@@ -30,6 +31,9 @@ MAX_DEPTH = 5
 """Archives inside archives; the evidence's own archive is the first."""
 MAX_LAYERS = 3
 """Compressions around one file (`x.gz.gz`) between two archives."""
+
+_FAST = frozenset({"gzip", "zstd"})
+"""Compressions that give hundreds of megabytes in a second."""
 
 Found = tuple[Member, io.BufferedReader | None, str | None]
 """A member with its stream (`peek`, `read`, `readline`; valid until the next iteration), or with what is wrong with it."""
@@ -46,8 +50,10 @@ class _Nest:
     depth: int = 0
     layers: int = 0
     allowance: Allowance = field(default_factory=Allowance)
-    disk: str | None = None
+    disk: Ahead | None = None
     """The file whose own container this is; None inside another one, which cannot be read ahead."""
+    dealt: tuple[int, int] | None = None
+    """Which hand of its members is read (Unit.dealt)."""
 
 
 def members(path: str | os.PathLike[str]) -> Iterator[Found]:
@@ -61,63 +67,84 @@ def members(path: str | os.PathLike[str]) -> Iterator[Found]:
 
 def read_unit(unit: Unit) -> Iterator[Found]:
     """The members of one unit, as `members` gives them."""
-    if os.path.isdir(unit.path):
-        for name in leaves(unit.path) if unit.select is None else unit.select:
-            yield from _leaf(unit.path, name, unit.prefix)
+    place = storage(unit.path)
+    if not place.is_directory():
+        yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions)
         return
-    label = unit.prefix or printable(os.path.basename(os.path.normpath(unit.path)))
-    yield from _file(unit.path, label, _Nest(unit.prefix), unit.select)
+    names = [leaf.name for leaf in place.leaves()] if unit.select is None else unit.select
+    for name, version in zip_longest(names, unit.versions):
+        label = label_of(unit, name)
+        refused = place.refusal(name)
+        if refused is None:
+            yield from _file(place, name, label, _Nest(label, dealt=unit.dealt), None, version)
+        elif refused[0]:
+            yield Member(label, None, refused[1]), None, f"{label}: {refused[0]}"
 
 
-def _leaf(root: str, name: str, prefix: str) -> Iterator[Found]:
-    full = os.path.join(root, name)
-    label = join(prefix, clean(name)) or printable(os.path.basename(os.path.normpath(root)))
+def label_of(unit: Unit, name: str) -> str:
+    """The path inside the evidence of a file of a unit."""
+    return join(unit.prefix, clean(name)) or storage(unit.path).name
+
+
+def lone_file(unit: Unit) -> tuple[Member, File] | None:
+    """The file on disk that is all of a unit, to be closed by the caller; None where there is no such one. Raises OSError."""
+    place = storage(unit.path)
+    names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
+    if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
+        return None
+    file = place.open(names[0], *unit.versions)
+    return Member(label_of(unit, names[0]), file.size, file.modified), file
+
+
+def hands(unit: Unit, ways: int) -> list[Unit]:
+    """The unit in so many hands if it is a compressed tar that is read from its start far faster than it is parsed; itself if not."""
     try:
-        status = os.lstat(full)
-        if stat.S_ISDIR(status.st_mode):
-            os.scandir(full).close()
-            return
-    except OSError as error:
-        yield Member(label, None, None), None, f"{label}: cannot be read: {error.strerror}"
-        return
-    if stat.S_ISREG(status.st_mode):
-        yield from _file(full, label, _Nest(label), None)
-    elif trouble := link_trouble(root, full) if stat.S_ISLNK(status.st_mode) else "is no regular file but a socket, pipe or device":
-        yield Member(label, None, moment(status.st_mtime)), None, f"{label}: {trouble}"
+        found = lone_file(unit) if ways > 1 else None
+        if found is None:
+            return [unit]
+        with buffered(Guarded(found[1].read, Allowance())) as packed, found[1]:
+            form = compression(packed.peek(BUFFER))
+            if form not in _FAST or not is_tar(unit.path, buffered(Guarded(Unpacked(packed, form).read, Allowance())).peek(BUFFER)):
+                return [unit]
+    except OSError:  # whoever reads it meets the same, and names it
+        return [unit]
+    return [replace(unit, size=unit.size // ways, dealt=(number, ways)) for number in range(ways)]
 
 
-def _file(full: str, label: str, nest: _Nest, select: tuple[str, ...] | None) -> Iterator[Found]:
+def _file(
+    place: Storage, name: str, label: str, nest: _Nest, select: tuple[str, ...] | None, version: Version | None = None
+) -> Iterator[Found]:
     try:
-        file = open(full, "rb", buffering=0)  # noqa: SIM115
+        file = place.open(name, version)
     except OSError as error:
-        yield Member(label, None, None), None, f"{label}: cannot be opened: {error.strerror}"
+        yield Member(label, None, None), None, f"{label}: cannot be opened: {error}"
         return
     with file:
-        status = os.fstat(file.fileno())
-        member = Member(label, status.st_size, moment(status.st_mtime))
+        member = Member(label, file.size, file.modified)
         guard = Guarded(_Range(file, select).read if select and "-" in select[0] else file.read, nest.allowance, on_disk=True)
         stream = buffered(guard)
         if form_of(label, stream.peek(BUFFER)) == "zip":
-            nest.allowance.taken += status.st_size
+            nest.allowance.taken += file.size
             file.seek(0)
-            problem = yield from _archive("zip", zip_entries(file, nest.allowance, select), nest)
+            problem = yield from _archive("zip", zip_entries(cast(IO[bytes], file), nest.allowance, select), nest)
         else:
-            problem = yield from _content(member, stream, replace(nest, disk=full), select)
-        if trouble := guard.problem or problem:
+            problem = yield from _content(member, stream, replace(nest, disk=Ahead(place, name)), select)
+        trouble = guard.problem or problem or file.changed()
+        if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every hand meets what is wrong with the archive itself
             yield member, None, f"{label}: {trouble}"
 
 
 class _Range:
     """A byte range 'start-end' of a file; an empty end is the file's."""
 
-    def __init__(self, file: io.FileIO, select: tuple[str, ...]) -> None:
+    def __init__(self, file: File, select: tuple[str, ...]) -> None:
         start, end = select[0].split("-")
         self._file = file
         self._left = int(end) - int(start) if end else None
         file.seek(int(start))
 
     def read(self, size: int) -> bytes:
-        data = self._file.read(size if self._left is None else min(size, self._left))
+        data = self._file.read(size if self._left is None else min(size, self._left)) or b""
         if self._left is not None:
             self._left -= len(data)
         return data
@@ -137,7 +164,7 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
     if nest.depth >= MAX_DEPTH:
         return f"lies deeper than {MAX_DEPTH} archives, not opened"
     if form == "tar":
-        return (yield from _archive("tar", tar_entries(stream, nest.disk, select), nest))
+        return (yield from _archive("tar", tar_entries(stream, nest.disk, select, nest.dealt), nest))
     with Spool() as spool:
         return spool.fill(stream) or (yield from _archive("zip", zip_entries(spool, nest.allowance, None), nest))
 

@@ -33,7 +33,7 @@ from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
 from spark.engine.carried import batches as carried_batches
 from spark.engine.carried import carried
-from spark.engine.pipeline import SPLIT_BYTES
+from spark.engine.pipeline import tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -323,8 +323,7 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
 
     from spark.engine.source import balance
 
-    size = sum(unit.size for unit in units)
-    ways = max(session.sparkContext.defaultParallelism, size // SPLIT_BYTES)
+    ways = tasks(session, sum(unit.size for unit in units))
     splits = balance(list(units), ways)
     wanted = merger.schema
 

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from parsers import pieces
+from parsers.containers.walk import hands
 from parsers.kinds import GATHERED
+from parsers.log_pattern import compiled
+from parsers.pieces import put_together
+from parsers.schemas import EVENTS, batches
 from spark.cluster.comparisons import LEADERSHIPS
 from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather
@@ -27,17 +32,57 @@ if TYPE_CHECKING:
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
 
 SPLIT_BYTES = 64 << 20
-"""Evidence a task reads or judges, about; small bundles make as many tasks as there are cores."""
+"""Evidence a task reads, about."""
+LEAST_BYTES = 2 << 20
+"""Evidence worth a task of its own, where there are cores for it."""
+HAND_BYTES = 32 << 20
+MOST_HANDS = 8
+"""Tasks that read one compressed tar, each its own members, and what each should have at least: each decompresses all of it."""
 
 
-def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = ()) -> DataFrame:
-    """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow."""
-    from spark.engine.source import NAME, EvidenceSource, balance, encode
+def tasks(session: SparkSession, size: int) -> int:
+    """How many tasks so many bytes of evidence are worth."""
+    return max(size // SPLIT_BYTES, min(session.sparkContext.defaultParallelism, size // LEAST_BYTES), 1)
+
+
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> DataFrame:
+    """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow. Large logs are read in pieces, side by side,
+    unless `cut` is false: that reads everything at once, to know whether the pieces fit."""
+    layouts = [compiled(pattern) for pattern in log_patterns]
+    cores = session.sparkContext.defaultParallelism
+    dealt = [hand for unit in units for hand in hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))]
+    planned = [piece for unit in dealt for piece in (pieces.cut(unit, layouts) if cut else [unit])]
+    parts = [unit for unit in planned if unit.piece is not None]
+    if not parts:
+        return _loaded(session, planned, log_patterns)
+    counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
+    parts = pieces.numbered(parts, counts)
+    events = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
+    return _put_together(events, parts, log_patterns)
+
+
+def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> DataFrame:
+    from spark.engine.session import directory
+    from spark.engine.source import NAME, EvidenceSource, balance, write_plan
 
     session.dataSource.register(EvidenceSource)
-    ways = max(session.sparkContext.defaultParallelism, sum(u.size for u in units) // SPLIT_BYTES)
-    reader = session.read.format(NAME).option("units", encode(balance(units, ways)))
+    plan = write_plan(balance(units, tasks(session, sum(u.size for u in units))), directory(session))
+    reader = session.read.format(NAME).option("plan", str(plan))
     return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
+
+
+def _put_together(events: DataFrame, parts: Sequence[Unit], log_patterns: Sequence[str]) -> DataFrame:
+    """The events with what is to be said of each file that was read in pieces; where they do not fit, those of one reader."""
+    from pyspark.sql import functions as F
+
+    accounts = events.where(F.col("event") == pieces.EVENT).select("value").toArrow()["value"].to_pylist()
+    last, torn = put_together(parts, accounts, [compiled(pattern) for pattern in log_patterns])
+    told = events.where(F.col("event") != pieces.EVENT)
+    if torn:
+        told = told.where(~F.col("source").isin([pieces.source_of(unit) for unit in torn]))
+        told = told.unionByName(_loaded(events.sparkSession, torn, log_patterns))
+    rows = pa.Table.from_batches(list(batches(last)), schema=EVENTS)
+    return told.unionByName(events.sparkSession.createDataFrame(rows, events.schema)) if last else told
 
 
 ALL_EPOCHS = 64

@@ -29,18 +29,29 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 APPLICATION = "kafka-forensics"
+DIRECTORY = "spark.kafkaForensics.directory"
+"""Setting that names the session's own temporary directory on the driver's machine, which is gone when the process ends."""
 PACKAGES = ("parsers", "spark", "forensics")
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?")
 GIB = 2**30
+
+
+class Refused(RuntimeError):
+    """A master that cannot be used; the message is one line that says why."""
 
 
 def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> SparkSession:
     """A session on `master` (default `local[*]`), with `conf` over the settings of this module.
 
     A local master gets a JVM of its own, which ends with this process; `small` tunes it for evidence up to a few hundred MB,
-    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed; for other masters what pyspark raises.
+    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed; for other masters Refused,
+    or what pyspark raises.
     """
     master = master or "local[*]"
+    if master.startswith("sc://"):
+        raise Refused(
+            f"{master.split('/;')[0]}: Spark Connect has no driver on this machine, where evidence is planned; use spark://, yarn or k8s://"
+        )
     if not LOCAL.fullmatch(master):
         return _on_cluster(master, conf or {})
     java = find_java()
@@ -172,6 +183,7 @@ def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": str(cores),
         "spark.local.dir": str(directory),
+        DIRECTORY: str(directory),
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
         "spark.sql.artifact.isolation.enabled": "false",
     }
@@ -182,16 +194,20 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     _allow_arrow_alone()
-    builder = SparkSession.builder.appName(APPLICATION)
-    builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
-    for name, value in (SETTINGS | dict(conf)).items():
+    own = tempfile.mkdtemp(prefix="kafka-forensics-")
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    builder = SparkSession.builder.appName(APPLICATION).master(master)
+    for name, value in (SETTINGS | dict(conf) | {DIRECTORY: own}).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     # Executors fetch it from here whenever they come up.
-    directory = tempfile.mkdtemp(prefix="kafka-forensics-")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    session.addArtifacts(str(zip_packages(Path(directory))), pyfile=True)
+    session.addArtifacts(str(zip_packages(Path(own))), pyfile=True)
     return session
+
+
+def directory(session: SparkSession) -> Path:
+    """The session's own temporary directory on the driver's machine."""
+    return Path(str(session.conf.get(DIRECTORY)))
 
 
 def zip_packages(directory: Path) -> Path:

@@ -7,8 +7,12 @@ container or a file is (parsers), or what the events mean.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+import pickle
+import tempfile
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -16,42 +20,43 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from parsers.containers.units import Unit
-from parsers.evidence import events
+from parsers.pieces import events
 from parsers.schemas import EVENTS
 
 NAME = "kafka-evidence"
 
 
 class Split(InputPartition):
-    """The units one task reads, in order."""
+    """The units one task reads, in order; as a line of a plan."""
 
-    def __init__(self, units: tuple[Unit, ...]) -> None:
+    def __init__(self, line: str) -> None:
         super().__init__(0)
-        self.units = units
+        self.line = line
 
 
 class EvidenceReader(DataSourceReader):
-    """Reads the units handed to it; a unit never fails, what it could not read is a row."""
+    """Reads the units handed to it; a unit never fails, what it could not read is a row. It travels with each task, and knows none of
+    the others' names."""
 
-    def __init__(self, splits: tuple[Split, ...], log_patterns: tuple[str, ...] = ()) -> None:
-        self._splits = splits
+    def __init__(self, plan: str, log_patterns: tuple[str, ...] = ()) -> None:
+        self._plan = plan
         self._log_patterns = log_patterns
 
     def partitions(self) -> list[InputPartition]:
-        return list(self._splits)
+        return [Split(line) for line in Path(self._plan).read_text("utf-8").splitlines()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Split)
-        for unit in partition.units:
+        for unit in decode(partition.line):
             yield from events(unit, self._log_patterns)
 
 
 class EvidenceSource(DataSource):
-    """`spark.read.format("kafka-evidence").option("units", …)`: events of schema parsers.schemas.EVENTS.
+    """`spark.read.format("kafka-evidence").option("plan", …)`: events of schema parsers.schemas.EVENTS.
 
-    Options: `units`, JSON of the list of splits, each a list of units as parsers.containers.units plans them. They are
-    planned once, where the paths are named, so that the plan and the list of what was collected cannot differ. `log_patterns`,
-    JSON list of log4j conversion patterns that logs may be in.
+    Options: `plan`, a file of the driver's machine with a line for each split, as `write_plan` makes it. Splits are planned once, where
+    the paths are named, so that the plan and the list of what was collected cannot differ; in a file, since an option travels with
+    every task and is shown where plans are. `log_patterns`, JSON list of log4j conversion patterns that logs may be in.
     """
 
     @classmethod
@@ -62,7 +67,7 @@ class EvidenceSource(DataSource):
         return from_arrow_schema(EVENTS, prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> EvidenceReader:
-        return EvidenceReader(decode(self.options["units"]), tuple(json.loads(self.options.get("log_patterns", "[]"))))
+        return EvidenceReader(self.options["plan"], tuple(json.loads(self.options.get("log_patterns", "[]"))))
 
 
 def balance(units: list[Unit], ways: int) -> list[list[Unit]]:
@@ -76,13 +81,18 @@ def balance(units: list[Unit], ways: int) -> list[list[Unit]]:
     return splits
 
 
-def encode(splits: list[list[Unit]]) -> str:
-    return json.dumps([[[u.path, u.select, u.size, u.prefix] for u in split] for split in splits])
+def write_plan(splits: list[list[Unit]], directory: Path) -> Path:
+    """The splits as a new file in `directory`, which only this user may read: a URI may hold secrets."""
+    handle, name = tempfile.mkstemp(prefix="plan-", dir=directory)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.writelines(f"{encode(split)}\n" for split in splits)
+    return Path(name)
 
 
-def decode(text: str) -> tuple[Split, ...]:
-    def unit(fields: list[Any]) -> Unit:
-        path, select, size, prefix = fields
-        return Unit(path=path, select=tuple(select) if select is not None else None, size=size, prefix=prefix)
+def encode(split: Iterable[Unit]) -> str:
+    return b64encode(zlib.compress(pickle.dumps(list(split)), 1)).decode()
 
-    return tuple(Split(tuple(unit(u) for u in split)) for split in json.loads(text))
+
+def decode(line: str) -> list[Unit]:
+    units: list[Unit] = pickle.loads(zlib.decompress(b64decode(line)))
+    return units

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from parsers.containers.units import Unit, units
-from parsers.containers.walk import members, read_unit
+from parsers.containers.walk import hands, members, read_unit
 from tests.archives import FILES, LINE, put, spread, tar, zipped
 
 
@@ -43,6 +43,28 @@ def test_units_of_a_damaged_tar_lose_nothing(tmp_path: Path, monkeypatch: pytest
     found = [(m.path, s is None) for unit in units([str(path)]) for m, s, _ in read_unit(unit)]
     assert found == [(m.path, s is None) for m, s, _ in members(path)]
     assert found[-1] == ("a.tar", True)
+
+
+@pytest.mark.parametrize("damage", ["", "cut", "twice"])
+@pytest.mark.parametrize("mode", ["w:gz", "w:xz", "w"])
+def test_hands_of_a_compressed_tar_hold_every_member_once(tmp_path: Path, mode: str, damage: str) -> None:
+    files = {f"{n}.log": os.urandom(1000 * n) for n in range(1, 30)}
+    content = tar(files, mode)
+    if damage == "cut":
+        content = content[: len(content) * 2 // 3]
+    if damage == "twice":
+        content = tar(files, mode) + tar(dict(list(files.items())[:3]), mode)
+    (unit,) = units([str(put(tmp_path / "a.tar", content))])
+    dealt = hands(unit, 3)
+    assert len(dealt) == (3 if mode == "w:gz" else 1)
+
+    def told(*shares: Unit) -> list[tuple[str, bytes | None, str | None]]:
+        found = [(m.path, s.read() if s else None, p) for share in shares for m, s, p in read_unit(share)]
+        return sorted(found, key=lambda one: (one[0], one[2] or ""))
+
+    assert told(*dealt) == told(unit)
+    sizes = [sum(len(content or b"") for _, content, _ in told(hand)) for hand in dealt]
+    assert max(sizes) - min(sizes) <= 60_000 or damage
 
 
 def test_problems_of_a_directory_are_in_one_unit(tmp_path: Path) -> None:

@@ -1,0 +1,202 @@
+"""A piece of a large log, read by itself as the one reader of the whole file would read it there.
+
+Here: the state a piece takes over without reading what is before it, and how pieces are put together, or found not to fit. Not
+here: which files are cut (parsers.pieces), or what is read in a log (log_file, reading).
+
+The one reader goes in chunks that end at the last record before a multiple of CHUNK, so pieces are whole chunks: the first record of
+one may begin before its first byte, and the last one is left to the next. What the one reader
+carries from chunk to chunk (layouts, the owner of lines that begin no record, the broker named last) a piece learns from the file's
+first chunk and from the one before its own. That this is what the one reader would have had is not assumed: each piece tells with
+what it began and how it ended, and where the end of one is not the beginning of the next the pieces are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice, pairwise
+from typing import BinaryIO, NamedTuple
+
+from parsers.catalogue import log_file
+from parsers.catalogue.layouts_in_use import MAX_RECORD
+from parsers.catalogue.learning import HEAD
+from parsers.catalogue.log_file import LogFile
+from parsers.catalogue.reading import SAME_MOMENT
+from parsers.catalogue.survey import Survey
+from parsers.containers.units import Piece
+from parsers.layouts import LOG4J, Layout, Record
+from parsers.lines import UTF16
+from parsers.schemas import Member, Row, Told
+
+Named = tuple[int, datetime | None] | None
+"""A broker that a line named as its writer, and when."""
+
+
+class State(NamedTuple):
+    """What the one reader carries from one chunk to the next, but for the broker named last: no line may name one for long, and mostly
+    nobody asks."""
+
+    offset: int
+    line: int
+    owner: Record | None
+    told: bool
+    slow: bool
+    first: datetime | None
+    last: datetime | None
+    utc: bool | None
+    layouts: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a piece tells beside its rows; everything in it can be pickled."""
+
+    before: State
+    after: State
+    whole: bool
+    """It was read to its end, by lines as they are."""
+    asked: tuple[datetime, datetime] | None
+    """From when to when the rows were that asked for the broker named last, before the piece itself named one."""
+    assumed: Named
+    """Whom they were given."""
+    named: Named
+    """The one named last in the piece itself."""
+    survey: Survey
+    known: bool
+    shown: list[str]
+    learned: list[str]
+    troubles: list[tuple[str, str]]
+    unended: bool
+
+
+class PieceOfLog(LogFile):
+    """The walk through one piece. `rows` are events only; `account` is there after them."""
+
+    def __init__(self, piece: Piece, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> None:
+        super().__init__(member, kind, layouts, columns=True)
+        self.piece = piece
+        self.whole = True
+        self.before = self._state()
+        self._assumed: Named = None
+        self._asked: tuple[datetime, datetime] | None = None
+        self._to: int | None = None
+        self._at = 0  # bytes of the file that are read
+
+    def rows(self, stream: BinaryIO) -> Iterator[Told]:
+        self.pending = self._block(stream, b"")
+        if self.pending.startswith(UTF16) or self.unwrapper.prepare(self.pending[:HEAD]):
+            self.whole = False
+            return
+        if self.piece.begin:
+            self._take_up(stream)
+        self._to = self.piece.end
+        self.before, self._assumed, self._asked = self._state(), self.named, None
+        if self.whole:
+            yield from self._plain(stream)
+        self.whole = self.whole and self.problem is None
+
+    def account(self) -> Account:
+        known = self.layouts
+        return Account(
+            self.before,
+            self._state(),
+            self.whole,
+            self._asked,
+            self._assumed,
+            self.named if self.named is not self._assumed else None,
+            self.survey,
+            bool(known.known),
+            known.shown,
+            known.learned,
+            known.troubles,
+            self.unended,
+        )
+
+    def _take_up(self, stream: BinaryIO) -> None:
+        """Puts itself in the state that the file's first chunk and the one before the piece show."""
+        self._pass_over(stream)
+        before = self.piece.begin - log_file.CHUNK
+        first, utc = self.survey.first, self.survey.utc
+        if before:
+            begin = max(0, before - 2 * MAX_RECORD)
+            stream.seek(begin)
+            data = stream.read(before - begin)
+            self.pending = data[self.layouts.cut(data) :]
+            self._at, self.offset = before, before - len(self.pending)
+            self._pass_over(stream)
+        self.line = 1 + self.piece.lines - self.pending.count(b"\n")
+        passed, self.survey = self.survey, Survey()
+        self.survey.first, self.survey.utc = first, utc
+        self.survey.last, self.survey.tail = passed.last, passed.tail
+
+    def _pass_over(self, stream: BinaryIO) -> None:
+        """Reads a chunk for what it leaves behind."""
+        self.layouts.written = None
+        self.layouts.learn(self.pending)
+        for data in islice(self._chunks(stream), 1):
+            for _ in self.chunk(data):
+                pass
+        self.whole = self.whole and self.wrapped_at < 0 and not self.cut_short
+
+    def near(self, time: datetime | None) -> int | None:
+        if time is not None and self.named is self._assumed:
+            first, last = self._asked or (time, time)
+            self._asked = min(first, time), max(last, time)
+        return super().near(time)
+
+    def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
+        self.whole = False
+        return iter(())
+
+    def _block(self, stream: BinaryIO, pending: bytes) -> bytes:
+        over = self._to is not None and self._at >= self._to and len(pending) < log_file.CHUNK
+        return b"" if over else super()._block(stream, pending)
+
+    def _read_more(self, stream: BinaryIO, size: int) -> bytes:
+        data = super()._read_more(stream, size)
+        self._at += len(data)
+        return data
+
+    def _state(self) -> State:
+        known = self.layouts
+        layouts = (*map(_written_out, known.known), known.latest.name, *known.learned, *known.troubles, *known.shown)
+        of_survey = self.survey.first, self.survey.last, self.survey.utc
+        return State(self.offset, self.line, self.owner, self.told, self.slow, *of_survey, layouts)
+
+
+def _written_out(layout: Layout) -> tuple[object, ...]:
+    tail = layout.tail.pattern if layout.tail else None
+    return layout.name, layout.head.pattern, layout.line.pattern, tail, layout.logged, layout.bare
+
+
+def fit(accounts: Sequence[Account]) -> bool:
+    """Whether each piece ended as the next one began, so that together they are what one reader reads."""
+    named: Named = None
+    for account in accounts:
+        if (
+            account.asked is not None
+            and named != account.assumed
+            and (_near(account.asked, named) or _near(account.asked, account.assumed))
+        ):
+            return False
+        named = account.named or named
+    return all(a.whole for a in accounts) and all(a.after == b.before for a, b in pairwise(accounts))
+
+
+def _near(asked: tuple[datetime, datetime], named: Named) -> bool:
+    """Whether a row that asked may have been given this answer."""
+    return named is not None and named[1] is not None and asked[0] - SAME_MOMENT <= named[1] <= asked[1] + SAME_MOMENT
+
+
+def joined(accounts: Sequence[Account], member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
+    """What can be said only of the whole file, as LogFile says it at its end. `accounts` fit."""
+    log = LogFile(member, kind, layouts)
+    last = accounts[-1]
+    for account in accounts:
+        log.survey.take_over(account.survey)
+    log.survey.first, log.survey.last, log.survey.utc = last.survey.first, last.survey.last, last.survey.utc
+    log.layouts.known = [LOG4J] if last.known else []
+    log.layouts.shown, log.layouts.learned, log.layouts.troubles = last.shown, last.learned, last.troubles
+    log.offset, log.line, log.unended = last.after.offset, last.after.line, last.unended
+    yield from log.end()

@@ -1,0 +1,200 @@
+"""Large logs cut into pieces that are read side by side, and put together again as one reader would have read them.
+
+Here: which files are cut and where, what a piece yields, and the rows about the file as a whole. Not here: how a piece is read
+(parsers.catalogue.piece) or run (spark).
+
+Only plain text logs are cut. A log in a container that must be read from its start, one whose lines are wrapped (JSON, a
+container's runtime, several writers) or UTF-16 is read by one reader.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from parsers import evidence, schemas
+from parsers.catalogue import log_file
+from parsers.catalogue.learning import HEAD as WRAPPING
+from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
+from parsers.containers.magic import form_of
+from parsers.containers.units import Piece, Unit
+from parsers.containers.walk import label_of, lone_file
+from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
+from parsers.layouts import Layout
+from parsers.lines import UTF16
+from parsers.log_pattern import compiled
+from parsers.schemas import Member, Told
+from parsers.wrappers.unwrapper import Unwrapper
+
+PIECE_BYTES = 128 << 20
+"""Of a log, about; a file of less is not cut. A piece costs two chunks that are read only for what they leave behind."""
+DIGEST = 16
+"""Bytes that are digested in the time one is read, at least."""
+EVENT = "piece"
+"""The row that ends a piece: its account, in `value`. No kind of event (kinds): it is taken out before anybody reads what was told."""
+
+
+@dataclass(frozen=True)
+class PieceTold:
+    """What a piece tells of its file."""
+
+    unit: Unit
+    member: Member
+    kind: str
+    account: Account
+    source: SourceAccount
+    sha256: str | None
+    """Of the whole file; only the first piece has it."""
+    bytes: int | None
+
+
+def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
+    """The pieces of a unit that is one large log; the unit itself where it is none. Opens large files only."""
+    if unit.size < PIECE_BYTES:
+        return [unit]
+    try:
+        found = lone_file(unit)
+        if found is None:
+            return [unit]
+        member, file = found
+        with io.BufferedReader(file, HEAD) as stream:
+            head = stream.peek(HEAD)[:HEAD]
+            plain = form_of(member.path, head) == "plain" and not head.startswith(UTF16)
+            if not plain or kind_of(member, head, layouts) not in LOG_KINDS or Unwrapper(layouts).prepare(head[:WRAPPING]):
+                return [unit]
+    except OSError:  # whoever reads it meets the same, and names it
+        return [unit]
+    size = member.size or 0
+    chunks = size // log_file.CHUNK
+    count = min(max(2, round(size / PIECE_BYTES)), chunks)
+    if size < PIECE_BYTES or count < 2:
+        return [unit]
+    begins = [number * chunks // count * log_file.CHUNK for number in range(count)]
+    pieces = [Piece(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=True)]
+    return [replace(unit, piece=p, size=(p.end or size) - p.begin + (0 if p.begin else size // DIGEST)) for p in pieces]
+
+
+def line_feeds(unit: Unit) -> int:
+    """How many a piece holds; 0 where it cannot be read."""
+    assert unit.piece is not None
+    try:
+        found = lone_file(unit)
+        if found is None:
+            return 0
+        with io.BufferedReader(found[1], CHUNK) as stream:
+            stream.seek(unit.piece.begin)
+            left = (unit.piece.end or found[1].size) - unit.piece.begin
+            count = 0
+            while left > 0 and (data := stream.read(min(CHUNK, left))):
+                count += data.count(b"\n")
+                left -= len(data)
+            return count
+    except (OSError, EOFError):
+        return 0
+
+
+def numbered(units: Sequence[Unit], counts: Iterable[int]) -> list[Unit]:
+    """Pieces that know how many lines there are before them. `units` are in the order of their files, `counts` their line_feeds."""
+    before, out = 0, []
+    for unit, count in zip(units, counts, strict=True):
+        assert unit.piece is not None
+        before = before if unit.piece.begin else 0
+        out.append(replace(unit, piece=unit.piece._replace(lines=before)))
+        before += count
+    return out
+
+
+def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    """Events of a unit, be it a piece or not, as parsers.evidence gives them."""
+    if unit.piece is None:
+        yield from evidence.events(unit, log_patterns)
+    else:
+        yield from schemas.batches(read(unit, [compiled(pattern) for pattern in log_patterns]))
+
+
+def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
+    """Events of a piece, and its account last. There is none where it could not be read: nothing fits then."""
+    assert unit.piece is not None
+    try:
+        found = lone_file(unit)
+        if found is None:
+            return
+        member, file = found
+        with cast(BinaryIO, io.BufferedReader(file, CHUNK)) as stream:
+            kind = kind_of(member, stream.read(HEAD), layouts)
+            stream.seek(0)
+            log, source = PieceOfLog(unit.piece, member, kind, layouts), SourceAccount(member.path)
+            for row in log.rows(stream):
+                yield from source.pass_by(row)
+            sha256, size = (None, None) if unit.piece.begin else _digest(stream)
+            told = PieceTold(unit, member, kind, log.account(), source, sha256, size)
+            if file.changed() is not None:
+                return
+    except (OSError, EOFError, ValueError, RuntimeError):
+        return
+    yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(told)).decode()}
+
+
+def _digest(stream: BinaryIO) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), stream.seek(0)
+    while data := stream.read(CHUNK):
+        digest.update(data)
+        size += len(data)
+    return digest.hexdigest(), size
+
+
+def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Told], list[Unit]]:
+    """The last rows of the files whose pieces fit, and the other ones as units to be read whole. `values` are of the rows EVENT."""
+    pieces: dict[Unit, int] = Counter()
+    sizes: dict[Unit, int] = Counter()
+    for unit in planned:
+        pieces[_whole(unit)] += 1
+        sizes[_whole(unit)] += unit.size
+    files: dict[Unit, list[PieceTold]] = {unit: [] for unit in pieces}
+    for value in values:
+        told: PieceTold = pickle.loads(b64decode(value))
+        files[_whole(told.unit)].append(told)
+    rows: list[Told] = []
+    torn: list[Unit] = []
+    for unit, found in files.items():
+        found.sort(key=lambda told: told.account.before.offset)
+        if len(found) == pieces[unit] and _fit(found):
+            rows.extend(_last_rows(found, layouts))
+        else:
+            torn.append(replace(unit, size=sizes[unit]))
+    return rows, torn
+
+
+def source_of(unit: Unit) -> str:
+    """What a piece's file is called in its rows."""
+    return label_of(unit, unit.select[0] if unit.select else "")
+
+
+def _whole(unit: Unit) -> Unit:
+    return replace(unit, piece=None, size=0)
+
+
+def _fit(found: Sequence[PieceTold]) -> bool:
+    accounts = [told.account for told in found]
+    few = sum(told.source.problems for told in found) <= MAX_PROBLEMS
+    return few and fit(accounts) and len({told.member for told in found}) == 1 and found[0].bytes == accounts[-1].after.offset
+
+
+def _last_rows(found: Sequence[PieceTold], layouts: Sequence[Layout]) -> Iterator[Told]:
+    first = found[0]
+    account = SourceAccount(first.member.path)
+    for told in found:
+        account.follow(told.source)
+    for row in joined([told.account for told in found], first.member, first.kind, layouts):
+        yield from account.pass_by(row)
+    assert first.bytes is not None
+    assert first.sha256 is not None
+    yield from account.end(first.member, first.kind, first.bytes, first.sha256)
