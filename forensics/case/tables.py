@@ -71,6 +71,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "why": "why it is the verdict, or what would settle it",
         "from_creation": "the verdict reaches back to the partition's creation",
         "moving": "a reassignment is under way",
+        "leaderless": "since when it had no leader any more to the end (UTC)",
         "ends": "how far each replica's log is known to have reached; only without a leader",
         "moved": "offsets or epochs changed between two collections",
         "copies": "what each collection of each broker holds of the partition",
