@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, cast
 
 from parsers.catalogue.learning import HEAD
-from parsers.catalogue.reading import Reading
+from parsers.catalogue.quickly import search
+from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import line_end
 from parsers.catalogue.unwrapped import Unwrapped
 from parsers.layouts import Layout
@@ -42,22 +43,22 @@ def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layo
 
 def read_log_by_columns(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     """The same events, many of them as batches: what lines of one statement have in common is done for many of them at once."""
-    return LogFile(member, kind, layouts, columns=True).rows(stream)
+    return LogFile(member, kind, layouts, quickly=search).rows(stream)
 
 
 class LogFile(Reading):
     """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
 
     def __init__(
-        self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
+        self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, quickly: Quickly | None = None
     ) -> None:
-        super().__init__(member, member.path, kind, layouts, irrelevant=irrelevant, columns=columns)
+        super().__init__(member, member.path, kind, layouts, irrelevant=irrelevant, quickly=quickly)
         self.pending = b""  # what follows the chunk
         self.cut_short = False
         self.unwrapper = Unwrapper(layouts)
         self.writers = Writers(
-            Unwrapped(member, member.path, kind, layouts, columns=columns),
-            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, columns=columns),
+            Unwrapped(member, member.path, kind, layouts, quickly=quickly),
+            lambda name: Unwrapped(member, f"{member.path}#{name}", log_kind(name) or kind, layouts, quickly=quickly),
         )
 
     def rows(self, stream: BinaryIO) -> Iterator[Told]:

@@ -22,6 +22,7 @@ from parsers.catalogue import log_file
 from parsers.catalogue.layouts_in_use import MAX_RECORD
 from parsers.catalogue.learning import HEAD
 from parsers.catalogue.log_file import LogFile
+from parsers.catalogue.quickly import search
 from parsers.catalogue.reading import SAME_MOMENT
 from parsers.catalogue.survey import Survey
 from parsers.containers.units import Piece
@@ -74,7 +75,7 @@ class PieceOfLog(LogFile):
     """The walk through one piece. `rows` are events only; `account` is there after them."""
 
     def __init__(self, piece: Piece, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> None:
-        super().__init__(member, kind, layouts, columns=True)
+        super().__init__(member, kind, layouts, quickly=search)
         self.piece = piece
         self.whole = True
         self.before = self._state()

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from parsers.catalogue.columns import Columns
 from parsers.catalogue.matching import LONG_MESSAGE, Seen
+from parsers.catalogue.reading import Reading
 from parsers.catalogue.text import leading_noise, text_of
 from parsers.layouts import Record, prefix
 from parsers.schemas import Told
-
-if TYPE_CHECKING:
-    from parsers.catalogue.reading import Reading
 
 _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("P", "C", "B")

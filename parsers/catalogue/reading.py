@@ -9,7 +9,7 @@ A line without a literal costs no Python at all.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +18,6 @@ from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import Tried, relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
-from parsers.catalogue.quickly import search
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
 from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
@@ -29,6 +28,9 @@ from parsers.schemas import MAX_TEXT, Member, Row, Told, problem
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
+Quickly = Callable[["Reading", bytes, int, Columns], Generator[Told, None, "int | None"]]
+"""Events of a chunk as Reading finds them, most of them into columns (parsers.catalogue.quickly)."""
+
 
 class Reading:
     """The state of one walk through the plain lines of one writer, chunk by chunk."""
@@ -37,13 +39,21 @@ class Reading:
     """The chunk's lines are the file's own."""
 
     def __init__(
-        self, member: Member, source: str, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, columns: bool = False
+        self,
+        member: Member,
+        source: str,
+        kind: str,
+        layouts: Sequence[Layout] = (),
+        *,
+        irrelevant: bool = False,
+        quickly: Quickly | None = None,
     ) -> None:
         self.member = member
         self.source = source
         self.kind = kind
         self.irrelevant = irrelevant
-        self.columns = Columns(source) if columns else None
+        self.quickly = quickly
+        self.columns = Columns(source) if quickly is not None else None
         self.layouts = LayoutsInUse(layouts)
         self.survey = Survey()
         self.offset = 0  # of the chunk's first byte
@@ -67,7 +77,10 @@ class Reading:
         self.layouts.new_chunk()
         at: int | None = 0
         while at is not None:
-            at = yield from self._search(data, at) if self.columns is None else search(self, data, at, self.columns)
+            if self.quickly is None or self.columns is None:
+                at = yield from self._search(data, at)
+            else:
+                at = yield from self.quickly(self, data, at, self.columns)
         if self.columns is not None:
             yield from self.columns.flush()
         self.owner = self.survey.tail

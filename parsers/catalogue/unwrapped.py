@@ -14,7 +14,7 @@ from itertools import accumulate
 from statistics import median_low
 
 from parsers.catalogue.matching import Seen
-from parsers.catalogue.reading import Reading
+from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import text_of
 from parsers.layouts import Layout
 from parsers.schemas import MAX_TEXT, Member, Row, Told
@@ -28,8 +28,8 @@ class Unwrapped(Reading):
 
     direct = False
 
-    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, columns: bool = False) -> None:
-        super().__init__(member, source, kind, layouts, columns=columns)
+    def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
+        super().__init__(member, source, kind, layouts, quickly=quickly)
         self.lines: list[Line] = []
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
