@@ -78,7 +78,9 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
     internal = timeline.topic == INTERNAL
     for rule in RULES:
         if rule.partition is not None and (rule.kind in OF_METADATA) == internal:
-            yield from rule.partition(timeline, cluster)
+            for found in rule.partition(timeline, cluster):
+                of_this = found.topic is None and not internal
+                yield replace(found, topic=timeline.topic, partition=timeline.partition) if of_this else found
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:

@@ -314,6 +314,7 @@ class Rule:
     next_steps: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     partition: PartitionJudge | None = None
+    """What it finds and names no topic of is of the partition it was found in (forensics.judge)."""
     cluster: ClusterJudge | None = None
     hindsight: Hindsight | None = None
     """Judges what only the findings of the other rules, by kind, show the weight of; runs after them."""

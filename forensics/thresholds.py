@@ -15,8 +15,6 @@ FLAPS, FLAPPING = 3, timedelta(hours=1)
 """A restart or two take a replica out of the ISR and back; three times within the hour is a stall that comes again, three times in three
 days is not."""
 
-TOGETHER = timedelta(seconds=10)
-"""Leaders look for lagging replicas every half of replica.lag.time.max.ms: one stall takes a replica out of its partitions within it."""
 RELATED = timedelta(minutes=5)
 """Absences no further apart belong to one time of bad performance."""
 FLUCTUATES = 3

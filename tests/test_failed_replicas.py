@@ -96,7 +96,7 @@ def test_a_network_slow_for_all_is_nobodys_own() -> None:
     first = datetime.fromisoformat("2026-11-21T10:35:10.584")
     assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in wide.explanation
     assert wide.start is not None and abs(wide.start - first) < MARGIN
-    assert "All of them went on fetching" in wide.explanation
+    assert "All of which that is told went on fetching" in wide.explanation
     assert {f.brokers for f in of(report, "slow-replica")} == {(1,), (2,), (3,)}
     assert of(report, "culprit-broker") == of(report, "stuck-replica") == of(report, "data-loss") == []
 

@@ -1,16 +1,14 @@
 """Absences of many partitions put together: what happened to one broker at one time is one thing, however many it hit.
 
-Here: the absences from the partitions' rows (absences.ABSENCES), with causes that only other partitions tell; episodes of one broker
-and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
+Here: the absences from the partitions' rows (absences.ABSENCES); episodes of one broker and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -21,7 +19,7 @@ import pyarrow.compute as pc
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
 from forensics.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.rows import Rows, values
-from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED, TOGETHER
+from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
 
@@ -119,7 +117,7 @@ class Episode:
     def told(self) -> str:
         """What the partitions say of each broker, each thing once in the words of the first; at other offsets and times it is the same."""
         said: dict[tuple[int, str], list[Out]] = defaultdict(list)
-        for o in self.outs:
+        for o in sorted(self.outs, key=lambda o: o.cause == NOT_TOLD):
             if o.confidence == self.confidence:
                 said[o.broker, _NUMBER.sub("", o.words)].append(o)
         return "; ".join(f"{own[0].words} ({some([o.name for o in own], SHOWN)})" for own in list(said.values())[:SHOWN])
@@ -173,18 +171,9 @@ def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]
 
 
 def outs(partitions: Rows, *causes: str) -> list[Out]:
-    """Absences by these causes of which the leaders tell; those that were not told apart settled by what befell the same broker at the
-    same time."""
-    alike = {STUCK, SLOW, NOT_TOLD}
-    found = list(_outs(partitions, {*causes, *alike} if alike & set(causes) else set(causes)))
-    told: dict[tuple[str, int], list[datetime]] = defaultdict(list)
-    for o in found:
-        if o.cause in (STUCK, SLOW) and o.start is not None and o.times == 1:
-            told[o.cause, o.broker].append(o.start)
-    for times in told.values():
-        times.sort()
-    settled = (_settled(o, told) if o.cause == NOT_TOLD else o for o in found)
-    return [o for o in settled if o.told and o.cause in causes]
+    """Absences by these causes of which the leaders tell. What is not told of one partition is not taken from another: a replica fetches from
+    each leader with threads of its own, and a fetcher gives up one partition and goes on with the rest (AbstractFetcherManager)."""
+    return [o for o in _outs(partitions, causes) if o.told]
 
 
 def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
@@ -197,19 +186,6 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
         columns = [*(batch.column(n).take(of) for n in ("topic", "partition")), *(absences.field(n).take(at) for n in rest)]
         quotes = absences.field("evidence")
         yield from (Out(*told) for told in zip(*map(values, columns), repeat(quotes), at.to_pylist(), strict=False))
-
-
-def _settled(o: Out, told: Mapping[tuple[str, int], Sequence[datetime]]) -> Out:
-    """A process that stands still stands still in all of its partitions; one that copies too slowly in one of them lives in all."""
-    for cause, words in ((STUCK, "stood still"), (SLOW, "went on fetching and did not catch up")):
-        if o.start is not None and o.times == 1 and _near(told.get((cause, o.broker), ()), o.start):
-            return replace(o, cause=cause, confidence="probable", words=f"broker {o.broker} {words} by what is told of it about that time")
-    return o
-
-
-def _near(times: Sequence[datetime], at: datetime) -> bool:
-    index = bisect_left(times, at - TOGETHER)
-    return index < len(times) and times[index] <= at + TOGETHER
 
 
 def episodes(found: Iterable[Out], key: Callable[[Out], Hashable], gap: timedelta = DETECTION) -> list[Episode]:

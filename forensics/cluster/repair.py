@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 LIMIT = 0.10
 """leader.imbalance.per.broker.percentage, 10 by default; the same for replicas: deviation from an even share."""
@@ -32,7 +33,8 @@ REASSIGNMENTS = (REPLACE, MOVE, REORDER)
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """`replicas` empty: assignment not known. `leader` None: not known, -1: none. `ends`: log end offset by broker, where known."""
+    """`replicas` empty: assignment not known. `leader` None: not known, -1: none, since `leaderless`. `ends`: log end offset by broker, where
+    known."""
 
     topic: str
     partition: int
@@ -42,6 +44,7 @@ class Partition:
     moving: bool = False
     high_watermark: int | None = None
     ends: Mapping[int, int] = field(default_factory=dict)
+    leaderless: datetime | None = None
 
     @property
     def name(self) -> str:

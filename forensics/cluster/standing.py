@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
 import pyarrow as pa
@@ -32,6 +33,7 @@ SCHEMA = pa.schema(
         ("moving", pa.bool_()),
         ("high_watermark", pa.int64()),
         ("ends", pa.list_(_END)),
+        ("leaderless", pa.timestamp("us")),
     ]
 )
 """A row for each partition. `replicas` is null where no evidence names the assignment in its order, `leader` where none names one, -1 is
@@ -53,6 +55,7 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
         "moving": now.moving,
         "high_watermark": _high_watermark(timeline) if now.leader == -1 else None,
         "ends": [{"broker": b, "offset": o} for b, o in sorted(_ends(timeline).items())] if now.leader == -1 else None,
+        "leaderless": min((s.at for s in takewhile(lambda s: s.leader == -1, reversed(timeline.told)) if s.at is not None), default=None),
     }
 
 
@@ -90,6 +93,7 @@ def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
             moving=bool(r["moving"]),
             high_watermark=r["high_watermark"],
             ends={e["broker"]: e["offset"] for e in r["ends"] or ()},
+            leaderless=r["leaderless"],
         )
         for r in rows
     ]
@@ -114,12 +118,14 @@ def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] 
         elif broker in live:
             state, why = "live", "named with --live"
         else:
-            state, why = _state(cluster.presence(broker), in_sync[broker], assigned[broker])
+            presence = cluster.presence(broker)
+            since = presence.unmissed(p.leaderless for p in known if p.leaderless is not None and broker in p.isr)
+            state, why = _state(presence, in_sync[broker], assigned[broker], since)
         found.append(Broker(broker, state, why, cluster.settings.of_broker(broker).get("broker.rack") or None))
     return found
 
 
-def _state(presence: Presence, in_sync: int, assigned: int) -> tuple[str, str]:
+def _state(presence: Presence, in_sync: int, assigned: int, unmissed: datetime | None) -> tuple[str, str]:
     word, event = _last_word(presence)
     if word == "unregistered":
         return "gone", f"unregistered at {moment(event.at if event else None)}"
@@ -132,6 +138,8 @@ def _state(presence: Presence, in_sync: int, assigned: int) -> tuple[str, str]:
         return "down", f"{'gone from ZooKeeper' if event.event == 'brokers-changed' else 'fenced'} since {moment(event.at)}"
     if away is not None and away.how == MISSED:
         return "down", f"its log ends at {moment(away.since)}, and a controller did not find it at {moment(away.event.at)}"
+    if unmissed is not None:
+        return "down", f"its log ends in the midst, and what it was the last to hold in sync had no leader from {moment(unmissed)} on"
     if in_sync:
         return "live", "in sync at the end" if in_sync >= assigned else f"in sync in {in_sync} of {assigned} partitions at the end"
     if assigned:

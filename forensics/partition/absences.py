@@ -11,8 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, timezone
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,9 @@ import pyarrow as pa
 
 from forensics.model import EVIDENCE, Fact, moment, quote
 from forensics.partition.departure import PRINTED, Departure, lasting
+from forensics.partition.progress import SLOW as SLOW
+from forensics.partition.progress import STUCK as STUCK
+from forensics.partition.progress import Progress, Told
 from forensics.partition.remembered import last_kept
 from forensics.partition.windows import Window, within_life
 from forensics.partition.witnesses import tells_isr
@@ -27,24 +30,12 @@ from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.events import Event
-from spark.partition.replicas import Disk
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
-STUCK, SLOW, NEW, RESTARTED, STOPPED, CRASHED, GONE, LOG_DIR, REASSIGNED, NOT_TOLD, SUSPENDED, UNKNOWN = (
-    "stuck",
-    "slow",
-    "new",
-    "restarted",
-    "stopped",
-    "crashed",
-    "gone",
-    "log-dir",
-    "reassigned",
-    "not-told",
-    "suspended",
-    "unknown",
-)
+NEW, REASSIGNED = "new", "reassigned"
+RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
+LOG_DIR, SUSPENDED, NOT_TOLD, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
 """Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
 'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'suspended': stood still with all other brokers, as a machine that sleeps; 'unknown': nothing was
 collected from its broker."""
@@ -187,12 +178,7 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
         if (
             before is not None
             and before.end == short.start
-            and (before.leader, before.planned, before.missing)
-            == (
-                short.leader,
-                short.planned,
-                short.missing,
-            )
+            and (before.leader, before.planned, before.missing) == (short.leader, short.planned, short.missing)
         ):
             found[-1] = replace(before, end=end)
         else:
@@ -244,7 +230,7 @@ class _Judge:
             end is not None and broker in end.isr and end.leader == broker != states[last - 1].leader,
         )
 
-    def _held_back(self, told: _Told, left: Departure, end: State | None) -> None:
+    def _held_back(self, told: Told, left: Departure, end: State | None) -> None:
         """Names a replication throttle that was in force while the replica could have caught up."""
         if (told.cause not in _CATCHING_UP and told.back is None) or "throttled.rate" in told.words:
             return
@@ -263,42 +249,42 @@ class _Judge:
             self._tells[leader] = leader < 0 or tells_isr(leader, self.timeline, self.cluster)
         return self._tells[leader]
 
-    def _told(self, left: Departure, first: int, end: State | None, unassigned: bool) -> _Told:
+    def _told(self, left: Departure, first: int, end: State | None, unassigned: bool) -> Told:
         broker = left.broker
         state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
         if broker in state.adding or (before is not None and before.replicas and broker not in before.replicas):
-            return _Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
+            return Told(NEW, "certain", f"broker {broker} was added to the replicas and had to copy the log first")
         created = before is None and self.timeline.created()
         if created and left.starting:
-            return _Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
+            return Told(NEW, "probable", f"broker {broker} was not yet known to the controller when the partition was created")
         away = self._away(left)
         leaves = unassigned and before is not None and broker in before.isr and _soon(state, end) and away is None
         if broker in self._leaving[first] or leaves:
-            return _Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
+            return Told(REASSIGNED, "certain", f"broker {broker} was on its way out of the assignment")
         failed = self._log_dir(left)
         if failed is not None and (away is None or away.life is None):
-            return _Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
+            return Told(LOG_DIR, "certain", f"a log directory of broker {broker} had failed", evidence=[failed])
         if away is not None and not (created and away.how == KILLED):
             return self._ended(left, away, end)
         if created and left.heard:
-            return _Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
-        if not _follows(state, before) and self.shrink(broker, state) is None:
+            return Told(NEW, "probable", f"the partition was created while the controller did not count broker {broker} as alive")
+        if not state.follows(before) and self.shrink(broker, state) is None:
             if (unseen := left.ended_since(before.at if before is not None else None)) is not None:
                 ended = self._ended(left, unseen, end)
                 ended.confidence = "probable"  # it may have been in sync again before it left for another reason
                 return ended
             if before is None:
-                return _Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
+                return Told(UNKNOWN, "possible", f"when and why broker {broker} left is not in evidence")
         if not left.heard:
             return self._unheard(left, state)
         if (asleep := left.suspension) is not None:
-            return _Told(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
+            return Told(SUSPENDED, "probable", asleep.words, evidence=asleep.events)
         back = end.at if end is not None else None
         if (seen := self._fell_behind(left, state, back)) is not None:
             return seen
         if (taken := self._taken_out(broker, first)) is not None:
             words = f"the controller did not count broker {broker} as alive, and no end of its process is in evidence"
-            return _Told(GONE, "probable", words, evidence=[taken])
+            return Told(GONE, "probable", words, evidence=[taken])
         return self._not_told(left, state)
 
     def _away(self, left: Departure) -> Away | None:
@@ -332,20 +318,20 @@ class _Judge:
         changed = before is not None and broker in before.isr and broker not in state.isr and _next(before, state)
         return state.event if changed and self.cluster.mode == "zookeeper" else None
 
-    def _ended(self, left: Departure, away: Away, end: State | None) -> _Told:
+    def _ended(self, left: Departure, away: Away, end: State | None) -> Told:
         broker, at = left.broker, left.at
         back = self._began(left, away, end)
         ended = away.life.end_at if away.life is not None else None
         if away.how == KILLED:
             before = " before" if at is not None and away.until is not None and at > away.until + SLACK else ""
             elsewhere = " and began again in the cluster after this one" if away.event.cluster not in (None, self.cluster.number) else ""
-            return _Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
+            return Told(CRASHED, "certain", f"broker {broker} had died without a shutdown{before}{elsewhere}", back, [away.event])
         words = f"broker {broker} was being shut down in order"
         if at is not None and ended is not None and at > ended + DETECTION:
             words = f"broker {broker} had been stopped in order at {moment(ended)}" + (
                 " and was not started again before" if away.covers(at) else ""
             )
-        return _Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
+        return Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
 
     def _began(self, left: Departure, away: Away, end: State | None) -> datetime | None:
         """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. Of one
@@ -358,13 +344,13 @@ class _Judge:
         within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
         return max(within, default=None)
 
-    def _unheard(self, left: Departure, state: State) -> _Told:
+    def _unheard(self, left: Departure, state: State) -> Told:
         """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
         broker = left.broker
         seen = self._measured(left, state)
         lost = left.lost
         if lost is not None and (seen is None or seen.cause != SLOW):
-            return _Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
+            return Told(GONE, "probable", f"the controller saw broker {broker} go, and nothing was collected from it", evidence=[lost])
         if seen is not None:
             seen.words += "; nothing was collected from it to say whether it was dead, frozen or cut off" if seen.cause == STUCK else ""
             seen.confidence = "probable"
@@ -372,19 +358,19 @@ class _Judge:
         lives = left.presence.lives
         if lives and lives[0].begin is not None:
             words = f"the log of broker {broker} begins with its start at {moment(lives[0].begin_at)}, after that"
-            return _Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
-        return _Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
+            return Told(UNKNOWN, "possible", words, evidence=[lives[0].begin])
+        return Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
 
-    def _silent(self, left: Departure) -> _Told | None:
+    def _silent(self, left: Departure) -> Told | None:
         """Its log ends, and nobody heard of it again: dead, most likely, which only its next start would prove."""
         missed = left.presence.missed
         if missed is None or left.at is None or not missed.covers(left.at):
             return None
         how = "did not find" if missed.event.reason == "live" else "saw"
         words = f"the controller {how} broker {left.broker}{'' if how != 'saw' else ' go'}, and it printed nothing more"
-        return _Told(GONE, "probable", words, evidence=[missed.event])
+        return Told(GONE, "probable", words, evidence=[missed.event])
 
-    def _fell_behind(self, left: Departure, state: State, end: datetime | None) -> _Told | None:
+    def _fell_behind(self, left: Departure, state: State, end: datetime | None) -> Told | None:
         """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
         at, broker, lag = left.at, left.broker, left.lag
         if at is None:
@@ -403,14 +389,14 @@ class _Judge:
         if silent is None and lost is not None:
             if not left.presence.went_on(lost):
                 words = f"the controller saw broker {broker} go, and whether its process went on is not in evidence"
-                return _Told(GONE, "probable", words, evidence=[lost])
-            told = _Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
+                return Told(GONE, "probable", words, evidence=[lost])
+            told = Told(STUCK, "certain", f"broker {broker} {LOST_SESSION}", evidence=[lost])
             return _join(told, seen)
         if silent is not None:
             return silent
         return kept or seen or self._failing(broker, at, lag)
 
-    def _kept_back(self, left: Departure, state: State, since: datetime) -> _Told | None:
+    def _kept_back(self, left: Departure, state: State, since: datetime) -> Told | None:
         """A throttle spares what is in sync, but a fetcher does not know that it is before it got its first records
         (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): one that has only begun may be kept from any."""
         broker = left.broker
@@ -424,9 +410,9 @@ class _Judge:
             f"broker {broker} had got nothing since it began to fetch at offset {end} at {moment(begun[-1].at)}, while "
             f"follower.replication.throttled.rate={rate.value} held it back: a throttle spares a replica in sync only once it has fetched records"
         )
-        return _Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
+        return Told(SLOW, "probable", words, evidence=[*([rate.event] if rate.event is not None else []), shrink])
 
-    def _measured(self, left: Departure, state: State) -> _Told | None:
+    def _measured(self, left: Departure, state: State) -> Told | None:
         shrink = self.shrink(left.broker, state)
         return self.progress.of(left.broker, shrink, left.lag, left.skew) if shrink is not None else None
 
@@ -439,13 +425,13 @@ class _Judge:
         fitting = [e for e in near if broker in (e.previous_isr or ()) and set(e.isr or ()) == set(state.isr)]
         return fitting[-1] if fitting else None
 
-    def _paused(self, left: Departure) -> _Told | None:
+    def _paused(self, left: Departure) -> Told | None:
         if (worst := left.pause) is None:
             return None
         told = f"broker {left.broker} stood still for {lasting(worst).total_seconds():.1f} s from {moment(worst.at)} on ({worst.value or worst.reason})"
-        return _Told(STUCK, "certain", told, evidence=[worst])
+        return Told(STUCK, "certain", told, evidence=[worst])
 
-    def _failing(self, broker: int, at: datetime, lag: timedelta) -> _Told | None:
+    def _failing(self, broker: int, at: datetime, lag: timedelta) -> Told | None:
         own = self._errors.get(broker, [])
         near = own[bisect_left(own, at - lag * 1.5, key=_when) : bisect_right(own, at + SLACK, key=_when)]
         if not any(e.event == "partition-failed" or (e.last_at or at) >= at - lag / 2 for e in near):
@@ -456,9 +442,9 @@ class _Judge:
             if ended is not None
             else f"broker {broker}'s fetches of this partition failed ({near[-1].reason or 'see the line'})"
         )
-        return _Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
+        return Told(STUCK, "certain" if ended is not None else "probable", words, evidence=[ended or near[-1]])
 
-    def _not_told(self, left: Departure, state: State) -> _Told:
+    def _not_told(self, left: Departure, state: State) -> Told:
         broker = left.broker
         shrink = self.shrink(broker, state)
         end = _end_of(broker, shrink)
@@ -469,19 +455,10 @@ class _Judge:
                 ", or was more than replica.lag.max.messages behind after a burst (Kafka before 0.9 takes a replica out for that, however "
                 "well it fetches)"
             )
-        return _Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
+        return Told(NOT_TOLD, "certain", words, evidence=[shrink] if shrink is not None else [])
 
 
-@dataclass(slots=True)
-class _Told:
-    cause: str
-    confidence: str
-    words: str
-    back: datetime | None = None
-    evidence: Sequence[Event] = field(default_factory=list)
-
-
-def _join(told: _Told, seen: _Told | None) -> _Told:
+def _join(told: Told, seen: Told | None) -> Told:
     if seen is not None and seen.cause == told.cause:
         told.words += f"; {seen.words}"
         told.evidence = [*told.evidence, *seen.evidence]
@@ -496,13 +473,6 @@ def _end_of(broker: int, shrink: Event | None) -> int | None:
 
 def _when(event: Event) -> datetime:
     return event.at or datetime.min
-
-
-def _follows(state: State, before: State | None) -> bool:
-    """No state between the two is missing from the evidence."""
-    if before is None or before.partition_epoch is None or state.partition_epoch is None:
-        return False
-    return state.partition_epoch == before.partition_epoch + 1
 
 
 def _leaving(states: Sequence[State]) -> list[frozenset[int]]:
@@ -551,177 +521,6 @@ def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
     return index < len(times) and times[index] < end
 
 
-# how far a replica had come
-
-
-class Progress:
-    """The leader's log over time: by the batches of the partition's segments and their timestamps, else by its own lines."""
-
-    def __init__(self, timeline: PartitionTimeline) -> None:
-        self._timeline = timeline
-        self._disks: dict[int, _Appends | None] = {}
-        self._lines: dict[int, list[tuple[datetime, int]]] = {}
-        self._seen: dict[tuple[int, int], list[tuple[datetime, int]]] = defaultdict(list)
-        for event in timeline.of("isr-shrink"):
-            for replica in event.replica_offsets or ():
-                if event.at is not None and event.writer is not None and replica.get("log_end_offset") is not None:
-                    self._seen[event.writer, replica["broker"]].append((event.at, replica["log_end_offset"]))
-        for known in self._seen.values():
-            known.sort()
-
-    def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> _Told | None:
-        """Whether the replica had stood still or moved since it was caught up last, by the offset the leader's shrink line gives it."""
-        known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
-        end = known.get("log_end_offset") if known is not None else None
-        if known is None or end is None or shrink.at is None or shrink.writer is None:
-            return None
-        caught_up = _stamp(known.get("last_caught_up_ms"), skew)
-        if caught_up is not None and not timedelta(0) <= shrink.at - caught_up <= max(lag * 10, timedelta(minutes=10)):
-            caught_up = None
-        measure = _Measure(broker, end, shrink, shrink.at, lag, caught_up)
-        return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
-
-    def _moved(self, m: _Measure, leader: int) -> _Told | None:
-        """Less than the lag time before, its leader had named a smaller end of its log: it fetched in between."""
-        known = self._seen.get((leader, m.broker), [])
-        lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
-        return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
-
-    def _by_batches(self, m: _Measure, leader: int) -> _Told | None:
-        appends = self._appends(leader)
-        if appends is None or m.shrink.log_end_offset is None:
-            return None
-        held, lacking = appends.before(m.end), appends.at(m.end)
-        if held is None or lacking is None or not appends.agrees(m.shrink.log_end_offset, m.at, m.tolerance):
-            return None
-        if held > m.latest + m.tolerance:
-            return m.slow("certain" if held >= m.at - m.lag / 2 else "probable", held)
-        if lacking >= m.earliest - m.tolerance:
-            if m.caught_up is None and held > m.earliest + m.tolerance and lacking - held < m.tolerance:
-                return None  # in the midst of a stream one that copies a small part of it has come as far as one that stood still a little later
-            return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
-        return None
-
-    def _by_lines(self, m: _Measure, leader: int) -> _Told | None:
-        points = self._points(leader)
-        first = bisect_left(points, (m.latest + m.tolerance, -1))
-        if first < len(points) and points[first][0] < m.at and m.end > points[first][1]:
-            return m.slow("probable", None)
-        past = bisect_right(points, (m.earliest + m.tolerance, 1 << 63))
-        if past and points[past - 1][1] >= m.end:
-            return m.stuck("certain" if m.caught_up is not None else "probable")
-        return None
-
-    def _appends(self, leader: int) -> _Appends | None:
-        if leader not in self._disks:
-            disks = self._timeline.disks
-            own = disks.get(leader)
-            whole = own if own is not None and own.segments else max(disks.values(), key=lambda d: d.log_end_offset or 0, default=None)
-            self._disks[leader] = _Appends.of(whole) if whole is not None else None
-        return self._disks[leader]
-
-    def _points(self, leader: int) -> list[tuple[datetime, int]]:
-        if leader not in self._lines:
-            told = self._timeline.of("leader-start", "isr-shrink", "segment-roll", "producer-snapshot")
-            exact = ((e, e.offset if e.log_end_offset is None else e.log_end_offset) for e in told if e.writer == leader)
-            self._lines[leader] = sorted((e.at, offset) for e, offset in exact if e.at is not None and offset is not None)
-        return self._lines[leader]
-
-
-def _stamp(ms: int | None, skew: timedelta) -> datetime | None:
-    if ms is None or not 0 < ms < 1 << 42:
-        return None
-    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None) - skew
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    broker: int
-    end: int
-    shrink: Event
-    at: datetime
-    lag: timedelta
-    caught_up: datetime | None
-
-    @property
-    def tolerance(self) -> timedelta:
-        """Producers stamp records with clocks of their own."""
-        return min(max(self.lag / 10, timedelta(milliseconds=100)), timedelta(seconds=1))
-
-    @property
-    def latest(self) -> datetime:
-        """When it can have been caught up last. The leader looks every half of the lag time, so not before `earliest`."""
-        return self.caught_up if self.caught_up is not None else self.at - self.lag
-
-    @property
-    def earliest(self) -> datetime:
-        return self.caught_up if self.caught_up is not None else self.at - self.lag * 1.5 - self.tolerance
-
-    def _ended(self, as_when: str = "") -> str:
-        return f"its log ended at {self.end}{as_when}, the leader's at {self.shrink.log_end_offset}"
-
-    def stuck(self, confidence: str) -> _Told:
-        since = (
-            f", as when it was caught up last at {moment(self.caught_up)}"
-            if self.caught_up is not None
-            else f", where the leader's had ended {self.lag.total_seconds():g} s before"
-        )
-        return _Told(STUCK, confidence, f"broker {self.broker} fetched nothing: {self._ended(since)}", evidence=[self.shrink])
-
-    def slow(self, confidence: str, held: datetime | None) -> _Told:
-        newest = f", with records appended at {moment(held)}" if held is not None else ""
-        return _Told(
-            SLOW,
-            confidence,
-            f"broker {self.broker} went on fetching and did not catch up for {(self.at - self.latest).total_seconds():.1f} s: {self._ended()}{newest}",
-            evidence=[self.shrink],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Appends:
-    """Batches of a log by offset with their timestamps: none was appended before, but by its producer's clock."""
-
-    ends: Sequence[int]
-    times: Sequence[datetime]
-
-    @classmethod
-    def of(cls, disk: Disk) -> _Appends | None:
-        batches = sorted(
-            (b["last_offset"] + 1, b["max_timestamp"])
-            for segment in disk.segments
-            for b in segment.batches or ()
-            if not b["control"] and 0 < b["max_timestamp"] < 1 << 42
-        )
-        if not batches:
-            return None
-        return cls([end for end, _ in batches], [_utc(ms) for _, ms in batches])
-
-    def before(self, offset: int) -> datetime | None:
-        """When the last batch below the offset was appended."""
-        index = bisect_right(self.ends, offset) - 1
-        return self.times[index] if index >= 0 else None
-
-    def at(self, offset: int) -> datetime | None:
-        """When the batch with this offset was appended."""
-        index = bisect_right(self.ends, offset)
-        return self.times[index] if index < len(self.times) else None
-
-    def agrees(self, end: int, at: datetime, tolerance: timedelta) -> bool:
-        """The log ended here at that time, so what is below had been sent. Producers whose clocks are fast say otherwise."""
-        before = self.before(end)
-        return before is None or before <= at + tolerance
-
-    def at_once(self, end: int, at: datetime) -> bool:
-        """What was appended next had not waited in its producer: a record's time is that of its making."""
-        after = self.at(end)
-        return after is None or after >= at - timedelta(milliseconds=100)
-
-
-def _utc(ms: int) -> datetime:
-    return datetime.fromtimestamp(ms / 1000, timezone.utc).replace(tzinfo=None)
-
-
 # rows
 
 
@@ -741,26 +540,14 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
-    return {
-        "broker": i.broker,
-        "leader": i.leader,
-        "start": i.start,
-        "end": i.end,
-        "cause": i.cause,
-        "confidence": i.confidence,
-        "back": i.back,
-        "told": i.told,
-        "times": times,
-        "words": i.words[:MAX_WORDS],
-        "elected": i.elected,
-        "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in evidence],
-    }
+    told = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
+    return {**told, "times": times, "words": i.words[:MAX_WORDS], "evidence": [asdict(e) for e in evidence]}
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
     """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
-    return [{"leader": s.leader, "start": s.start, "end": s.end, "planned": s.planned, "missing": list(s.missing)} for s in told]
+    return [asdict(s) for s in told]
 
 
 ABSENCES = Fact(

@@ -51,15 +51,14 @@ def _cuts(events: Sequence[Event]) -> Iterator[tuple[Event, bool]]:
 
 def cut_further(removal: Removal, timeline: PartitionTimeline) -> bool:
     """A follower that cut its log to its high watermark cut the rest to its new leader's log end: one removal in two steps."""
-    by_hw = removal.cause in _by_high_watermark(timeline)
-    own = timeline.replicas[removal.broker].removals if removal.broker in timeline.replicas else []
-    return by_hw and any(r.cause == "latest" and r.end == removal.start and r.epoch == removal.epoch for r in own)
+    own = timeline.removals_of(removal.broker) if removal.cause in _by_high_watermark(timeline) else ()
+    return any(r.cause == "latest" and r.end == removal.start and r.epoch == removal.epoch for r in own)
 
 
 def cut_before_leading(term: Term, timeline: PartitionTimeline) -> Removal | None:
     """What the leader of a term had cut off its own log, to its high watermark, where it began the term before it had all of it again."""
     start = term.start_offset
-    own = timeline.replicas[term.leader].removals if term.leader in timeline.replicas else []
+    own = timeline.removals_of(term.leader)
     if start is None or any(r.cause in ("restart", "empty") and r.start == start for r in own):
         return None
     causes = _by_high_watermark(timeline)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.partition.continuity import Contiguous, Gap, between
+from spark.partition.continuity import Contiguous, Gap, Unsure, between
 from spark.partition.states import LEADER_RECOVERY_LEVEL, State
 from spark.partition.timeline import PartitionTimeline, Term
 
@@ -25,8 +26,15 @@ class Said:
     events: tuple[Event, ...]
 
 
-Ground = Contiguous | Gap | Said | None
-"""What a judgement rests on; None: no state before it is in evidence."""
+Proof = Contiguous | Said
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """Not certain, whatever it rests on; None: no state before it is in evidence."""
+
+    confidence: Unsure
+    ground: Proof | Gap | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +43,19 @@ class Election:
 
     term: Term
     unclean: bool | None
-    confidence: str
     why: str
     evidence: tuple[Event, ...]
-    ground: Ground
-
-    def __post_init__(self) -> None:
-        if self.confidence == "certain" and not isinstance(self.ground, Contiguous | Said):
-            raise ValueError(f"nothing is certain across a gap: {self.why}")
+    ground: Proof | Doubted
 
     @property
-    def clean(self) -> bool:
-        """The leader was in the ISR right before, or as good as that: what it lacked was not committed."""
-        return self.unclean is False and isinstance(self.ground, Contiguous | Said)
+    def confidence(self) -> str:
+        return self.ground.confidence if isinstance(self.ground, Doubted) else "certain"
+
+    @property
+    def clean(self) -> Proof | None:
+        """What proves that the leader was in the ISR right before, or as good as that: what it lacked was not committed."""
+        ground = self.ground.ground if isinstance(self.ground, Doubted) else self.ground
+        return ground if self.unclean is False and not isinstance(ground, Gap) else None
 
 
 def metadata_level(cluster: Cluster) -> int | None:
@@ -56,6 +64,7 @@ def metadata_level(cluster: Cluster) -> int | None:
     return levels[-1] if levels else None
 
 
+@last_kept
 def elections(timeline: PartitionTimeline, cluster: Cluster) -> list[Election]:
     """One for every term that began with another leader, or after a time without one."""
     found = []
@@ -73,8 +82,18 @@ def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
     first = term.state.event if term.state is not None else None
     if first is not None and first.recovering and first.previous_leader is not None:
         return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
-    earlier = [t for t in timeline.terms if t.order < term.order]
-    return bool(earlier) and earlier[-1].leader != term.leader
+    earlier = timeline.before(term)
+    return earlier is not None and earlier.leader != term.leader
+
+
+def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Contiguous | Gap | None:
+    """Whether the state before it that is in evidence is the one right before it; None where there is none."""
+    before, state = term.before, term.state
+    if before is None or state is None:
+        return None
+    if before is state:  # its leader was started anew within it
+        return Contiguous(before, state)
+    return between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
 
 
 def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
@@ -108,36 +127,36 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
     state, before = term.state, term.before
     said = _said(term, timeline)
     witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
-    ground = None
-    if before is not None and state is not None:
-        ground = between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
+    ground = right_before(term, timeline, cluster)
 
-    def judged(unclean: bool | None, confidence: str, why: str, ground: Ground = ground) -> Election:
-        return Election(term, unclean, confidence, why, witnesses, ground)
+    def judged(unclean: bool | None, ground: Proof | Doubted, why: str) -> Election:
+        return Election(term, unclean, why, witnesses, ground)
 
     if timeline.mixed is not None:
-        return judged(None, "possible", f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed", None)
+        why = f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed"
+        return judged(None, Doubted("possible", None), why)
     outside = before is not None and bool(before.isr) and term.leader not in before.isr
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
-        return judged(False, "certain", f"broker {term.leader} was an eligible leader replica (KIP-966)")
+        return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
     leads_on = _leads_on(term, before, said)
-    if said and not leads_on and (outside or not _follows(state, before)):
-        return judged(True, "certain", "Kafka says so itself", Said(tuple(said)))
-    if state is not None and state.recovering and not leads_on and (outside or not _follows(state, before)):
-        return judged(True, "certain", "its record carries leaderRecoveryState RECOVERING", Said((state.event,)))
+    unexplained = not leads_on and (outside or state is None or not state.follows(before))
+    if said and unexplained:
+        return judged(True, Said(tuple(said)), "Kafka says so itself")
+    if state is not None and state.recovering and unexplained:
+        return judged(True, Said((state.event,)), "its record carries leaderRecoveryState RECOVERING")
     if state is not None and state.recovering and _given_up(term, before, timeline):
         why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
-        return judged(True, "certain", why, Said((state.event,)))
+        return judged(True, Said((state.event,)), why)
     if ground is None or not ground.before.isr:
-        return judged(None, "possible", "the ISR before it is not in evidence")
+        return judged(None, Doubted("possible", ground), "the ISR before it is not in evidence")
     before, state = ground.before, ground.after
     if isinstance(ground, Gap):
         return _across(ground, outside, judged)
     if not outside:
-        return judged(False, "certain", f"broker {term.leader} was in the ISR {list(before.isr)}")
+        return judged(False, ground, f"broker {term.leader} was in the ISR {list(before.isr)}")
     if excuse := _excuse(term, state, before, timeline, cluster):
-        return judged(False, "probable", excuse)
-    return judged(True, "certain", f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member")
+        return judged(False, Doubted("probable", ground), excuse)
+    return judged(True, ground, f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member")
 
 
 def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
@@ -145,10 +164,11 @@ def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Ele
     before, state = missing.before, missing.after
     if len(state.isr) > 1 and _began_with(state):
         why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
-        return judged(False, "probable", why, missing if missing.epochs else Said((state.event,)))
+        return judged(False, Doubted("probable", missing if missing.epochs else Said((state.event,))), why)
     if not outside or len(state.isr) > 1:
-        return judged(None, "possible", f"the ISR right before it is not in evidence: {missing}")
-    return judged(True, "possible", f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}")
+        return judged(None, Doubted("possible", missing), f"the ISR right before it is not in evidence: {missing}")
+    why = f"broker {state.leader} was not in the last ISR in evidence, {list(before.isr)}, but {missing}"
+    return judged(True, Doubted("possible", missing), why)
 
 
 _DECISIONS = named("partition-transition", "metadata-partition-change")
@@ -181,13 +201,6 @@ def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> 
 def _eligible(term: Term, state: State | None, before: State | None) -> bool:
     """Elected from the ELR, which holds what was committed; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
     return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
-
-
-def _follows(state: State | None, before: State | None) -> bool:
-    """No state between the two is missing from the evidence."""
-    if state is None or before is None or state.partition_epoch is None or before.partition_epoch is None:
-        return False
-    return state.partition_epoch == before.partition_epoch + 1
 
 
 def _excuse(term: Term, state: State, before: State, timeline: PartitionTimeline, cluster: Cluster) -> str | None:

@@ -33,7 +33,7 @@ class Handover:
 
 def handover(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Handover | None:
     """How the leader before this term gave way; None where it had died, or does not tell."""
-    before = next((t for t in reversed(timeline.terms) if t.order < term.order), None)
+    before = timeline.before(term)
     woke = obeyed(before, term, timeline, cluster) if before is not None and before.leader != term.leader else None
     if woke is None or woke.at is None or term.at is None:
         return None

@@ -19,8 +19,10 @@ from forensics.partition.before_epochs import cut_after
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.elections import elections
 from forensics.partition.inheritance import inherited
-from forensics.partition.loss import later_terms, losses, tells_start
+from forensics.partition.loss import Loss, losses
 from forensics.partition.remembered import last_kept
+from forensics.partition.removed import later_terms
+from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
@@ -52,9 +54,9 @@ class Verdict:
 
 def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Verdict:
     """The verdict on one life of a partition, from its timeline and what the rules found in it."""
-    own = [f for f in findings if f.kind == "data-loss"]
+    own, lost = [f for f in findings if f.kind == "data-loss"], losses(timeline, cluster)
     sure = [f for f in own if f.confidence != "possible"]
-    known = _known(timeline)
+    known = [s for s in timeline.states if s.known_epoch is not None]  # of what was before nothing is claimed
     since = next((s.at for s in known if s.at is not None), None)
 
     leader = timeline.standing.leader
@@ -66,19 +68,16 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
     if gone := [f for f in sure if f.committed]:
         return told(LOST, f"{_ranges(gone)}, which were committed, are gone ({gone[0].cause})")
-    if below := [
-        x for x in losses(timeline, cluster) if timeline.mixed is None and x.committed and x.range.start < x.reached and x.range.end is None
-    ]:
-        return told(
-            LOST, f"offsets {below[0].range.start}..{below[0].reached - 1} at least, which were committed, are gone ({below[0].cause})"
-        )
+    open_ended = (x for x in lost if x.committed and x.range.start < x.reached and x.range.end is None)
+    if timeline.mixed is None and (x := next(open_ended, None)) is not None:
+        return told(LOST, f"offsets {x.range.start}..{x.reached - 1} at least, which were committed, are gone ({x.cause})")
     if gone := [f for f in sure if f.committed is None]:
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
         return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
     if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
         return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
-    if reason := next(_unproven(timeline, cluster, known), None):
+    if reason := next(_unproven(timeline, cluster, known, lost), None):
         return told(UNKNOWN, reason)
     if own:
         return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone")
@@ -92,12 +91,7 @@ def _ranges(findings: Sequence[Finding]) -> str:
     return "offsets " + ", ".join(dict.fromkeys(str(r) for f in findings for r in f.offsets))
 
 
-def _known(timeline: PartitionTimeline) -> list[State]:
-    """The states of known leader epochs: of what was before nothing is claimed."""
-    return [s for s in timeline.states if s.known_epoch is not None]
-
-
-def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State]) -> Iterator[str]:
+def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
     """What keeps the partition from being proven whole, and what would settle it."""
     if not known:
         yield "no leader epoch of it is in evidence; state-change.log, server.log or the metadata log would tell"
@@ -112,8 +106,8 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
-    yield from _of_ends(timeline, cluster)
-    yield from _of_cuts(timeline, cluster)
+    yield from _of_ends(timeline, lost)
+    yield from _of_cuts(timeline, lost)
     yield from _of_marks(timeline)
 
 
@@ -177,7 +171,9 @@ def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
         same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
-        leads_on = same and (term is not timeline.terms[-1] or tells_start(term, timeline))  # or it did not live to hear of it
+        leads_on = same and (
+            term is not timeline.terms[-1] or Succession(term, timeline, cluster).tells_start
+        )  # or it did not live to hear of it
         if not leads_on and not came_through(term, timeline, cluster) and not _others_held(term, timeline):
             yield (
                 f"whether broker {term.leader} had been stopped in order before it led in epoch {term.epoch} is not in evidence; its server.log would tell"
@@ -194,9 +190,9 @@ def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
     return False
 
 
-def _of_ends(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
     """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
-    told = {loss.term.order for loss in losses(timeline, cluster)}
+    told = {loss.term.order for loss in lost}
     for before, term in pairwise(timeline.terms):
         if term.leader == before.leader or term.order in told:
             continue
@@ -250,15 +246,18 @@ def _after(observed: Observation, term: Term) -> bool:
     return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
 
 
-def _of_cuts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+def _of_cuts(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
     """What a replica cut off is told as a loss, or was in the log of the leader it followed. Before leader epochs followers cut to their high
-    watermark what they fetch again; what a leader had taken alone comes from nobody."""
-    told = {removal for loss in losses(timeline, cluster) for removal in loss.removals}
+    watermark what they fetch again; what a leader had taken alone comes from nobody, and only records tell whether it was others."""
+    recorded = any(d.segments for d in timeline.disks.values())
+    told = {removal for loss in lost for removal in loss.removals}
     for replica in timeline.replicas.values():
         for removal in replica.removals:
             later = later_terms(removal, timeline)
             had = all(t.at_least >= removal.end for t in later)
-            own = timeline.has_epochs or any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
+            own = timeline.has_epochs or (
+                not recorded and any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
+            )
             if removal not in told and later and not had and own:
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 

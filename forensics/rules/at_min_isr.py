@@ -34,8 +34,6 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         kind="at-min-isr",
         severity="low",
         confidence="possible" if silent else "probable" if setting.assumed else "certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=out,
         leader_epoch=state.known_epoch,
         start=window.start,

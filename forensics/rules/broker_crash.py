@@ -23,22 +23,14 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
-    """No controller was left to miss it, but what it led had no leader after its last line, to the end."""
-    headless = [f for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
+    """No controller was left to miss it."""
+    headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
-        presence, last = cluster.presence(node.id), cluster.last_line(node.id)
-        if (
-            last is None
-            or presence.running is None
-            or (presence.aways[-1:] and presence.aways[-1].until is None)
-            or presence.said("log-dir")
-        ):
-            continue
-        left = [f for f in headless if node.id in f.brokers and f.start is not None and f.start > last]
-        if node.broker and left:
-            first = min(left, key=lambda f: f.start or last)
-            words = f"{first.name}, which it was the last to hold in sync, had no leader from {moment(first.start)} on"
-            yield _finding(node, presence.running, cluster, partitions, "possible", words, first.whole.evidence[:2])
+        presence = cluster.presence(node.id)
+        left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
+        if node.broker and presence.running is not None and (since := presence.unmissed(left)) is not None:
+            words = f"{left[since].name}, which it was the last to hold in sync, had no leader from {moment(since)} on"
+            yield _finding(node, presence.running, cluster, partitions, "possible", words, left[since].whole.evidence[:2])
 
 
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:

@@ -51,8 +51,6 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
         kind="client-side-echo",
         severity="info" if loss is not None else "medium",
         confidence="certain" if loss is not None else "probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(loss.term.leader,) if loss is not None else (),
         start=events[0].at,
         end=events[-1].at,

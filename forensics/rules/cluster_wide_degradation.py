@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from forensics.cluster.failed_replicas import Degradation, Episode, degradations
 from forensics.cluster.under_replication import series
 from forensics.model import Finding, Rule, brokers_named, counted, moment
-from forensics.partition.absences import ABSENCES, SHORTS, SLOW, STUCK
+from forensics.partition.absences import ABSENCES, NOT_TOLD, SHORTS, SLOW, STUCK
 from forensics.rows import Rows
 from forensics.thresholds import WIDE
 from spark.cluster.facts import Cluster
@@ -57,10 +57,11 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
 def _manner(episode: Episode) -> str:
     """Fetching too slowly and fetching nothing have different causes."""
     causes = {o.cause for o in episode.outs}
-    if causes == {SLOW}:
-        return "All of them went on fetching: too little came through, but none stood still or was cut off. "
-    if causes == {STUCK}:
-        return "All of them fetched nothing for a time: pauses, frozen storage, or a network that was cut. "
+    who = "All of them" if NOT_TOLD not in causes else "All of which that is told"
+    if causes - {NOT_TOLD} == {SLOW}:
+        return f"{who} went on fetching: too little came through, but none stood still or was cut off. "
+    if causes - {NOT_TOLD} == {STUCK}:
+        return f"{who} fetched nothing for a time: pauses, frozen storage, or a network that was cut. "
     return ""
 
 

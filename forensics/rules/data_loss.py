@@ -62,11 +62,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _possible(doubt, timeline)
 
 
-def _led_before(term: Term, timeline: PartitionTimeline) -> Term | None:
-    earlier = [t for t in timeline.terms if t.order < term.order]
-    return earlier[-1] if earlier else None
-
-
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:
     for removal in loss.removals:
         if removal.cause != "empty" or removal.at is None:
@@ -93,15 +88,13 @@ def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
 
 def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> Finding:
     term = loss.term
-    before = _led_before(term, timeline)
+    before = timeline.before(term)
     count = loss.range.length
     holders = tuple(dict.fromkeys((*(() if before is None else (before.leader,)), term.leader, *(r.broker for r in loss.removals))))
     return Finding(
         kind="data-loss",
         severity=_severity(loss) if timeline.mixed is None else "medium",
         confidence=loss.confidence,
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=holders,
         leader_epoch=term.epoch,
         start=before.at if before is not None else None,
@@ -294,11 +287,8 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
         kind="data-loss",
         severity=severity,
         confidence=earlier.confidence,
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=tuple(dict.fromkeys((old, term.leader))),
         leader_epoch=term.epoch,
-        start=None,
         end=term.at,
         offsets=(part,),
         committed=loss.committed,
@@ -329,15 +319,12 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         kind="data-loss",
         severity="medium",
         confidence="possible",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker, term.leader),
         leader_epoch=term.epoch,
         start=term.at,
-        end=None,
         offsets=(Range(alone.start, None),),
-        committed=alone.committed,
-        cause="uncommitted-tail" if alone.committed is False else "unknown",
+        committed=False if alone.commitment is not None else None,
+        cause="uncommitted-tail" if alone.commitment is not None else "unknown",
         summary=f"{timeline.name}: what broker {broker} took after broker {term.leader} was elected is lost, from offset {alone.start} on, "
         "if it took anything",
         explanation=(
@@ -364,12 +351,9 @@ def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
         kind="data-loss",
         severity="medium" if doubt.start else "low",
         confidence="possible",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=doubt.brokers,
         leader_epoch=term.epoch,
         start=term.at,
-        end=None,
         offsets=(Range(doubt.start, None),),
         committed=None,
         cause="unflushed-log",

@@ -47,8 +47,6 @@ def _finding(removal: Removal, state: State, after: State | None, timeline: Part
         kind="empty-replica-joins",
         severity="high" if led else "medium",
         confidence="probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(removal.broker,),
         leader_epoch=state.known_epoch,
         start=removal.at,

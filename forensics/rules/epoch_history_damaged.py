@@ -129,8 +129,6 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
         kind="epoch-history-damaged",
         severity="high" if cut else "medium",
         confidence="certain" if len(evidence) > 1 or evidence[0].event == "epoch-conflict" else "possible",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker,) if broker is not None else (),
         start=evidence[0].at,
         summary=f"{timeline.name} on broker {broker}: {what}",

@@ -83,8 +83,6 @@ def _finding(
         kind="hw-stuck",
         severity="high",
         confidence="certain" if whole else "probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(disk.broker,),
         leader_epoch=now.known_epoch,
         end=disk.high_watermark.at,

@@ -53,8 +53,6 @@ def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) 
         kind="isr-flapping",
         severity="medium",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker,),
         start=own[0].start,
         end=own[-1].start,

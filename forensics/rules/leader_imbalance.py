@@ -38,11 +38,8 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
         kind="leader-imbalance",
         severity="low" if ready else "info",
         confidence="certain",
-        topic=None,
-        partition=None,
         brokers=(broker,),
         start=begun.at,
-        end=None,
         summary=(
             f"broker {broker} does not lead {now.elsewhere} of the {now.preferred} partitions it should lead: {now.ratio:.0%}, "
             f"{bound:.0%} is allowed, since {f'{begun.at:%Y-%m-%d %H:%M:%S}Z' if begun.at else 'before the evidence begins'}"

@@ -55,8 +55,6 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
         severity="low",
         confidence="certain" if cluster.measures else "probable" if set(found.shares) <= cluster.collected else "possible",
         brokers=tuple(away),
-        start=None,
-        end=None,
         summary=(
             f"broker {worst} carries {found.shares[worst]:.1%} of the load, {found.deviations[worst]:.0%} {'above' if found.shares[worst] > mean else 'below'} "
             f"the mean of {len(found.shares)} brokers; most uneven: {metric}"

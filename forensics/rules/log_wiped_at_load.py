@@ -37,8 +37,6 @@ def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Fi
         kind="log-wiped-at-load",
         severity="high" if term is not None else "medium",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(event.writer,) if event.writer is not None else (),
         leader_epoch=term.epoch if term is not None else None,
         start=event.at,

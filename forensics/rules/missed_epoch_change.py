@@ -83,8 +83,6 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
         kind="missed-epoch-change",
         severity="high",
         confidence="certain" if whole else "probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker,),
         leader_epoch=kept.epoch,
         start=between[0].at,

@@ -29,8 +29,6 @@ def _finding(broker: int, added: State, joined: State | None, timeline: Partitio
         kind="new-replica",
         severity="info",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker,),
         leader_epoch=added.known_epoch,
         start=added.at,

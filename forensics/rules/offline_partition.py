@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.thresholds import BRIEF_S
 from spark.cluster.facts import Cluster
+from spark.partition.standing import DESCRIBED
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
@@ -18,8 +20,9 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     found = lived((_closed(w, timeline) for w in windows(timeline, _leaderless)), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
         yield _finding(window, timeline, cluster)
-    if timeline.told and _leaderless(now := timeline.told[-1]) and not (timeline.final is not None and _leaderless(timeline.final)):
-        yield _seen(now, timeline)
+    now = [*takewhile(_leaderless, reversed(timeline.told))]
+    if now and now[-1].source == DESCRIBED:
+        yield _seen(now[0], timeline)
 
 
 def _seen(now: State, timeline: PartitionTimeline) -> Finding:
@@ -28,8 +31,6 @@ def _seen(now: State, timeline: PartitionTimeline) -> Finding:
         kind="offline-partition",
         severity="high",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=now.isr,
         start=now.at,
         summary=f"{timeline.name}: no leader when kafka-topics --describe saw it at {moment(now.at)}",
@@ -70,8 +71,6 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         kind="offline-partition",
         severity="medium" if planned else "high",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=gone,
         leader_epoch=last.known_epoch,
         start=window.start,

@@ -27,8 +27,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 kind="offset-commit-loss",
                 severity="high",
                 confidence=loss.confidence,
-                topic=timeline.topic,
-                partition=timeline.partition,
                 brokers=(loss.term.leader,),
                 leader_epoch=loss.term.epoch,
                 start=loss.term.before.at if loss.term.before is not None else None,

@@ -24,14 +24,13 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     told = () if cluster.mode == "kraft" and states else lines  # every KRaft controller replays it, one that starts again much later
     times = [t for t in (*(s.at for s in (*states, *ended)), *(e.at for e in told)) if t is not None]
     before = assigned[0].replicas if assigned else None
-    after = _target(timeline, before)
+    now = timeline.standing
+    after = tuple(b for b in now.replicas if b not in now.removing)
     added = tuple(b for b in after or () if b not in (before or ()))
     yield Finding(
         kind="planned-reassignment",
         severity="info",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=added or tuple(after or ()),
         start=min(times, default=None),
         end=max(times, default=None),
@@ -46,20 +45,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _order(a: tuple[int, ...] | None, b: tuple[int, ...] | None) -> bool:
     return bool(a and b) and a != b
-
-
-def _target(timeline: PartitionTimeline, before: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """The assignment aimed at: the last one seen, without what is being removed."""
-    for snapshot in reversed(timeline.snapshots):
-        if snapshot.replicas and (timeline.final is None or not timeline.final.replicas):
-            return snapshot.replicas
-    for state in reversed(timeline.states):
-        if state.replicas and state.replicas != before:
-            # states that tell of a leader's own change do not name the replicas on their way out
-            leaving = {b for s in timeline.states if s.replicas == state.replicas for b in s.removing}
-            return tuple(b for b in state.replicas if b not in leaving)
-    told = [e.replicas for e in timeline.of("reassignment") if e.replicas]
-    return tuple(told[-1]) if told else timeline.snapshots[-1].replicas if timeline.snapshots else before
 
 
 RULE = Rule(

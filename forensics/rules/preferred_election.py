@@ -121,8 +121,6 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tol
         kind="preferred-election",
         severity="info",
         confidence="certain" if said else "probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(term.leader,),
         leader_epoch=term.epoch,
         start=term.at,

@@ -27,8 +27,6 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         kind="retention",
         severity="info",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=tuple(sorted({e.writer for e in events if e.writer is not None})),
         start=events[0].at,
         end=events[-1].at,

@@ -62,8 +62,6 @@ def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline
         kind="stale-isr-candidate",
         severity="medium",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(broker,),
         leader_epoch=state.known_epoch,
         start=state.at,

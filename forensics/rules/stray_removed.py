@@ -40,8 +40,6 @@ def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) 
         kind="stray-removed",
         severity="medium" if assigned is not None else "info",
         confidence="probable" if assigned is not None else "certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(event.writer,) if event.writer is not None else (),
         start=event.at,
         end=event.at,

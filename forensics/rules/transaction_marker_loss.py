@@ -47,8 +47,6 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
         kind="transaction-marker-loss",
         severity="high",
         confidence=loss.confidence,
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(loss.term.leader,),
         leader_epoch=loss.term.epoch,
         start=loss.term.at,

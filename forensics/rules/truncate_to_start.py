@@ -7,12 +7,12 @@ a log that came back empty (empty_replica_joins), a follower that was left behin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from forensics.partition.loss import losses
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import Removal, Replica
+from spark.partition.states import not_after
 from spark.partition.timeline import PartitionTimeline
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
@@ -32,12 +32,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _whole(removal: Removal, replica: Replica) -> bool:
-    starts = [o.offset for o in replica.observations if o.quantity == "log-start-offset" and _before(o.at, removal.at)]
+    starts = [o.offset for o in replica.observations if o.quantity == "log-start-offset" and not_after(o.at, removal.at)]
     return removal.cause in _TRUNCATED and removal.start <= max(starts, default=0) and removal.end > removal.start
-
-
-def _before(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and other is not None and one <= other
 
 
 def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
@@ -46,8 +42,6 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         kind="truncate-to-start",
         severity="medium",
         confidence="certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(removal.broker,),
         leader_epoch=removal.under_epoch,
         start=removal.at,

@@ -50,8 +50,6 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         kind="under-min-isr",
         severity="low" if silent else "medium" if planned else "high",
         confidence="possible" if silent else "probable" if setting.assumed else "certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=out,
         leader_epoch=fewest.known_epoch,
         start=window.start,

@@ -67,8 +67,6 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         kind="under-replicated",
         severity="low" if silent or (_excused(window, why) and window.end is not None) else "medium",
         confidence="possible" if silent else "certain",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=out,
         leader_epoch=window.states[0].known_epoch,
         start=window.start,

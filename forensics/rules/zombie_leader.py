@@ -35,8 +35,6 @@ def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: Follow
         kind="zombie-leader",
         severity="high",
         confidence="certain" if refused else "probable",
-        topic=timeline.topic,
-        partition=timeline.partition,
         brokers=(before.leader, term.leader),
         leader_epoch=before.epoch,
         start=term.at,

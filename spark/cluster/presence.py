@@ -229,9 +229,9 @@ class Presence:
 
     def __init__(self, broker: int, lives: Sequence[Incarnation], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
         self.broker, self.lives = broker, lives
-        self._said = said
+        self._said, self._last_line = said, last_line
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
-        missed = self._missed(last_line)
+        missed = self._missed()
         asked = [a for e in self.said("stop") if e.at is not None and not any(o.covers(e.at) for o in own) for a in [self._asked(e, e.at)]]
         self.aways = sorted([*own, *missed, *asked], key=lambda a: a.since or datetime.min)
 
@@ -244,6 +244,14 @@ class Presence:
     @property
     def missed(self) -> Away | None:
         return next((a for a in self.aways if a.how == MISSED), None)
+
+    def unmissed(self, leaderless: Iterable[datetime]) -> datetime | None:
+        """Since when it was gone though nobody was left to miss it, as when it dies last: its log ends in the midst, and from then on what it held
+        in sync last had no leader any more. `leaderless`: since when such partitions have had none to the end."""
+        last = self._last_line
+        if last is None or self.running is None or self.said("log-dir") or (self.aways and self.aways[-1].until is None):
+            return None
+        return min((at for at in leaderless if at > last), default=None)
 
     def said(self, word: str) -> Sequence[Event]:
         """Words about it in order of time: 'lost' (fenced, or its session gone), 'back', 'registered', 'unregistered', 'stop' (its
@@ -307,10 +315,10 @@ class Presence:
         registered = self.between("registered", restarted, restarted + DETECTION)
         return next((e.at for e in registered if e.at is not None), restarted)
 
-    def _missed(self, last_line: datetime | None) -> Iterator[Away]:
+    def _missed(self) -> Iterator[Away]:
         """Its log ends in the midst of a life, and others told then or later that it was not there, and not that it came back. One that
         lives when its files are collected has such a log, too; nobody misses it."""
-        life = self.lives[-1] if self.lives else None
+        life, last_line = self.lives[-1] if self.lives else None, self._last_line
         if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
             return
         gone = [*self.between("lost", last_line - AT_ONCE, datetime.max), *self.between("uncounted", last_line + SLACK, datetime.max)]

@@ -1,7 +1,7 @@
 """Whether anything can have happened between two states that nobody told of.
 
-Here: what lies between two states of a partition, as one of two types. What is claimed across a Gap is never certain, so whoever claims
-something has to hold the one or the other (forensics.partition.elections.Election). Not here: how the states come about (states, chain).
+Here: what lies between two states of a partition, as one of two types. What is claimed across a Gap is never certain: who claims something
+has to hold the one or the other (forensics.partition.elections.Election, forensics.partition.loss.NeverCommitted). Not here: how the states come about (states, chain).
 
 A controller raises the leader epoch by one with each leader or ISR it writes, and every write, the leader's too, raises the partition epoch
 by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is told, as before 2.4, a leader's
@@ -11,8 +11,12 @@ own changes of the ISR raise nothing that is seen: only its log tells them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from spark.partition.states import State
+
+Unsure = Literal["probable", "possible"]
+"""How sure a claim can be without a proof. 'certain' is no word to be written: a claim is by the proof it holds in the place of this."""
 
 
 @dataclass(frozen=True, slots=True)

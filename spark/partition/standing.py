@@ -90,8 +90,6 @@ def as_states(final: State | None, later: Sequence[Snapshot]) -> list[State]:
                 replicas=s.replicas or (now.replicas if now is not None else None),
                 adding=tuple(s.event.adding_replicas or ()),
                 removing=tuple(s.event.removing_replicas or ()),
-                recovering=None,
-                eligible=(),
                 at=s.at,
                 source=DESCRIBED,
                 event=s.event,

@@ -35,7 +35,7 @@ AUTHORITY = {
 """Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """Leader, ISR and assignment of a partition between two changes."""
 
@@ -45,11 +45,11 @@ class State:
     leader: int
     """-1: none."""
     isr: tuple[int, ...]
-    replicas: tuple[int, ...] | None
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
-    recovering: bool | None
-    eligible: tuple[int, ...]
+    replicas: tuple[int, ...] | None = None
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    recovering: bool | None = None
+    eligible: tuple[int, ...] = ()
     """Eligible leader replicas (KIP-966)."""
     at: datetime | None
     source: str
@@ -57,6 +57,11 @@ class State:
     event: Event
     also: tuple[Event, ...] = ()
     """Other events that say the same."""
+
+    def follows(self, before: State | None) -> bool:
+        """No state between the two is missing from the evidence."""
+        epochs = (before.partition_epoch if before is not None else None), self.partition_epoch
+        return epochs[0] is not None and epochs[1] == epochs[0] + 1
 
     @property
     def known_epoch(self) -> int | None:
@@ -137,11 +142,8 @@ def _leader_state(e: Event) -> State | None:
         partition_epoch=e.partition_epoch,
         leader=e.writer,
         isr=tuple(e.isr),
-        replicas=None,
         adding=tuple(e.adding_replicas or ()),
         removing=tuple(e.removing_replicas or ()),
-        recovering=None,
-        eligible=(),
         at=e.at,
         source="leader",
         event=e,
@@ -198,7 +200,6 @@ def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]
             adding=tuple(e.adding_replicas or ()),
             removing=tuple(e.removing_replicas or ()),
             recovering=e.recovering,
-            eligible=(),
             at=e.at,
             source=_source_of(e),
             event=e,
@@ -219,11 +220,6 @@ def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, so
         partition_epoch=event.partition_epoch,
         leader=leader,
         isr=isr,
-        replicas=None,
-        adding=(),
-        removing=(),
-        recovering=None,
-        eligible=(),
         at=event.at,
         source=source,
         event=event,

@@ -22,7 +22,7 @@ from spark.partition.folding import fold, without_future_logs
 from spark.partition.generations import generations
 from spark.partition.lineage import Lineage, began, may_be_cleaned, on_disk
 from spark.partition.order import file_order
-from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Replica, disk, history
+from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Removal, Replica, disk, history
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
@@ -150,6 +150,14 @@ class PartitionTimeline:
             at=last.at if last is not None else None,
             event=last.event if last is not None else None,
         )
+
+    def before(self, term: Term) -> Term | None:
+        """The last term of an earlier leader or process."""
+        return next((t for t in reversed(self.terms) if t.order < term.order), None)
+
+    def removals_of(self, broker: int) -> Sequence[Removal]:
+        """What its log held and held no more, as it tells."""
+        return self.replicas[broker].removals if broker in self.replicas else ()
 
     @property
     def assigned(self) -> tuple[int, ...]:
@@ -332,7 +340,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
         ordered = fold(without_future_logs(file_order(own)), cluster.copies)
         timeline.events.extend(ordered)
-        if writer is not None and any(e.event in _OF_A_REPLICA for e in ordered):
+        if writer is not None and any(map(_of_a_replica, ordered)):
             timeline.replicas[writer] = history(writer, ordered)
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.aside = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(aside.items())}
@@ -371,6 +379,13 @@ def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
 
 _OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
 """What a broker says of a replica it has; others speak of replicas that are not theirs."""
+
+
+def _of_a_replica(event: Event) -> bool:
+    """Of states it tells those that a controller sent it: others it decided, sent or keeps of partitions that are anybody's."""
+    return event.event in _OF_A_REPLICA and (event.event != "partition-state" or event.reason == "received")
+
+
 _OF_EPOCHS = of(role=Role.START | Role.EPOCH)
 
 

@@ -43,7 +43,8 @@ def stuck(
         }
     ]
     hw = Event(event="hw-checkpoint", source="1/hw", line=3, offset=5, at=NOON + timedelta(seconds=waited_s))
-    state = State(0, 0, 1, (1, 2), replicas, (), (), None, (), NOON, "metadata", Event(event="partition-state", source="log", line=1))
+    event = Event(event="partition-state", source="log", line=1)
+    state = State(leader_epoch=0, partition_epoch=0, leader=1, isr=(1, 2), replicas=replicas, at=NOON, source="metadata", event=event)
     disks = {
         b: Disk(b, str(b), segments=[Event(event="segment", source=f"{b}/0.log", offset=0, log_end_offset=10, batches=batches, at=touched)])
         for b in (1, 2)

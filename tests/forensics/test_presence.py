@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from forensics.cluster.standing import brokers
+from forensics.cluster.standing import brokers, partitions, standing
 from forensics.model import Finding
 from forensics.partition.absences import GONE, RESTARTED, absences
 from forensics.partition.windows import Window
@@ -69,6 +69,9 @@ def test_what_the_last_to_die_led_has_no_leader_any_more() -> None:
     told = crash_of_3(s)
     assert told is not None and told.confidence == "possible"
     assert "t-0, which it was the last to hold in sync, had no leader" in told.explanation
+    found, cluster = timeline(s.files)
+    (three,) = [b for b in brokers(cluster, partitions(standing(found, cluster))) if b.id == 3]
+    assert three.state == "down"
 
 
 @pytest.mark.parametrize(

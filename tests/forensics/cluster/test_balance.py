@@ -44,7 +44,17 @@ def at(seconds: float) -> datetime:
 
 def state(seconds: float, leader: int, replicas: tuple[int, ...] | None = (1, 2, 3), removing: tuple[int, ...] = ()) -> State:
     event = Event(event="partition-state", source="log", line=1, at=at(seconds))
-    return State(int(seconds), None, leader, replicas or (leader,), replicas, (), removing, None, (), at(seconds), "decided", event)
+    return State(
+        leader_epoch=int(seconds),
+        partition_epoch=None,
+        leader=leader,
+        isr=replicas or (leader,),
+        replicas=replicas,
+        removing=removing,
+        at=at(seconds),
+        source="decided",
+        event=event,
+    )
 
 
 def timeline(*states: State) -> PartitionTimeline:

@@ -102,6 +102,18 @@ def test_whoever_asks_who_leads_now_is_told_the_same(described: dict[float, str]
     assert over == [len(isr) == 3], "as long as nobody saw it over"
 
 
+def test_a_leader_that_was_seen_and_is_gone_again() -> None:
+    story = Story()
+    story.leads(1, 1, 0, 0, 0, [1, 2, 3])
+    story.offline(1, 10, 1, [1], 1, 1)
+    when = {f"cluster/describe-{s}.txt": START + timedelta(seconds=s) for s in (600, 700)}
+    told = local.report(table({**story.files, **dict(zip(when, (seen(2, "2"), seen("none", "2")), strict=True))}, when))
+    assert [f.end for f in sorted((f for f in told.findings if f.kind == "offline-partition"), key=lambda f: str(f.start))] == [
+        START + timedelta(seconds=600),
+        None,
+    ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_plan_for_a_recorded_cluster_is_sound(name: str) -> None:
     found = planned(name)

@@ -449,26 +449,11 @@ def test_stalls_of_many_days_are_told_as_one() -> None:
     assert "30 times" in stuck.summary
 
 
-def test_a_process_that_stands_still_does_so_in_all_of_its_partitions() -> None:
-    partitions = rows_of([row(0, absence(at=0)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(at=300, cause=NOT_TOLD))])
-    assert [(o.cause, o.confidence) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [
-        (STUCK, "certain"),
-        (STUCK, "probable"),
-        (NOT_TOLD, "certain"),
-    ]
-
-
-def test_a_process_that_fetches_in_one_of_its_partitions_lives_in_all() -> None:
-    partitions = rows_of(
-        [row(0, absence(at=0, cause=SLOW)), row(1, absence(at=3, cause=NOT_TOLD)), row(2, absence(broker=3, at=3, cause=NOT_TOLD))]
-    )
-    assert [(o.cause, o.confidence) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [
-        (SLOW, "certain"),
-        (SLOW, "probable"),
-        (NOT_TOLD, "certain"),
-    ]
-    (slow,) = slow_replica.judge(Cluster(), partitions)
-    assert (slow.brokers, "fell out of the ISR of 2 partitions" in slow.summary) == ((1,), True)
+@pytest.mark.parametrize("cause", [STUCK, SLOW])
+def test_a_fetcher_of_one_leader_tells_nothing_of_that_of_another(cause: str) -> None:
+    partitions = rows_of([row(0, absence(at=0, cause=cause)), row(1, absence(at=3, cause=NOT_TOLD))])
+    assert [(o.partition, o.cause) for o in outs(partitions, STUCK, SLOW, NOT_TOLD)] == [(0, cause), (1, NOT_TOLD)]
+    assert [f.partition for rule in (stuck_replica, slow_replica) for f in rule.judge(Cluster(), partitions)] == [0]
 
 
 @pytest.mark.parametrize(
@@ -618,7 +603,16 @@ def test_every_state_without_a_replica_lies_in_one_absence_of_it(drawn: list[tup
         at = START + timedelta(seconds=seconds) if seconds is not None else None
         isr = isr & assigned or {min(assigned)}
         found.states.append(
-            State(0, None, min(isr), tuple(sorted(isr)), tuple(sorted(assigned)), (), (), None, (), at, "leader", event),
+            State(
+                leader_epoch=0,
+                partition_epoch=None,
+                leader=min(isr),
+                isr=tuple(sorted(isr)),
+                replicas=tuple(sorted(assigned)),
+                at=at,
+                source="leader",
+                event=event,
+            ),
         )
     told = intervals(found, Cluster())
     for index, state in enumerate(found.states):

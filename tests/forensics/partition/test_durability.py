@@ -168,7 +168,9 @@ def test_any_value_and_version(value: str | None, version: str | None) -> None:
 
 def state(seconds: float, leader: int, isr: tuple[int, ...], replicas: tuple[int, ...] | None = (1, 2, 3)) -> State:
     event = Event(event="partition-state", source="log", line=1, at=at(seconds), text="state")
-    return State(0, None, leader, isr, replicas, (), (), None, (), at(seconds), "decided", event)
+    return State(
+        leader_epoch=0, partition_epoch=None, leader=leader, isr=isr, replicas=replicas, at=at(seconds), source="decided", event=event
+    )
 
 
 def watched(*states: State, until: float, min_isr: str = "2") -> Exposure:

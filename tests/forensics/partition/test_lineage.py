@@ -151,7 +151,8 @@ def diverged(
         segments = [Event(event="segment", source=f"{broker}/0.log", offset=0, log_end_offset=end, batches=rows)] if rows else []
         mark = Event(event="hw-checkpoint", source=f"{broker}/hw", offset=end)
         disks[broker] = Disk(broker, "c", log_end_offset=end, segments=segments, high_watermark=mark, epochs=epochs[broker - 1])
-    state = State(3, 3, 1, (1, 2), (1, 2), (), (), None, (), staged.START, "metadata", Event(event="partition-state", source="s", line=1))
+    event = Event(event="partition-state", source="s", line=1)
+    state = State(leader_epoch=3, partition_epoch=3, leader=1, isr=(1, 2), replicas=(1, 2), at=staged.START, source="metadata", event=event)
     known = {b: found for b, d in disks.items() if (found := on_disk(d, cleaned=cleaned)) is not None}
     timeline = PartitionTimeline("t", 0, 0, states=[state], disks=disks, cleaned=cleaned, lineages=known)
     return [(*f.offsets, f.confidence) for f in log_divergence.judge(timeline, Cluster())]

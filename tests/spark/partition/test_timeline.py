@@ -90,7 +90,16 @@ def state(epoch: int, leader: int, isr: list[int], version: int | None = None, s
     reason = more.pop("reason", "decided")
     told = event("partition-state", seconds, leader_epoch=epoch, leader=leader, isr=isr, partition_epoch=version, reason=reason, **more)
     replicas = more.get("replicas")
-    return State(epoch, version, leader, tuple(isr), tuple(replicas) if replicas else None, (), (), None, (), told.at, reason, told)
+    return State(
+        leader_epoch=epoch,
+        partition_epoch=version,
+        leader=leader,
+        isr=tuple(isr),
+        replicas=tuple(replicas) if replicas else None,
+        at=told.at,
+        source=reason,
+        event=told,
+    )
 
 
 STATES = [(0, 0, 1, [1, 2, 3]), (0, 1, 1, [1, 2]), (1, 2, 2, [2]), (1, 3, 2, [2, 3]), (2, 4, 3, [3])]
@@ -380,7 +389,17 @@ def test_a_reassignment_goes_on_while_its_leader_tells_of_the_isr_alone() -> Non
     told = Event(event="partition-state", source="s", line=1)
 
     def state(source: str, isr: tuple[int, ...], removing: tuple[int, ...] = (), event: Event = told) -> State:
-        return State(0, None, 1, isr, (1, 2, 3, 4), (), removing, None, (), None, source, event)
+        return State(
+            leader_epoch=0,
+            partition_epoch=None,
+            leader=1,
+            isr=isr,
+            replicas=(1, 2, 3, 4),
+            removing=removing,
+            at=None,
+            source=source,
+            event=event,
+        )
 
     moving = [state("decided", (1, 2, 3), (3,)), state("changed", (1, 2, 3, 4))]
     over = Event(event="leader-start", source="s", line=2, adding_replicas=[], removing_replicas=[])

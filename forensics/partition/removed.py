@@ -1,0 +1,220 @@
+"""What logs held that no later leader began with, in pieces: one for each removal and each term that lacked a part of it.
+
+Here: the removals that replicas tell of, those nobody tells of, and which later term's beginning each is measured by. Not here: how a removal
+is read from a log (spark.partition.replicas), or what the pieces come to (loss).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timezone
+from itertools import pairwise
+
+from forensics.partition.before_epochs import cut_further, ends_today
+from forensics.partition.witnesses import tells_isr
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import DETECTION
+from spark.events import Event
+from spark.partition.replicas import AT_LEAST, AT_MOST, Disk, Removal, Replica
+from spark.partition.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    start: int
+    end: int
+    term: Term
+    removal: Removal
+    proven: bool = False
+    """The term began at `start` or below."""
+    several: bool = False
+    """It may have been a later one."""
+    seen: tuple[Event, ...] = ()
+
+
+def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
+    """By the order of the terms."""
+    replicas = timeline.replicas.values()
+    told = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
+    # logs of replicas that a reassignment took away before they followed a later leader are deleted with a tail nobody else has
+    discarded = [r for replica in replicas for r in replica.discarded if r.epoch is not None]
+    overwritten = () if timeline.has_epochs else _overwritten(timeline)
+    found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
+    for removal in (*told, *_left_behind(timeline, cluster), *discarded, *overwritten):
+        for piece in _pieces(removal, timeline):
+            found[piece.term.order].append(piece)
+    return found
+
+
+def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """The last leader epoch of what was removed: the last of which the broker's own log knows, below the cut, too, since epochs rise in a
+    log; or in which it led or came into the ISR by what others say. With that its log was that leader's."""
+    if removal.epoch is None or removal.under_epoch is None:
+        return removal.epoch
+    led = [t.epoch for t in timeline.terms if t.leader == removal.broker]
+    joined = [s.leader_epoch for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
+    kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
+    known = [*led, *joined, *((kept,) if kept is not None else ())]
+    return max((e for e in known if removal.epoch < e < removal.under_epoch), default=removal.epoch)
+
+
+def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
+    """Before leader epochs a returning replica kept what another leader had replaced, if its high watermark allowed."""
+    found = []
+    for replica in timeline.replicas.values():
+        for load in replica.loads:
+            if load.epoch is not None:
+                cause = "overwritten"
+                found.append(Removal(replica.broker, load.offset, load.offset, True, True, cause, load.epoch, None, load.at, (load.event,)))
+    return found
+
+
+def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]:
+    """Tails on replicas that never came back to follow a later leader: gone from the partition, not from the disk."""
+    found = []
+    for broker in sorted({*timeline.replicas, *timeline.disks}):
+        replica, disk = timeline.replicas.get(broker), timeline.disks.get(broker)
+        told = disk.last_epoch if disk is not None else None
+        known = [e for e in (replica.epoch if replica else None, told) if e is not None]
+        if not known or not timeline.terms:
+            continue
+        epoch = max(known)
+        last = timeline.terms[-1]
+        if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
+            continue
+        end, event, exact = _extent(replica, disk)
+        if end is None or event is None or _follows(broker, event, timeline, cluster):
+            continue
+        found.append(
+            Removal(broker, 0, end, exact, exact or event.event == "hw-checkpoint", "left-behind", epoch, None, event.at, (event,))
+        )
+    return found
+
+
+def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
+    """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
+    return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
+
+
+def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """It was in sync when it told of its log, long after the last election: whoever does not follow the new leader leaves the ISR before."""
+    last = timeline.terms[-1]
+    if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
+        return False
+    return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
+
+
+def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
+    """The last batch of its log stands in the last leader's as well: nothing of it is gone, whatever its broker's log tells."""
+    led = timeline.disks.get(timeline.terms[-1].leader)
+    own = list(disk.batches()) if disk is not None else []
+    if not own or led is None or own[-1]["max_timestamp"] <= 0:
+        return False
+    return any(b == own[-1] for b in led.batches())
+
+
+def _extent(replica: Replica | None, disk: Disk | None) -> tuple[int | None, Event | None, bool]:
+    if disk is not None and disk.log_end_offset is not None:
+        return disk.log_end_offset, disk.end_event(), True
+    candidates: list[tuple[int, Event]] = []
+    if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
+        candidates.append((disk.high_watermark.offset, disk.high_watermark))
+    if replica is not None and replica.reach is not None:
+        candidates.append((replica.reach.offset, replica.reach.event))
+    if not candidates:
+        return None, None, False
+    end, event = max(candidates, key=lambda c: c[0])
+    return end, event, replica is not None and replica.ends_there and replica.log_end_offset == end
+
+
+def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
+    """Terms that began after the removed records were written, in order."""
+    terms = timeline.terms
+    if removal.epoch is None:
+        under = removal.under_epoch
+        own = removal.cause in ("restart", "empty")  # what only this disk lacks is gone if its broker led with the rest
+        candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
+        exact = [t for t in candidates if t.start_offset == removal.start]
+        return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
+    later = []
+    for t in terms:
+        if t.epoch > removal.epoch:
+            later.append(t)
+        elif t.epoch == removal.epoch and t.restart:
+            own = removal.broker == t.leader and removal.cause in ("restart", "empty")
+            if (t.start_offset == removal.start and (own or removal.broker != t.leader)) or (
+                not timeline.has_epochs and removal.broker != t.leader and _silent(removal, t, timeline)
+            ):
+                later.append(t)
+    return later
+
+
+def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The replica was down from the beginning of the term until it told of its log: what it holds is from before."""
+    told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
+    if told is None or term.at is None:
+        return False
+    return not any(
+        e.at is not None and term.at <= e.at < told and e.line is not None
+        for e in timeline.replicas[removal.broker].events
+        if e.event != "log-recovery"
+    )
+
+
+def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
+    """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages part;
+    before them it starts at a high watermark, and the whole log above the new leader's end is other than the new leader's."""
+    found = []
+    end = removal.end
+    later = later_terms(removal, timeline)
+    for known in later:
+        term = _begun(known, removal, timeline)
+        sure = term.exact or timeline.has_epochs or term is not known
+        if term.start_offset is None or not sure:
+            continue
+        if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
+            continue  # its leader may have held all of it: by which term it went, this does not tell
+        start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
+        if start < end:
+            found.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
+            end = start
+    unsure = [t for t in later if not t.exact]
+    if removal.cause == "leader-epoch" and removal.start < end and unsure and timeline.has_epochs:
+        found.append(Piece(removal.start, end, unsure[0], removal, several=len(later) > 1))
+    if not found and later and not timeline.has_epochs and (removal.cause == "latest" or cut_further(removal, timeline)):
+        found.append(Piece(removal.start, removal.end, later[-1], removal, proven=not later[-1].exact))
+    if not found and later and not timeline.has_epochs and removal.epoch is not None:
+        found.extend(_past_the_end(removal, later, timeline))
+    return found
+
+
+def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:
+    """No line says where a leader began, but its log has not even today come as far as the removed records did."""
+    if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in timeline.removals_of(removal.broker)):
+        return  # it did not keep them: it cut them off
+    today = ends_today(later[-1], timeline)
+    cut_to = removal.start if removal.cause == "truncation" else 0
+    if today is not None and cut_to <= today.offset < removal.end:  # a leader that ends below the cut has the fetch offset reset
+        several = later[-1].epoch > later[0].epoch
+        yield Piece(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
+
+
+def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
+    """The term with the offset it began at, where only the records say: no line before leader epochs does, but of those in place of the
+    removed ones the first that was created in the term does (message format v1, 0.10). While there was no leader nothing was written:
+    between no other two of them lies so much time. Else the producers' clocks were ahead, and what was cut was copied again."""
+    if timeline.has_epochs or term.exact or term.at is None:
+        return term
+    began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000
+    leader = timeline.standing.leader
+    for disk in sorted(timeline.disks.values(), key=lambda d: (d.broker != leader, d.broker)):
+        held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
+        near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
+        longest = max((b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near), default=0)
+        for before, batch, segment in near:
+            if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:
+                pause = batch["base_timestamp"] - before["max_timestamp"]
+                return replace(term, start_offset=batch["base_offset"], evidence=(*term.evidence, segment)) if pause == longest else term
+    return term
