@@ -70,6 +70,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "until": "and ends here (UTC)",
         "why": "why it is the verdict, or what would settle it",
         "from_creation": "the verdict reaches back to the partition's creation",
+        "leaderless": "since when it has no leader (UTC), where it has none",
         "moving": "a reassignment is under way",
         "ends": "how far each replica's log is known to have reached; only without a leader",
         "moved": "offsets or epochs changed between two collections",
