@@ -271,6 +271,12 @@ class Jvm:
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+def stop_all() -> None:
+    """Ends every JVM now: for a process that goes on without Spark, or complains of children it leaves behind."""
+    for jvm in [*_running]:
+        jvm.stop()
+
+
 def has_fallen(patience_s: float = 2.0) -> bool:
     """Whether a JVM ended although nobody stopped it. It is gone a moment before its files are."""
     for jvm in _running:
