@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks import history
-from benchmarks.measuring import Result, adopt_orphans
+from benchmarks.measuring import Failed, Result, adopt_orphans
 from benchmarks.suites import SUITES, Asked, absent, make_archive
 
 
@@ -38,9 +38,12 @@ def main() -> None:
     results: list[Result] = []
     try:
         for name in asked.suites or SUITES:
-            for result in SUITES[name](Asked(asked.rounds, asked.scale)):
-                print(shown(result), flush=True)
-                results.append(result)
+            try:
+                for result in SUITES[name](Asked(asked.rounds, asked.scale)):
+                    print(shown(result), flush=True)
+                    results.append(result)
+            except Failed as error:
+                print(f"{name} failed: {error}", flush=True)
     finally:
         if results:
             history.add(asked.history, results, asked.rounds, asked.scale)

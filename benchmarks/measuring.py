@@ -90,14 +90,17 @@ def _bury() -> None:
 
 
 def paired(ways: Mapping[str, Callable[[], Spent]], rounds: int) -> dict[str, list[Spent]]:
-    """All ways in turn, so many times: a machine's speed drifts, and only what was measured side by side can be compared. A way that
-    fails is said, and left out from then on."""
+    """All ways in turn, so many times: a machine's speed drifts, and only what was measured side by side can be compared. Another's way
+    that fails is said, and left out from then on. Raises Failed where ours does, which is the first."""
+    ours = next(iter(ways))
     taken: dict[str, list[Spent]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way in [*taken]:
             try:
                 taken[way].append(ways[way]())
             except Failed as error:
+                if way == ours:
+                    raise
                 print(f"  {way} failed: {error}", file=sys.stderr, flush=True)
                 del taken[way]
     return taken

@@ -137,7 +137,7 @@ def case(asked: Asked) -> Iterator[Result]:
     with _place() as place:
         kept, report = place / "kept.case", place / "report.json"
         _tool("analyze", RECORDED, "--case", kept)()
-        of = ("acks1-rf3-min2", 0)
+        of = ("--topic", "acks1-rf3-min2", "--partition", 0)
         ways = {"from a case": _tool("timeline", kept, *of), "from evidence": _tool("timeline", RECORDED, *of)}
         yield Result("timeline", "wall", paired(ways, asked.rounds), {"case, megabytes": _bytes(kept)}, {"from evidence": 0.15})
         ways = {"from a case": _tool("report", kept, "--json", report), "from evidence": _tool("analyze", RECORDED, "--json", report)}
