@@ -14,7 +14,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import Found, InEvidence, open_case, open_found
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.output import TIMES, console, json_option, write_json
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
@@ -171,8 +171,6 @@ def _narrowed(
 def _write(report: Report, json_file: str | None) -> None:
     if json_file is not None and write_json(report.json(), json_file):
         return
-    from rich.console import Console
-
     from forensics.views.text import show
 
-    show(report, Console(highlight=False))
+    show(report, console())
