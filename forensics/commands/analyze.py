@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.exports import Exports, export_options
 from forensics.commands.found import Found, InEvidence, open_case, open_found
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.output import TIMES
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
@@ -35,7 +36,7 @@ def report_options(command: F) -> F:
         click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated)."),
         click.option("--since", type=TIMES, help="Only findings that end after this time (UTC)."),
         click.option("--until", type=TIMES, help="Only findings that begin before this time (UTC)."),
-        json_option("Write the report as JSON; '-' is stdout, in place of the summary."),
+        export_options,
         click.option(
             "--weight",
             "weights",
@@ -67,6 +68,7 @@ def command(
     master: str | None,
     case: Path | None,
     force: bool,
+    exports: Exports,
     **asked: Any,
 ) -> None:
     """Say what was lost, when and why.
@@ -74,6 +76,7 @@ def command(
     All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
     files, nested as they were collected; or a case that was made of it. The summary goes to stdout; --json FILE writes everything.
     """
+    exports.check(paths)
     if case is not None:
         from forensics.case.write import check
 
@@ -85,18 +88,18 @@ def command(
             raise Unusable(f"{paths[0]}: it is a case already")
         found.keep(case, progress)
         found = open_case(str(case))
-    report(found, progress, **asked)
+    report(found, progress, exports, **asked)
 
 
 def report(
     found: Found,
     progress: Progress,
+    exports: Exports,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
     since: datetime | None,
     until: datetime | None,
-    json_file: str | None,
     weights: dict[str, float],
     fail_on: str | None,
 ) -> None:
@@ -105,7 +108,12 @@ def report(
     with progress.stage("Judging partitions"):
         whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
     told = _narrowed(whole, topics, partitions, brokers, since, until)
-    _write(told, json_file)
+    if not exports.write(told):
+        from rich.console import Console
+
+        from forensics.views.text import show
+
+        show(told, Console(highlight=False))
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
@@ -166,13 +174,3 @@ def _narrowed(
     states = [p for p in report.partitions if asked(p["topic"], p["partition"])]
     incidents = [i for i in report.incidents if any(f.incident == i.id for f in kept)]
     return replace(report, findings=kept, incidents=incidents, asked=(there, states))
-
-
-def _write(report: Report, json_file: str | None) -> None:
-    if json_file is not None and write_json(report.json(), json_file):
-        return
-    from rich.console import Console
-
-    from forensics.views.text import show
-
-    show(report, Console(highlight=False))

@@ -6,8 +6,9 @@ Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import IO, Any, TypeVar
 
 import click
@@ -27,18 +28,25 @@ def json_option(help: str) -> Callable[[F], F]:
 def write_json(text: str, json_file: str) -> bool:
     """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
     if json_file == "-":
-        sys.stdout.write(text)
+        to_stdout([text])
         return True
     with opened_file(json_file) as out:
         out.write(text)
     return False
 
 
+def to_stdout(pieces: Iterable[str]) -> None:
+    """In UTF-8, whatever the terminal speaks."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdout.writelines(pieces)
+
+
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
     """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
     try:
-        with open(path, "w", encoding="utf-8") as out:
+        with open(path, "w", encoding="utf-8", errors="replace") as out:
             yield out
     except OSError as error:
         raise click.FileError(path, error.strerror or str(error)) from None

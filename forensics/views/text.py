@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -40,6 +41,15 @@ MOST = 120
 def clean(text: str) -> str:
     """Text without anything a terminal would obey: control characters become their pictures or '?'."""
     return "".join(_visible(c) for c in text)
+
+
+def cleaned(value: Any) -> Any:
+    """JSON values with their text clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: cleaned(own) for key, own in value.items()}
+    return [cleaned(own) for own in value] if isinstance(value, list | tuple) else value
 
 
 def _visible(char: str) -> str:
