@@ -47,9 +47,10 @@ def command(
             return
     from rich.console import Console
 
+    from forensics.views.terminal import put, rendered
+
     console = Console(highlight=False)
-    for part in _parts(report):
-        console.print(part)
+    put(console, rendered(console, _parts(report)))
 
 
 def _covered(days: Collection[date]) -> str | None:

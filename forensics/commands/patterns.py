@@ -40,5 +40,5 @@ def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: b
         click.echo(click.style(p.name, bold=True) + f"  Kafka {p.versions[0]} to {p.versions[1]}  makes {p.event}")
         if samples:
             for s in p.samples:
-                click.echo(f"    {clean(s.line)}")
+                click.echo(f"    {clean(s.line)}".rstrip())
     click.echo(f"{len(chosen)} patterns", err=True)
