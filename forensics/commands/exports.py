@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILES: Mapping[str, str] = {
-    "json": "Write the whole report as JSON.",
-    "markdown": "Write the draft of a post-incident review, as Markdown that GitHub shows.",
-    "timesketch": "Write what happened as JSON lines that Timesketch imports.",
-    "perfetto": "Write what happened as a trace that opens in ui.perfetto.dev: a process for each broker.",
-    "sarif": "Write the findings as SARIF 2.1.0, which code scanning and editors show.",
+    "json": "The whole report as JSON.",
+    "markdown": "The draft of a post-incident review, as Markdown.",
+    "timesketch": "What happened as JSON lines that Timesketch imports.",
+    "perfetto": "What happened as a trace for ui.perfetto.dev, a process for each broker.",
+    "sarif": "The findings as SARIF 2.1.0, for code scanning and editors.",
 }
 """Formats that are one file, with what is said of each; forensics.views.NAME gives its `pieces`."""
 MODULES: Mapping[str, str] = {"json": "document"}
@@ -84,7 +84,7 @@ def export_options(command: F) -> F:
             "--parquet",
             metavar="DIR",
             type=click.Path(file_okay=False, path_type=Path),
-            help="Write the tables of the report into this directory, for DuckDB, polars or pandas.",
+            help="The tables of the report as Parquet, for DuckDB, polars or pandas.",
         ),
     ]
     told: Any = collected

@@ -15,6 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options, invocation
 from forensics.commands.found import open_found
+from forensics.commands.help import Told
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
-@click.command("inspect")
+@click.command(
+    "inspect",
+    cls=Told,
+    examples=(
+        ("What there is, and what to collect next", "incident.tar.gz"),
+        ("Whether logs in a layout of one's own are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
+    ),
+)
 @evidence_options
 @json_option("Write the inventory as JSON; '-' is stdout.")
 def command(
