@@ -15,6 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
+from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_json
 
 if TYPE_CHECKING:
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
-@click.command("inspect")
+@click.command(
+    "inspect",
+    cls=Told,
+    examples=(
+        ("What there is, and what to collect next", "incident.tar.gz"),
+        ("Whether logs in a layout of one's own are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
+    ),
+)
 @evidence_options
 @json_option("Write the inventory as JSON; '-' is stdout.")
 def command(
@@ -45,9 +53,10 @@ def command(
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
         if write_json(text, json_file):
             return
+    from forensics.views.terminal import put, rendered
+
     out = console()
-    for part in _parts(report):
-        out.print(part)
+    put(out, rendered(out, _parts(report)))
 
 
 def _covered(days: Collection[date]) -> str | None:
