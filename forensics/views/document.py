@@ -15,7 +15,7 @@ from typing import Any
 
 from forensics.cluster import balance
 from forensics.cluster.incidents import Incident
-from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, series
+from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model import MINOR, Finding, Place, brokers_named
 from forensics.partition import durability
 from forensics.rules import RULES
@@ -193,16 +193,28 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
         "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(told)))} for s in told],
         "leaders_left_out": len(leaders) - len(told),
+        "offline": _offline(partitions),
         "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
     }
 
 
 def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
-    told = capped(s.steps, most)
+    told = capped(s.steps, lambda x: x.under_replicated + x.reassigning, most)
     return {
         "peak": s.peak,
         "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
         "steps_left_out": len(s.steps) - len(told),
+    }
+
+
+def _offline(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Those without a leader, over time."""
+    found = offline(partitions)
+    told = capped(found, lambda x: x.offline)
+    return {
+        "peak": max((x.offline for x in found), default=0),
+        "steps": [{"at": timestamp(x.at), "offline": x.offline} for x in told],
+        "steps_left_out": len(found) - len(told),
     }
 
 
