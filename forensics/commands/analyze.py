@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import Found, InEvidence, open_case, open_found
 from forensics.commands.output import TIMES, json_option, write_json
 
@@ -121,7 +121,7 @@ def _report(found: Found, asked: Asked | None) -> Report:
     found.measure()
     _check_weights(found.cluster)
     told = found.conclusion(asked)
-    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, invocation("analyze", found.paths))
+    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.paths))
 
 
 def weight(text: str) -> tuple[str, float]:

@@ -166,9 +166,8 @@ def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Opti
     from spark.cluster.gather import gather
     from spark.engine.pipeline import of_cluster, read
 
-    context = click.get_current_context(silent=True)
     with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
-        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else (), cut=keep)
+        events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
         told = of_cluster(events)
@@ -188,11 +187,10 @@ def _check(paths: Sequence[str]) -> None:
             raise Unusable(f"{without_secrets(path)}: {trouble}")
 
 
-def invocation(command: str, paths: Sequence[str], against: Sequence[str] = ()) -> tuple[str, ...]:
-    """The command as a report repeats it: without what is secret in a URI."""
-    from parsers.containers.storage import without_secrets
-
-    return (command, *map(without_secrets, paths), *(f"--against={without_secrets(path)}" for path in against))
+def log_patterns() -> Sequence[str]:
+    """What --log-pattern said."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
 def _session(starting: Any) -> Any:

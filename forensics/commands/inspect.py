@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, evidence_options, invocation
+from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.output import json_option, write_json
 
@@ -39,7 +39,7 @@ def command(
 
     found = open_found(paths, timezone, clock_offsets, master, Progress())
     told = conclude(VERDICTS.empty_table(), found.cluster)
-    report = Report(found.cluster, told.findings, told.partitions, command=invocation("inspect", found.paths))
+    report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"

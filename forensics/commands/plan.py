@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def command(
     with progress.stage("Planning"):
         from forensics.cluster.standing import partitions
 
-        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, invocation("plan", found.paths))
+        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
     if out is not None:
         _write(planned, Path(out))
     if json_file:
