@@ -26,8 +26,10 @@ import pyarrow.parquet as pq
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES
+from forensics.cluster.broker_states import spans
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
+from forensics.rows import Rows
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
@@ -127,9 +129,10 @@ def write(
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put("judged", slices("finding"))
-        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
+    put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
     put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
     put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
     put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
@@ -222,6 +225,11 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "collections": node.collections,
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
+
+
+def _states(cluster: Cluster, partitions: Rows) -> Iterator[dict[str, Any]]:
+    for span in spans(cluster, partitions if not cluster.number else ()):
+        yield {"cluster": cluster.number, **asdict(span)}
 
 
 def _measure(m: Measure) -> dict[str, Any]:

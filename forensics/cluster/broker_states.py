@@ -12,7 +12,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from forensics.model import Evidence, moment, quote
+from forensics.model import Evidence, Fact, moment, quote
+from forensics.partition.last_words import LAST_WORDS, latest
+from forensics.partition.leaderless import OFFLINE
 from parsers.kinds import Role, of
 from spark.cluster.clocks import Clock
 from spark.cluster.facts import Cluster, Node
@@ -26,7 +28,7 @@ STATES: Mapping[str, str] = {
     STARTING: "it starts",
     RECOVERING: "it starts after an unclean stop, and recovers its logs",
     STOPPING: "it shuts down in order",
-    ENDED: "its process ended without a shutdown somewhere in here: after its last word of itself, and before it was missed or began again",
+    ENDED: "its process ended without a shutdown somewhere in here: after its last word, and before it was missed or began again",
     DOWN: "its process is not there",
     FENCED: "the controller fenced it, or its ZooKeeper session expired, while its process went on",
     PAUSED: "all its threads stood still",
@@ -59,26 +61,34 @@ class Span:
     evidence: tuple[Evidence, ...] = ()
 
 
+FACTS: tuple[Fact, ...] = (OFFLINE, LAST_WORDS)
+"""What the spans are made from, beside the cluster."""
+
+
 def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> list[Span]:
-    """Of all nodes of a cluster, by node and time. `partitions`: rows with `isr` and the fact `offline`, of those that stand at the end: a broker
-    that dies last is missed by nobody else."""
+    """Of all nodes of a cluster, by node and time. `partitions`: rows of those that stand at the end. What had no leader from some time on misses
+    a broker that nobody else is left to miss, and one that dies may have spoken of nothing else for long."""
     left: dict[int, list[datetime]] = {}
+    heard: dict[tuple[int, datetime], datetime] = {}
     for p in partitions:
+        latest(p.get("last_words") or (), heard)
         for window in (p.get("offline") or ())[-1:]:
             if window["end"] is None and not window["deleted"] and window["start"] is not None:
                 for broker in p["isr"] or ():
                     left.setdefault(broker, []).append(window["start"])
     found = [
         *_controllers(cluster),
-        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, left.get(node.id, ()))),
+        *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, left.get(node.id, ()), heard)),
     ]
     order = {state: n for n, state in enumerate(STATES)}
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def _of_node(node: Node, cluster: Cluster, left: Sequence[datetime]) -> Iterator[Span]:
+def _of_node(
+    node: Node, cluster: Cluster, left: Sequence[datetime], heard: Mapping[tuple[int, datetime], datetime]
+) -> Iterator[Span]:
     presence = cluster.presence(node.id)
-    yield from _lives(node, cluster, presence, presence.unmissed(left))
+    yield from _lives(node, cluster, presence, presence.unmissed(left), heard)
     yield from _fenced(presence)
     yield from _pauses(presence)
     for change in node.clock.changes:
@@ -87,14 +97,16 @@ def _of_node(node: Node, cluster: Cluster, left: Sequence[datetime]) -> Iterator
     yield from _untold(node, cluster, presence)
 
 
-def _lives(node: Node, cluster: Cluster, presence: Presence, unmissed: datetime | None) -> Iterator[Span]:
+def _lives(
+    node: Node, cluster: Cluster, presence: Presence, unmissed: datetime | None, heard: Mapping[tuple[int, datetime], datetime]
+) -> Iterator[Span]:
     started = [e for e in cluster.of(*_UP) if e.writer == node.id]
     unclean = [e for e in cluster.of("unclean-start") if e.writer == node.id and e.count]
     gone = {id(a.life): a for a in presence.aways if a.life is not None}
     for n, life in enumerate(presence.lives):
         before = presence.lives[n - 1] if n else None
         away = gone.get(id(life))
-        over = _over(life, away) or (unmissed if life is presence.running else None)
+        over = _over(node, life, away, heard) or (unmissed if life is presence.running else None)
         begin = life.begin_at
         if life.begin is not None and begin is not None:
             up = next((e.at for e in started if e.at is not None and e.at >= begin and (over is None or e.at <= over)), None)
@@ -117,9 +129,11 @@ def _lives(node: Node, cluster: Cluster, presence: Presence, unmissed: datetime 
             yield Span(node.id, DOWN, a.since, a.until, "the controller saw its shutdown", quote(a.event))
 
 
-def _over(life: Incarnation, away: Away | None) -> datetime | None:
+def _over(node: Node, life: Incarnation, away: Away | None, heard: Mapping[tuple[int, datetime], datetime]) -> datetime | None:
     """When the process was gone: of a death, which prints nothing, when its last line was."""
-    return away.since if away is not None and away.how in (KILLED, MISSED) else life.end_at
+    if away is None or away.how not in (KILLED, MISSED) or away.since is None:
+        return life.end_at
+    return max(away.since, heard.get((node.id, away.until), away.since)) if away.until is not None else away.since
 
 
 def _gone(presence: Presence, life: Incarnation, away: Away | None, since: datetime, later: Sequence[Incarnation]) -> Iterator[Span]:
@@ -130,9 +144,9 @@ def _gone(presence: Presence, life: Incarnation, away: Away | None, since: datet
         yield Span(presence.broker, DOWN, since, until, words, told)
         return
     missed = [e.at for e in presence.between("lost", since, until or datetime.max) if e.at is not None]
-    known = min((*missed, *((until,) if until is not None else ()), *((away.event.at,) if away.event.at is not None else ())), default=since)
+    known = min((*missed, *(at for at in (until, away.event.at) if at is not None)), default=since)
     if known > since:
-        yield Span(presence.broker, ENDED, since, known, f"its last word of itself is of {moment(since)}", told)
+        yield Span(presence.broker, ENDED, since, known, f"its last word is of {moment(since)}", told)
     if until is None or known < until:
         yield Span(presence.broker, DOWN, known, until, "it ended without a shutdown", told)
 

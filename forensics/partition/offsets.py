@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from parsers.schemas import documented
 from spark.events import Event
 from spark.partition.replicas import AT_LEAST, EXACT, Observation, Removal, Replica
 from spark.partition.timeline import PartitionTimeline
@@ -21,24 +22,20 @@ MOST = 200
 """Observations of a replica and a quantity that are kept: the first and the last ones, where there are more."""
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 SCHEMA = pa.schema(
     [
-        _field("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
-        _field("broker", pa.int32(), "whose replica it is"),
-        _field("quantity", pa.string(), f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more"),
-        _field("offset", pa.int64(), "the offset; of what was removed the first one"),
-        _field("end", pa.int64(), f"of what was {REMOVED} the end (exclusive)"),
-        _field("bound", pa.string(), "exact, at-least or at-most; of what was removed that of its end"),
-        _field("cause", pa.string(), "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray"),
-        _field("epoch", pa.int32(), "the last leader epoch the broker knew of"),
-        _field("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
-        _field("source", pa.string(), "path of the source that says so"),
-        _field("line", pa.int64(), "1-based line; null in binary files"),
-        _field("byte", pa.int64(), "byte offset in the (decompressed) source"),
+        documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
+        documented("broker", pa.int32(), "whose replica it is"),
+        documented("quantity", pa.string(), f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more"),
+        documented("offset", pa.int64(), "the offset; of what was removed the first one"),
+        documented("end", pa.int64(), f"of what was {REMOVED} the end (exclusive)"),
+        documented("bound", pa.string(), "exact, at-least or at-most; of what was removed that of its end"),
+        documented("cause", pa.string(), "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray"),
+        documented("epoch", pa.int32(), "the last leader epoch the broker knew of"),
+        documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
+        documented("source", pa.string(), "path of the source that says so"),
+        documented("line", pa.int64(), "1-based line; null in binary files"),
+        documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
     ]
 )
 
@@ -50,6 +47,13 @@ def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
         for quantity in ("log-end-offset", "high-watermark", "log-start-offset"):
             for o in _few([o for o in replica.observations if o.quantity == quantity]):
                 yield _row(timeline, broker, quantity, o.offset, None, o.bound, None, o.epoch, o.at, o.event)
+        if (disk := timeline.disks.get(broker)) is not None:
+            for quantity, held, offset in (
+                ("log-end-offset", disk.end_event(), disk.log_end_offset),
+                ("high-watermark", disk.high_watermark, disk.high_watermark.offset if disk.high_watermark is not None else None),
+            ):
+                if held is not None and offset is not None:
+                    yield _row(timeline, broker, quantity, offset, None, EXACT, None, disk.last_epoch, held.at, held)
         yield from (_removed(timeline, broker, r) for r in _removals(replica))
 
 
