@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.found import Found, InEvidence, open_case, open_found
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.found import Found, InEvidence, in_case, open_case, open_found
+from forensics.commands.output import TIMES, json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
     from forensics.views.document import Report
+    from forensics.views.html.details import Kept
     from spark.cluster.facts import Cluster
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,13 @@ def report_options(command: F) -> F:
         click.option("--since", type=TIMES, help="Only findings that end after this time (UTC)."),
         click.option("--until", type=TIMES, help="Only findings that begin before this time (UTC)."),
         json_option("Write the report as JSON; '-' is stdout, in place of the summary."),
+        click.option(
+            "--html",
+            "html_file",
+            metavar="FILE",
+            type=click.Path(dir_okay=False, allow_dash=True),
+            help="Write the report as one page that needs nothing beside itself; '-' is stdout, in place of the summary.",
+        ),
         click.option(
             "--weight",
             "weights",
@@ -88,9 +96,22 @@ def command(
     report(found, progress, **asked)
 
 
-def report(
+def report(found: Found, progress: Progress, html_file: str | None, **asked: Any) -> None:
+    """Tells what was found; arguments are those of report_options."""
+    if html_file is None:
+        _tell(found, progress, None, None, **asked)
+        return
+    if html_file == asked["json_file"] == "-":
+        raise click.UsageError("only one of --json and --html can go to stdout")
+    with in_case(found, progress) as case:
+        _tell(case, progress, html_file, case, **asked)
+
+
+def _tell(
     found: Found,
     progress: Progress,
+    html_file: str | None,
+    kept: Kept | None,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
@@ -100,12 +121,11 @@ def report(
     weights: dict[str, float],
     fail_on: str | None,
 ) -> None:
-    """Tells what was found; arguments are those of report_options."""
     found.cluster.weights = weights
     with progress.stage("Judging partitions"):
         whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
     told = _narrowed(whole, topics, partitions, brokers, since, until)
-    _write(told, json_file)
+    _write(told, json_file, html_file, kept)
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
@@ -168,8 +188,13 @@ def _narrowed(
     return replace(report, findings=kept, incidents=incidents, asked=(there, states))
 
 
-def _write(report: Report, json_file: str | None) -> None:
-    if json_file is not None and write_json(report.json(), json_file):
+def _write(report: Report, json_file: str | None, html_file: str | None, kept: Kept | None) -> None:
+    taken = json_file is not None and write_text(report.json(), json_file)
+    if html_file is not None:
+        from forensics.views.html.page import page
+
+        taken = write_text(page(report, kept), html_file) or taken
+    if taken:
         return
     from rich.console import Console
 

@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.found import Found, InEvidence, open_found
-from forensics.commands.output import json_option, write_json
+from forensics.commands.output import json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -54,7 +54,7 @@ def command(
         before = InEvidence(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)
-    if json_file is not None and write_json(compared.json(), json_file):
+    if json_file is not None and write_text(compared.json(), json_file):
         return
     from rich.console import Console
 

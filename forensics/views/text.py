@@ -82,15 +82,14 @@ def _why(report: Report) -> Iterator[RenderableType]:
         yield from _story(finding)
 
 
-def _head(report: Report) -> Text:
+def subject(report: Report) -> list[str]:
+    """What the report is about: nodes, versions, partitions, sources."""
     cluster = report.cluster
     brokers = [n for n in cluster.nodes.values() if n.broker]
     versions = sorted({n.version for n in cluster.nodes.values() if n.version})
-    firsts = [s.first for s in cluster.sources if s.first]
-    lasts = [s.last for s in cluster.sources if s.last]
     size = sum(s.bytes or 0 for s in cluster.sources)
     controllers = len(cluster.nodes) - len(brokers)
-    parts = [
+    return [
         f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
@@ -98,7 +97,13 @@ def _head(report: Report) -> Text:
         counted(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
     ]
-    text = Text(" · ".join(clean(p) for p in parts))
+
+
+def _head(report: Report) -> Text:
+    cluster = report.cluster
+    firsts = [s.first for s in cluster.sources if s.first]
+    lasts = [s.last for s in cluster.sources if s.last]
+    text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     if cluster.ended:
@@ -261,18 +266,23 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
     yield Text()
 
 
-def _next(report: Report) -> Iterator[RenderableType]:
+def next_steps(findings: Sequence[Finding]) -> list[str]:
     """Steps of the worst findings first; what is to be done in many partitions is said once."""
     told: dict[str, list[str]] = {}
-    for finding in report.findings:
+    for finding in findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
             names = [p.name for p in places(finding)]
             for step in finding.next_steps:
                 told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
-    if told:
+    return [general.replace("{}", some(names)) for general, names in list(told.items())[:STEPS]]
+
+
+def _next(report: Report) -> Iterator[RenderableType]:
+    steps = next_steps(report.findings)
+    if steps:
         yield Text("What to do next", style="bold")
-    for general, names in list(told.items())[:STEPS]:
-        yield Padding(Text(clean(f"- {general.replace('{}', some(names))}")), (0, 0, 0, 2))
+    for step in steps:
+        yield Padding(Text(clean(f"- {step}")), (0, 0, 0, 2))
 
 
 _SECTIONS = (_top, _impact, _incidents, _found, _why, _unknowns, _next)
