@@ -29,9 +29,7 @@ OF_METADATA = frozenset({"raft-truncation"})
 """Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
 
 
-OF_REPORT: tuple[Fact, ...] = tuple(
-    dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS))
-)
+OF_REPORT: tuple[Fact, ...] = tuple(dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS)))
 """What sections of the report read of partitions."""
 FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
 """That and what rules read, each once."""

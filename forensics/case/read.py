@@ -169,7 +169,11 @@ class Case:
         for batch in self.batches("records", ["source", "number", "line", "text"]) if wanted else ():
             own = batch.filter(pc.and_(pc.is_in(batch["source"], sources), pc.is_in(batch["number"], numbers)))
             near.update(
-                {key: (r["line"], r["text"]) for r in own.to_pylist() if (key := (r["source"], r["number"])) in wanted and r["line"] is not None}
+                {
+                    key: (r["line"], r["text"])
+                    for r in own.to_pylist()
+                    if (key := (r["source"], r["number"])) in wanted and r["line"] is not None
+                }
             )
         return {
             (source, line): [near[source, n] for n in range(number - reach, number + reach + 1) if (source, n) in near]

@@ -84,9 +84,7 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def _of_node(
-    node: Node, cluster: Cluster, left: Sequence[datetime], heard: Mapping[tuple[int, datetime], datetime]
-) -> Iterator[Span]:
+def _of_node(node: Node, cluster: Cluster, left: Sequence[datetime], heard: Mapping[tuple[int, datetime], datetime]) -> Iterator[Span]:
     presence = cluster.presence(node.id)
     yield from _lives(node, cluster, presence, presence.unmissed(left), heard)
     yield from _fenced(presence)

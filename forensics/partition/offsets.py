@@ -26,11 +26,19 @@ SCHEMA = pa.schema(
     [
         documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
         documented("broker", pa.int32(), "whose replica it is"),
-        documented("quantity", pa.string(), f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more"),
+        documented(
+            "quantity",
+            pa.string(),
+            f"log-end-offset, high-watermark, log-start-offset, or {REMOVED}: offsets its log held and held no more",
+        ),
         documented("offset", pa.int64(), "the offset; of what was removed the first one"),
         documented("end", pa.int64(), f"of what was {REMOVED} the end (exclusive)"),
         documented("bound", pa.string(), "exact, at-least or at-most; of what was removed that of its end"),
-        documented("cause", pa.string(), "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray"),
+        documented(
+            "cause",
+            pa.string(),
+            "why it was removed: leader-epoch, high-watermark, truncation, restart, empty, left-behind, deleted or stray",
+        ),
         documented("epoch", pa.int32(), "the last leader epoch the broker knew of"),
         documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
         documented("source", pa.string(), "path of the source that says so"),

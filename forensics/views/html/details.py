@@ -72,27 +72,32 @@ class Sources:
         return self.paths.setdefault(path, len(self.paths))
 
 
-def chosen(findings: Sequence[Finding], partitions: Sequence[Row]) -> list[int]:
-    """Places of the partitions that matter, the gravest first."""
+def gravity(findings: Sequence[Finding]) -> Mapping[Name, int]:
+    """The worst that is said of each partition, as a place in LEVELS."""
     worst: dict[Name, int] = {}
     for f in findings:
         if not f.cluster and f.severity != LEVELS[0]:
             for p in places(f):
                 if p.topic is not None and p.partition is not None:
                     worst[p.topic, p.partition] = max(worst.get((p.topic, p.partition), 0), LEVELS.index(f.severity))
+    return worst
+
+
+def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
+    """Places of all partitions, the gravest first."""
     verdicts = {LOST: 0, UNKNOWN: 1, TAIL_CUT: 2}
 
     def order(n: int) -> tuple[int, int, int]:
         p = partitions[n]
         return verdicts.get(p["verdict"], 3), -worst.get((p["topic"], p["partition"]), 0), n
 
-    return sorted(range(len(partitions)), key=order)[:MOST]
+    return sorted(range(len(partitions)), key=order)
 
 
 def details(
-    numbers: Sequence[int], partitions: Sequence[Row], findings: Sequence[Finding], kept: Kept, window: Window, sources: Sources
+    order: Sequence[int], partitions: Sequence[Row], findings: Sequence[Finding], kept: Kept, window: Window, sources: Sources
 ) -> Iterator[Detail]:
-    """As many as there is room for."""
+    """Of the first ones, as many as there is room for."""
     lost: dict[Name, list[tuple[Finding, Place]]] = {}
     for f in findings:
         if f.kind == "data-loss" and not f.cluster:
@@ -100,11 +105,16 @@ def details(
                 if p.topic is not None and p.partition is not None:
                     lost.setdefault((p.topic, p.partition), []).append((f, p))
     room = ROOM
-    for number in numbers:
+    for number in order[:MOST]:
         name = (partitions[number]["topic"], partitions[number]["partition"])
         story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
         observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"]]
-        told = Detail(name, number, list(_lanes(story, observed, lost.get(name, ()), window)), _data(story, observed, lost.get(name, ()), window, sources))
+        told = Detail(
+            name,
+            number,
+            list(_lanes(story, observed, lost.get(name, ()), window)),
+            _data(story, observed, lost.get(name, ()), window, sources),
+        )
         room -= len(json.dumps(told.data))
         if room < 0:
             return
@@ -128,7 +138,13 @@ def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[F
             _add(changes[b], now, status.get(b) if status.get(b) in LOOKS else None)
     gone = [window.span("loss", at, at, f"lost: {_ranges(p.offsets)}", f"#f-{f.id}") for f, p in lost for at in (p.end or p.start,)]
     spans = [
-        window.span("p-term", a, b, f"broker {leader} leads in epoch {'?' if epoch is None else epoch}", label=f"{leader} \u00b7 e{'?' if epoch is None else epoch}")
+        window.span(
+            "p-term",
+            a,
+            b,
+            f"broker {leader} leads in epoch {'?' if epoch is None else epoch}",
+            label=f"{leader} \u00b7 e{'?' if epoch is None else epoch}",
+        )
         for a, b, (leader, epoch) in _spans(leaders)
     ]
     yield Lane("leader", [*spans, *gone], "; ".join(s.title for s in (*spans, *gone)) or "not known")
@@ -170,7 +186,15 @@ def _data(
         "s": [_entry(r, window, sources) for r in shown],
         "cut": [half, len(story) - len(shown)] if len(shown) < len(story) else None,
         "o": [
-            [r["broker"], QUANTITIES[r["quantity"]], window.place(r["time"]), r["offset"], BOUNDS[r["bound"]], sources.number(r["source"]), r["line"]]
+            [
+                r["broker"],
+                QUANTITIES[r["quantity"]],
+                window.place(r["time"]),
+                r["offset"],
+                BOUNDS[r["bound"]],
+                sources.number(r["source"]),
+                r["line"],
+            ]
             for r in observed
             if r["quantity"] in QUANTITIES and r["time"] is not None
         ],
@@ -179,9 +203,7 @@ def _data(
             for r in observed
             if r["quantity"] == REMOVED and r["time"] is not None
         ],
-        "l": [
-            [f.id, window.place(p.end or p.start), r.start, r.end, f.committed, f.confidence] for f, p in lost for r in p.offsets
-        ],
+        "l": [[f.id, window.place(p.end or p.start), r.start, r.end, f.committed, f.confidence] for f, p in lost for r in p.offsets],
     }
 
 

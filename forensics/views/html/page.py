@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -20,17 +20,18 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from forensics.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, UP, Span
+from forensics.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
 from forensics.cluster.folding import places
-from forensics.model import LEVELS, Finding, counted
+from forensics.model import LEVELS, Finding
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND, loss_of, sentences
-from forensics.views.html.details import Detail, Kept, Lane, Sources, chosen, details
+from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.text import next_steps, sized, subject
+from spark.cluster.facts import Source
 
 TITLES = {
     FOUND: "Committed data was lost",
@@ -83,7 +84,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
-    environment.filters.update(utc=_utc, sized=sized, thousands=lambda n: f"{n:,}".replace(",", "\u202f"), percent=lambda x: f"{100 * x:.1f}")
+    environment.filters.update(
+        utc=_utc, sized=sized, thousands=lambda n: f"{n:,}".replace(",", "\u202f"), percent=lambda x: f"{100 * x:.1f}"
+    )
     style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
     script = "\n".join(map(_file, ("vendor/uplot/uPlot.iife.min.js", "static/page.js")))
     environment.globals.update(
@@ -132,15 +135,16 @@ class _Page:
         self.document = report.document()
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
+        self.by_id = {f.id: f for f in report.findings}
+        self.worst = gravity(report.findings)
+        self.ranked = ranked(self.partitions, self.worst)
         self.window = self._window()
         self.sources = Sources()
         self.told: list[list[Any]] = []
         """What the spans of lanes quote, by the number they have."""
         self.details: list[Detail] = []
         if kept is not None:
-            self.details = list(
-                details(chosen(report.findings, self.partitions), self.partitions, report.findings, kept, self.window, self.sources)
-            )
+            self.details = list(details(self.ranked, self.partitions, report.findings, kept, self.window, self.sources))
 
     def _window(self) -> Window:
         cluster = self.report.cluster
@@ -183,13 +187,18 @@ class _Page:
             "kinds": sorted({f.kind for f in report.findings}),
             "brokers": sorted({b for f in report.findings for b in f.brokers} | set(cluster.nodes)),
             "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in report.findings)],
-            "rows": [self.partitions[n] for n in chosen(report.findings, self.partitions)[:PAGE]],
+            "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
             "details": [(d, self.partitions[d.number]) for d in self.details],
             "balance": self._balance(),
-            "groups": self._groups(),
+            "groups": self._groups(by_node=False),
+            "by_node": self._groups(by_node=True),
             "files": self.document["evidence"]["sources"][:FILES],
             "files_left_out": max(len(cluster.sources) - FILES, 0),
-            "sources_total": (len(cluster.sources), sum(s.bytes or 0 for s in cluster.sources), sum(s.unrecognised or 0 for s in cluster.sources)),
+            "sources_total": (
+                len(cluster.sources),
+                sum(s.bytes or 0 for s in cluster.sources),
+                sum(s.unrecognised or 0 for s in cluster.sources),
+            ),
             "collect": list(dict.fromkeys(step for f in report.findings if f.kind == "evidence-gap" for step in f.next_steps)),
             "command": shlex.join(("kafka-forensics", *report.command)),
             "data": Markup(block(self._data(contexts))),
@@ -200,13 +209,9 @@ class _Page:
     def _incidents(self) -> list[dict[str, Any]]:
         told = []
         for i in self.document["incidents"][:HELD]:
-            known = [f for f in i["findings"] if f in self._by_id]
-            told.append({**i, "shown": [self._by_id[f] for f in known[:8]], "more": len(known) - 8})
+            known = [f for f in i["findings"] if f in self.by_id]
+            told.append({**i, "shown": [self.by_id[f] for f in known[:8]], "more": len(known) - 8})
         return told
-
-    @property
-    def _by_id(self) -> Mapping[str, Finding]:
-        return {f.id: f for f in self.report.findings}
 
     def _incident_lane(self) -> Lane:
         spans = [
@@ -256,7 +261,11 @@ class _Page:
     def _said(self, s: Span) -> str:
         start = _utc(s.start) if s.start is not None else "before the evidence"
         end = _utc(s.end) if s.end is not None else "the end of the evidence"
-        return f"{s.state} from {start} to {end}{f' ({s.words})' if s.words else ''}" if s.state != CLOCK else f"clock changed at {start} {s.words}"
+        return (
+            f"{s.state} from {start} to {end}{f' ({s.words})' if s.words else ''}"
+            if s.state != CLOCK
+            else f"clock changed at {start} {s.words}"
+        )
 
     # findings
 
@@ -306,30 +315,26 @@ class _Page:
             "limit": told["load"]["limit"],
         }
 
-    def _groups(self) -> list[dict[str, Any]]:
-        """What was read, by node and kind."""
-        found: dict[tuple[bool, int, str], list[Any]] = defaultdict(list)
+    def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
+        """What was read, by kind, and by node before that."""
+        found: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
         for s in self.report.cluster.sources:
-            found[s.node is None, s.node or 0, s.kind].append(s)
-        rows = []
-        for (nobody, node, kind), own in sorted(found.items()):
-            firsts, lasts = ([at for s in own if (at := getattr(s, name)) is not None] for name in ("first", "last"))
-            first, last = min(firsts, default=None), max(lasts, default=None)
-            rows.append(
-                {
-                    "node": None if nobody else node,
-                    "kind": kind,
-                    "files": len(own),
-                    "bytes": sum(s.bytes or 0 for s in own),
-                    "lines": sum(s.lines or 0 for s in own),
-                    "unrecognised": sum(s.unrecognised or 0 for s in own),
-                    "problems": [f"{s.path}: {s.problem}" for s in own if s.problem],
-                    "first": first,
-                    "last": last,
-                    "span": self.window.span("covered", first, last, f"{kind}: {_utc(first)} to {_utc(last)}") if first and last else None,
-                }
-            )
-        return rows
+            found[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
+        return [
+            {
+                "node": None if nobody else node,
+                "nodes": len({n for s in own for n in s.nodes}),
+                "kind": kind,
+                "files": len(own),
+                "bytes": sum(s.bytes or 0 for s in own),
+                "lines": sum(s.lines or 0 for s in own),
+                "unrecognised": sum(s.unrecognised or 0 for s in own),
+                "problems": [f"{s.path}: {s.problem}" for s in own if s.problem],
+                "first": min((s.first for s in own if s.first is not None), default=None),
+                "last": max((s.last for s in own if s.last is not None), default=None),
+            }
+            for (nobody, node, kind), own in sorted(found.items())
+        ]
 
     def _data(self, contexts: Mapping[tuple[str, int], Sequence[tuple[int, str]]]) -> dict[str, Any]:
         counts = self.document["cluster"]["under_replication"]
@@ -342,7 +347,7 @@ class _Page:
             "offline": self._steps(counts["offline"]["steps"], "offline"),
             "p": self._columns(),
             "f": {f.id: self._of(f) for f in self.report.findings[:HELD]},
-            "order": self._order(),
+            "order": [n for n in self.ranked if self._notable(self.partitions[n])],
             "b": self.told,
             "d": {str(d.number): d.data for d in self.details},
             "names": [f"{t}-{p}" for t, p in (d.name for d in self.details)],
@@ -351,11 +356,8 @@ class _Page:
             "page": PAGE,
         }
 
-    def _order(self) -> list[int]:
-        """Places of the partitions to which something happened, the gravest first; the others follow as they are."""
-        hit = {self.place.get((p.topic, p.partition)) for f in self.report.findings if f.severity != LEVELS[0] for p in places(f)}  # type: ignore[arg-type]
-        first = [n for n in chosen(self.report.findings, self.partitions) if n in hit or self.partitions[n]["verdict"] != INTACT]
-        return first
+    def _notable(self, p: Mapping[str, Any]) -> bool:
+        return p["verdict"] != INTACT or self.worst.get((p["topic"], p["partition"]), 0) >= LEVELS.index("medium")
 
     def _steps(self, steps: Sequence[Mapping[str, Any]], *names: str) -> list[list[int]]:
         known = [(0 if s["at"] is None else self.window.ms(_parsed(s["at"])), *(s[name] for name in names)) for s in steps]
@@ -382,7 +384,7 @@ class _Page:
 
     def _of(self, f: Finding) -> list[int]:
         """Partitions of a finding as runs: first place, how many."""
-        numbers = sorted({n for p in places(f) if (n := self.place.get((p.topic, p.partition))) is not None})  # type: ignore[arg-type]
+        numbers = sorted({n for p in places(f) if (n := self.place.get((p.topic, p.partition))) is not None})
         runs: list[int] = []
         for n in numbers:
             if runs and runs[-2] + runs[-1] == n:
@@ -405,7 +407,7 @@ class _Once:
 
 
 def _loss(row: Lost) -> _Lost:
-    kinds = {True: "committed", False: "never committed", None: "committed or not is not in evidence"}
+    kinds = {True: "yes", False: "no, never", None: "not in evidence"}
     names = [f"{topic}-{partition}" for topic, partition in row.partitions]
     return _Lost(row, kinds[row.committed], names[:12], len(names) - 12)
 

@@ -459,7 +459,7 @@
     chart(box, 260, series, data, { range: () => [low - margin, high + margin], hooks: { draw: [draw] } });
     box.append(el("p", "quietly", "Dots are exact, triangles bounds: it was there or beyond. A line holds what was seen last; between two marks it may have been further on. Red: what is lost, and truncations. Drag to choose a time."));
   }
-  function story(box, d) {
+  function story(box, d, of) {
     const made = el("table"), head = made.createTHead().insertRow(), into = made.createTBody();
     for (const word of ["UTC", "epoch", "what happened", "evidence"]) { const th = el("th", "", word); th.scope = "col"; head.append(th); }
     let day = "";
@@ -486,7 +486,7 @@
     const around = el("div", "scroll");
     around.tabIndex = 0;
     around.setAttribute("role", "region");
-    around.setAttribute("aria-label", "Story");
+    around.setAttribute("aria-label", "Story of " + of);
     around.append(made);
     box.append(el("h4", "", "Story"), around);
   }
@@ -495,7 +495,7 @@
       if (!detail.open || detail.dataset.told) return;
       detail.dataset.told = "yes";
       const d = D.d[detail.dataset.n];
-      story(detail.querySelector(".story"), d);
+      story(detail.querySelector(".story"), d, detail.id.slice(2));
       offsets(detail.querySelector(".offsets"), d);
     });
     detail.addEventListener("click", (event) => {
