@@ -14,7 +14,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import Found, InEvidence, in_case, open_case, open_found
-from forensics.commands.output import TIMES, json_option, write_text
+from forensics.commands.output import TIMES, console, json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
@@ -80,7 +80,8 @@ def command(
     """Say what was lost, when and why.
 
     All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
-    files, nested as they were collected; or a case that was made of it. The summary goes to stdout; --json FILE writes everything.
+    files, nested as they were collected; or a case that was made of it. The summary goes to stdout; --json FILE writes
+    everything, --html FILE a page for everybody.
     """
     if case is not None:
         from forensics.case.write import check
@@ -125,7 +126,7 @@ def _tell(
     with progress.stage("Judging partitions"):
         whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
     told = _narrowed(whole, topics, partitions, brokers, since, until)
-    _write(told, json_file, html_file, kept)
+    _write(told, progress, json_file, html_file, kept)
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
@@ -188,16 +189,16 @@ def _narrowed(
     return replace(report, findings=kept, incidents=incidents, asked=(there, states))
 
 
-def _write(report: Report, json_file: str | None, html_file: str | None, kept: Kept | None) -> None:
+def _write(report: Report, progress: Progress, json_file: str | None, html_file: str | None, kept: Kept | None) -> None:
     taken = json_file is not None and write_text(report.json(), json_file)
     if html_file is not None:
         from forensics.views.html.page import page
 
-        taken = write_text(page(report, kept), html_file) or taken
+        with progress.stage("Drawing the page"):
+            drawn = page(report, kept)
+        taken = write_text(drawn, html_file) or taken
     if taken:
         return
-    from rich.console import Console
-
     from forensics.views.text import show
 
-    show(report, Console(highlight=False))
+    show(report, console())

@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.found import Found, InEvidence, open_found
-from forensics.commands.output import json_option, write_text
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -56,11 +56,9 @@ def command(
         compared = _compared(found, before, topics, partitions, everything)
     if json_file is not None and write_text(compared.json(), json_file):
         return
-    from rich.console import Console
-
     from forensics.views.checkpoints import show
 
-    show(compared, Console(highlight=False))
+    show(compared, console())
 
 
 def _compared(found: Found, before: Found | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:

@@ -15,7 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
-from forensics.commands.output import json_option, write_text
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,11 +45,9 @@ def command(
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
         if write_text(text, json_file):
             return
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    out = console()
     for part in _parts(report):
-        console.print(part)
+        out.print(part)
 
 
 def _covered(days: Collection[date]) -> str | None:

@@ -1,16 +1,20 @@
 """Where a command's result goes, and how times are given to it: what the commands' own options share.
 
-Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
+Here: `--json FILE`, its writing, the console for all else, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +36,29 @@ def write_text(text: str, file: str) -> bool:
     with opened_file(file) as out:
         out.write(text)
     return False
+
+
+def console() -> Console:
+    """Standard output for what is shown to people."""
+    from rich.console import Console
+
+    return Console(highlight=False, file=cast(IO[str], _Unpadded(sys.stdout)))
+
+
+_PADDING = re.compile(r"(?: |\x1b\[[0-9;]*m)+(?=\n)")
+
+
+class _Unpadded:
+    """A stream without the spaces that rich fills lines with: who pastes them into a channel has them wrapped."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        return self._out.write(_PADDING.sub(lambda found: found[0].replace(" ", ""), text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
+from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -61,11 +62,9 @@ def command(
     if json_file:
         sys.stdout.write(planned.json())
         return
-    from rich.console import Console
-
     from forensics.views.plan import show
 
-    show(planned, Console(highlight=False), out=out)
+    show(planned, console(), out=out)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:

@@ -13,7 +13,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
-from forensics.commands.output import TIMES, json_option, write_text
+from forensics.commands.output import TIMES, console, json_option, write_text
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
@@ -74,6 +74,4 @@ def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: st
 
     if json_file is not None and write_text(json_text(rows, topic, partition), json_file):
         return
-    from rich.console import Console
-
-    show(rows, topic, partition, Console(highlight=False))
+    show(rows, topic, partition, console())

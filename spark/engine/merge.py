@@ -317,18 +317,21 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from spark.engine.source import balance
+    from spark.engine.session import directory
+    from spark.engine.source import balance, planned, write_plan
 
     ways = tasks(session, sum(unit.size for unit in units))
-    splits = balance(list(units), ways)
+    plan = write_plan(balance(list(units), ways), directory(session))
     wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), wanted)
+            for line in batch.column("line").to_pylist():
+                yield from batches(merger.rows(planned(line, plan)), wanted)
 
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    splits = [(line,) for line in plan.read_text("utf-8").splitlines()]
+    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "line string")
+    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")
