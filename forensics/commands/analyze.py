@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
 from forensics.commands.found import Found, InEvidence, open_case, open_found
 from forensics.commands.help import Told
-from forensics.commands.output import TIMES
+from forensics.commands.output import TIMES, console
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
@@ -140,11 +140,9 @@ def report(
         whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
     told = _narrowed(whole, topics, partitions, brokers, since, until)
     if not exports.write(told):
-        from rich.console import Console
-
         from forensics.views.text import show
 
-        show(told, Console(highlight=False))
+        show(told, console())
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
@@ -160,7 +158,7 @@ def _report(found: Found, asked: Asked | None) -> Report:
     found.measure()
     _check_weights(found.cluster)
     told = found.conclusion(asked)
-    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, invocation("analyze", found.paths))
+    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.paths))
 
 
 def weight(text: str) -> tuple[str, float]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation, open_evidence
+from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.found import Found, InEvidence, open_found
 from forensics.commands.help import Told
-from forensics.commands.output import json_option, write_json
+from forensics.commands.output import console, json_option, write_json
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -66,24 +66,21 @@ def command(
         compared = _compared(found, before, topics, partitions, everything)
     if json_file is not None and write_json(compared.json(), json_file):
         return
-    from rich.console import Console
-
     from forensics.views.checkpoints import show
 
-    show(compared, Console(highlight=False))
+    show(compared, console())
 
 
 def _compared(found: Found, before: Found | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:
     from forensics.partition.side_by_side import BEFORE
     from forensics.views.checkpoints import Comparison
-    from parsers.containers.storage import without_secrets
 
     rows = found.compared(topics, partitions, before, everything=everything)
     against = before.paths if before is not None else ()
 
     def shown(place: str) -> str:
         if place.startswith(BEFORE) and before is not None:
-            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(map(without_secrets, against)))
+            return BEFORE + (before.identifier.shown(place.removeprefix(BEFORE)) or ", ".join(against))
         return found.identifier.shown(place)
 
-    return Comparison(found.cluster, rows, shown, invocation("checkpoints", found.paths, against), everything)
+    return Comparison(found.cluster, rows, shown, ("checkpoints", *found.paths, *(f"--against={path}" for path in against)), everything)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, Unusable, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, log_patterns, open_evidence
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,6 +35,7 @@ class Found(ABC):
 
     def __init__(self, paths: Sequence[str], cluster: Cluster, identifier: Identifier) -> None:
         self.paths, self.cluster, self.identifier = paths, cluster, identifier
+        """Paths as they may be shown: without what is secret in a URI."""
 
     @abstractmethod
     def measure(self) -> None:
@@ -69,7 +70,9 @@ class InEvidence(Found):
     """Read by Spark."""
 
     def __init__(self, opened: Opened) -> None:
-        super().__init__(opened.paths, opened.cluster, opened.identifier)
+        from parsers.containers.storage import without_secrets
+
+        super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.identifier)
         self.opened = opened
 
     def _identified(self, events: DataFrame | None = None) -> DataFrame:
@@ -128,7 +131,7 @@ class InEvidence(Found):
     def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
         from spark.engine.merge import merged, merger, stream
 
-        reading = merger(self.cluster, self.identifier, wanted, _log_patterns(), stated=stated)
+        reading = merger(self.cluster, self.identifier, wanted, log_patterns(), stated=stated)
         return stream(merged(self.opened.events.sparkSession, self.opened.units, reading), show)
 
     def keep(self, directory: Path, progress: Progress) -> None:
@@ -145,9 +148,9 @@ class InEvidence(Found):
         with progress.stage("Judging partitions"):
             rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW).persist(StorageLevel.DISK_ONLY)
             rows.count()  # by all tasks at once, which an iterator over them is not
-        reading = merger(self.cluster, self.identifier, None, _log_patterns())
+        reading = merger(self.cluster, self.identifier, None, log_patterns())
         records = kept(merged(self.opened.events.sparkSession, self.opened.units, reading))
-        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, _log_patterns())
+        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
         try:
             with progress.stage(f"Keeping the case in {directory}"), directory_for(directory) as to:
                 write(to, origin, self.opened.told, self.cluster, self.identifier, batches(rows, ROW, prefetch=True), records)
@@ -232,7 +235,7 @@ def open_found(
         return InEvidence(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{cases[0]}: a case stands for all evidence it was made of, and goes alone")
-    if timezone is not None or clock_offsets or _log_patterns():
+    if timezone is not None or clock_offsets or log_patterns():
         raise Unusable(
             f"{paths[0]}: --timezone, --clock-offset and --log-pattern say how evidence is read, and a case was made of it before"
         )
@@ -246,8 +249,3 @@ def open_case(path: str) -> InCase:
     if not is_case(Path(path)):
         raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
     return InCase(Case(Path(path)))
-
-
-def _log_patterns() -> Sequence[str]:
-    context = click.get_current_context(silent=True)
-    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()

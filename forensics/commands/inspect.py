@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, evidence_options, invocation
+from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
-from forensics.commands.output import json_option, write_json
+from forensics.commands.output import console, json_option, write_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,18 +47,16 @@ def command(
 
     found = open_found(paths, timezone, clock_offsets, master, Progress())
     told = conclude(VERDICTS.empty_table(), found.cluster)
-    report = Report(found.cluster, told.findings, told.partitions, command=invocation("inspect", found.paths))
+    report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
         if write_json(text, json_file):
             return
-    from rich.console import Console
-
     from forensics.views.terminal import put, rendered
 
-    console = Console(highlight=False)
-    put(console, rendered(console, _parts(report)))
+    out = console()
+    put(out, rendered(out, _parts(report)))
 
 
 def _covered(days: Collection[date]) -> str | None:

@@ -1,6 +1,6 @@
 """Where a command's result goes, and how times are given to it: what the commands' own options share.
 
-Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
+Here: `--json FILE`, its writing, the console for all else, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +36,13 @@ def write_json(text: str, json_file: str) -> bool:
     with opened_file(json_file) as out:
         out.write(text)
     return False
+
+
+def console() -> Console:
+    """Standard output for what is shown to people."""
+    from rich.console import Console
+
+    return Console(highlight=False)
 
 
 def to_stdout(pieces: Iterable[str]) -> None:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
+from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -69,17 +70,15 @@ def command(
     with progress.stage("Planning"):
         from forensics.cluster.standing import partitions
 
-        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, invocation("plan", found.paths))
+        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
     if out is not None:
         _write(planned, Path(out))
     if json_file:
         sys.stdout.write(planned.json())
         return
-    from rich.console import Console
-
     from forensics.views.plan import show
 
-    show(planned, Console(highlight=False), out=out)
+    show(planned, console(), out=out)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:

@@ -14,7 +14,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.output import TIMES, console, json_option, write_json
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
@@ -87,6 +87,4 @@ def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: st
 
     if json_file is not None and write_json(json_text(rows, topic, partition), json_file):
         return
-    from rich.console import Console
-
-    show(rows, topic, partition, Console(highlight=False))
+    show(rows, topic, partition, console())

@@ -28,7 +28,7 @@ from parsers.evidence import LOG_KINDS
 from parsers.layouts import Layout, abbreviates
 from parsers.log_pattern import compiled
 from parsers.records import RECORDS, batches, records
-from parsers.schemas import Row
+from parsers.schemas import Row, documented
 from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
 from spark.engine.carried import batches as carried_batches
@@ -45,29 +45,25 @@ BLOCK = 256 << 10
 """Characters of shown records that travel together."""
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 _PLACE = (
-    _field("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
-    _field("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
-    _field("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
-    _field("broker", pa.int32(), "who wrote it; null when nobody knows"),
+    documented("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
+    documented("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
+    documented("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
+    documented("broker", pa.int32(), "who wrote it; null when nobody knows"),
 )
-_TWIN = _field("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
+_TWIN = documented("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
 _RECORD = tuple(RECORDS.field(name) for name in ("source", "number", "line", "byte", "lines", "level", "logger", "text"))
 MERGED = pa.schema(
     [
         *_PLACE,
         _TWIN,
-        _field("event", pa.string(), "what the record states, of several the first that was asked for"),
-        _field("topic", pa.string(), "topic of the event"),
-        _field("partition", pa.int32(), "partition of the event"),
+        documented("event", pa.string(), "what the record states, of several the first that was asked for"),
+        documented("topic", pa.string(), "topic of the event"),
+        documented("partition", pa.int32(), "partition of the event"),
         *_RECORD,
     ]
 )
-KEPT = pa.schema([*_PLACE, *_RECORD, _field("events", RECORDS.field("events").type, "what the catalogue reads in it")])
+KEPT = pa.schema([*_PLACE, *_RECORD, documented("events", RECORDS.field("events").type, "what the catalogue reads in it")])
 """Records in order, each of several copies once, from which any can be chosen later."""
 ORDER = ("key", "rank", "number")
 
@@ -321,18 +317,21 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from spark.engine.source import balance
+    from spark.engine.session import directory
+    from spark.engine.source import balance, planned, write_plan
 
     ways = tasks(session, sum(unit.size for unit in units))
-    splits = balance(list(units), ways)
+    plan = write_plan(balance(list(units), ways), directory(session))
     wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), wanted)
+            for line in batch.column("line").to_pylist():
+                yield from batches(merger.rows(planned(line, plan)), wanted)
 
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    splits = [(line,) for line in plan.read_text("utf-8").splitlines()]
+    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "line string")
+    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")
