@@ -327,7 +327,9 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     """What fits into a message: it stands alone, and is the last that a terminal shows."""
     loss = loss_of(*report.judged)
     of = counts(report.judged[1])
-    told = [f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items())}."]
+    told = [
+        f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
+    ]
     told += [f"{_kind_of(row)}: {_lost(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         told.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
