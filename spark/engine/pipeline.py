@@ -58,7 +58,7 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
     counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
     parts = pieces.numbered(parts, counts)
     events = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
-    return _put_together(events, parts, log_patterns)
+    return _put_together(events, [unit for unit in parts if unit.piece is not None], log_patterns)
 
 
 def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> DataFrame:
