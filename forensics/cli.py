@@ -17,7 +17,8 @@ from forensics.views.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
-    "report": "Tell what a case holds that analyze has kept.",
+    "report": "Tell what a case holds that analyze has kept, or all clusters of an audit.",
+    "audit": "Judge an archive of many clusters and days; only what is new is read.",
     "inspect": "Say what was collected, and what is missing.",
     "timeline": "Tell one partition's story, a lane for each broker.",
     "merge": "Print the log lines of all brokers in one order of time.",

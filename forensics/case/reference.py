@@ -21,7 +21,7 @@ GROUP BY topic ORDER BY topic""",
 FROM 'incident.case/findings.parquet' f JOIN 'incident.case/quotes.parquet' q ON q.finding = f.number
 WHERE f.severity = 'critical' ORDER BY f.number, q.number""",
     """SELECT time, epoch, broker, text FROM 'incident.case/steps.parquet'
-WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY cluster, generation, number""",
+WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY incarnation, generation, number""",
 )
 POLARS = """import polars as pl
 

@@ -141,7 +141,7 @@ def _impact(report: Report) -> Iterator[RenderableType]:
     """What is lost, what is broken now, and what must not be touched."""
     rows = lost(report.findings)
     if rows:
-        told = [f"- {_lost(row)}" for row in rows[:LISTED]]
+        told = [f"- {lost_line(row)}" for row in rows[:LISTED]]
         if len(rows) > LISTED:
             told.append(f"- and {len(rows) - LISTED} topics more; --json has all")
         yield Text("Lost, by topic", style="bold")
@@ -155,7 +155,7 @@ def _impact(report: Report) -> Iterator[RenderableType]:
         yield Text()
 
 
-def _lost(row: Lost) -> str:
+def lost_line(row: Lost) -> str:
     doubt = row.confidence == "possible"
     cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
     kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
