@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,19 +18,23 @@ from forensics.commands.found import InEvidence
 from forensics.commands.output import json_option, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from pyarrow import RecordBatch
     from pyspark.sql import SparkSession
 
-    from forensics.case.archive import Archive, Sources
+    from forensics.case.archive import Archive, Group, Sources
     from forensics.case.audited import Audit
     from forensics.case.whole import Judged, Work
-    from parsers.containers.units import Listed
+    from parsers.containers.storage import Leaf
     from spark.cluster.gather import Options
 
 WHOLE = 400_000
 """Events and records of a cluster that one task judges alone: some hundred MB of memory. A cluster of more is judged by all tasks."""
+AT_ONCE = 256
+"""Clusters that are judged and committed together."""
+WAVE_BYTES, WAVE_FILES = 32 << 30, 100_000
+"""Files that are read and committed together, and bytes of them."""
 
 
 def _layout(context: click.Context, option: click.Parameter, pattern: str | None) -> str | None:
@@ -135,30 +139,43 @@ def _run(
     from parsers.containers.units import listed
 
     with progress.stage("Listing what was collected"):
-        there = listed(paths)
-        candidates = archive.candidates(there)
+        candidates = archive.candidates(listed(paths))
     starting = start(master) if candidates else None
-    read: list[Listed] = []
-    if candidates:
+    read: list[Leaf] = []
+    for wave in _waves(candidates):
         with progress.stage("Starting Spark"):
             session = started(starting)
-        read = _read(session, archive, candidates, progress)
+        read += _read(session, archive, wave, progress)
     to_judge = archive.to_judge()
     if not archive.named:
         raise Unusable("There is no file in it.")
     failed: dict[str, str] = {}
     if to_judge:
-        if starting is None:
-            with progress.stage("Starting Spark"):
-                session = started(start(master))
+        with progress.stage("Starting Spark"):
+            session = started(starting or start(master))
         failed = _judge(session, archive, to_judge, options, progress)
     else:
         archive.put({})
     return failed, _remarks(archive, read, to_judge)
 
 
-def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Any], progress: Progress) -> list[Listed]:
-    """Reads what is new, and commits that it was read."""
+def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
+    """What is read and committed together: a run that is killed has not to begin from the start."""
+    wave: dict[str, Group] = {}
+    size = 0
+    for path, group in candidates.items():
+        own = sum(leaf.size or 0 for _, leaf in group.at)
+        if wave and (size + own > WAVE_BYTES or len(wave) >= WAVE_FILES):
+            yield wave
+            wave, size = {}, 0
+        wave[path] = group
+        size += own
+    if wave:
+        yield wave
+
+
+def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
+    """Reads what is new, commits that it was read, and gives it."""
     from forensics.case.archive import KEPT
     from parsers.containers.names import clean, join
     from parsers.containers.units import divided
@@ -168,49 +185,66 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Any]
         files = {path: group.files() for path, group in candidates.items()}
         found = iter(digests(session, [file for own in files.values() for file in own]))
         of_path = {path: [next(found) for _ in own] for path, own in files.items()}
-        sums = {path: own[0] if len(own) == 1 or None in own else ",".join(map(str, own)) for path, own in of_path.items()}
-        changed = archive.changed(candidates, sums)
+        changed = archive.changed(candidates, {path: None if None in own else ",".join(map(str, own)) for path, own in of_path.items()})
     units = divided(changed)
     if not units:
         return []
     kept, group = archive.directory / KEPT, archive.layout.group
     with progress.stage(f"Reading {sum(u.size for u in units) / 1e6:.0f} MB of evidence"):
         events = keep_events(session, units, log_patterns(), group, kept)
+        if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
+            raise Unusable(
+                f"{kept / missing}: a worker of Spark's wrote it, and it is not there: all of them have to share what --out is on"
+            )
         archive.take("events", events)
         if archive.settings.records:
             logs = archive.logs(join(of.prefix, clean(leaf.name)) for of in changed for leaf in of.leaves)
             archive.take("records", keep_records(session, units, logs, log_patterns(), group, kept))
-    if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
-        raise Unusable(
-            f"{kept / missing}: Spark's workers wrote it, and it is not there: --out has to be a directory that all of them share"
-        )
     archive.commit()
-    return changed
+    return [leaf for of in changed for leaf in of.leaves]
 
 
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
     """Judges clusters and commits them: small ones side by side, a large one by all tasks."""
-    from forensics.case.whole import Work, judged_whole
+    from forensics.case.whole import Work
     from forensics.case.write import Origin
-    from spark.engine.audit import each
 
     def work(sources: Sources) -> Work:
         origin = Origin(archive.settings.archive, ("audit", *archive.settings.archive), options, log_patterns())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
-    works = {sources.name: work(sources) for sources in to_judge}
-    small = [w for w in works.values() if w.sources.rows <= WHOLE]
-    judged: list[Judged] = []
-    with progress.stage(f"Judging {len(small)} clusters"):
-        judged += each(session, small, judged_whole)
-    archive.put({j.name: (j.entry, works[j.name].sources.fingerprint) for j in judged if j.entry is not None})
-    for w in works.values():
-        if w.sources.rows > WHOLE:
-            with progress.stage(f"Judging {w.sources.name}"):
-                judged.append(one := _judged_by_all(session, w, progress))
-            if one.entry is not None:
-                archive.put({one.name: (one.entry, w.sources.fingerprint)})
-    return {j.name: j.problem for j in judged if j.problem is not None}
+    def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:
+        told = list(judged)
+        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in told if j.entry is not None})
+        yield from ((j.name, j.problem) for j in told if j.problem is not None)
+
+    fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
+    small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
+    failed: dict[str, str] = {}
+    for begin in range(0, len(small), AT_ONCE):
+        with progress.stage(f"Judging {len(small)} clusters"):
+            failed.update(put(_side_by_side(session, small[begin : begin + AT_ONCE])))
+    for sources in to_judge:
+        if sources.rows > WHOLE:
+            with progress.stage(f"Judging {sources.name}"):
+                failed.update(put([_judged_by_all(session, work(sources), progress)]))
+    return failed
+
+
+def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
+    """Clusters judged in a task each; one by one where a task took its worker with it, to know whose it was."""
+    from forensics.case.whole import failed, judged_whole
+    from spark.engine.audit import each
+    from spark.engine.java import has_fallen
+
+    try:
+        return each(session, works, judged_whole)
+    except Exception as error:
+        if has_fallen():
+            raise
+        if len(works) == 1:
+            return [failed(works[0], error)]
+        return [judged for work in works for judged in _side_by_side(session, [work])]
 
 
 def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Judged:
@@ -218,6 +252,7 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     from forensics.case.whole import Judged, case_directory, entry, failed
     from spark.cluster.gather import gather
     from spark.engine.audit import events_frame, records_frame
+    from spark.engine.java import has_fallen
     from spark.engine.merge import merger
     from spark.engine.pipeline import of_cluster
 
@@ -235,18 +270,19 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
             conclusion = found.write(to, work.origin, records, progress)
             return Judged(work.sources.name, entry(work, to, conclusion, cluster))
     except Exception as error:
+        if has_fallen():
+            raise
         return failed(work, error)
 
 
-def _remarks(archive: Archive, read: Sequence[Listed], judged: Sequence[Sources]) -> list[str]:
+def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
     from forensics.case.layout import UNNAMED
     from forensics.views.text import sized
 
-    count = sum(len(of.leaves) for of in read)
-    size = sum(leaf.size or 0 for of in read for leaf in of.leaves)
     told = [
-        f"Read {count} of {archive.listed} files ({sized(size)}); {archive.listed - count} were read before. "
-        f"Judged {len(judged)} of {archive.named} clusters; nothing is new of the others."
+        f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); {archive.listed - len(read)} were read "
+        f"before. Judged {len(judged)} of {archive.named} clusters"
+        + ("; nothing is new of the others." if len(judged) < archive.named else ".")
     ]
     if archive.gone:
         told.append(f"{archive.gone} files that were read before are not in the archive any more; what they told is kept.")
@@ -254,6 +290,6 @@ def _remarks(archive: Archive, read: Sequence[Listed], judged: Sequence[Sources]
         only = archive.named == 1
         told.append(
             f"{'Nothing' if only else 'Not everything'} names a cluster: {'everything' if only else 'the rest'} is taken to be one, "
-            f"{UNNAMED!r}; --layout tells them apart by their paths."
+            f"{UNNAMED!r}; --layout tells clusters apart by their paths."
         )
     return told
