@@ -115,7 +115,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
                     known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
                     raise ValueError(f"{pattern!r}: {part} is {'there twice' if name in seen else f'none of {known}'}")
                 seen.append(name)
-                made += f"(?P<{name}>[^/]+?)"
+                within = name == "date" and part != step  # a name before it may hold what parts them
+                made += f"(?P<{name}>{_DAY.pattern.replace('(', '(?:')})" if within else f"(?P<{name}>[^/]+?)"
             else:
                 made += re.escape(part)
         steps.append(f"{made}/")
