@@ -30,6 +30,7 @@ from forensics.views.document import Report
 from parsers import evidence
 from parsers.schemas import EVENTS
 from spark.engine import audit as engine
+from spark.engine.session import DIRECTORY
 from tests import local
 from tests.conftest import Done
 from tests.forensics import staged
@@ -49,8 +50,9 @@ class Here:
 
     defaultParallelism = 2
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Path) -> None:
         self.sparkContext = self
+        self.conf = {DIRECTORY: str(directory)}
         self.value: Any = None
         self._items: Sequence[Any] = ()
 
@@ -100,7 +102,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     monkeypatch.setattr(engine, "keep_events", keep_events)
     monkeypatch.setattr(command, "start", lambda _: object())
-    monkeypatch.setattr(command, "started", lambda _: Here())
+    monkeypatch.setattr(command, "started", lambda _: Here(tmp_path))
     return made
 
 

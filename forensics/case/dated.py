@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from forensics.case.layout import DAY_IN_PATH
 from forensics.case.read import Case
 from forensics.case.tables import BY_NAME, MANIFEST, TABLES, Table
-from forensics.case.write import TableWriter
+from forensics.case.write import Writer
 from parsers.schemas import documented
 
 NEVER = "__HIVE_DEFAULT_PARTITION__"
@@ -63,7 +63,7 @@ class _Days:
 
     def __init__(self, to: Path, table: Table) -> None:
         self._to, self._table = to, table
-        self._open: dict[str, TableWriter] = {}
+        self._open: dict[str, Writer] = {}
         self._done: list[DayFile] = []
 
     def add(self, rows: pa.Table, days: pa.ChunkedArray) -> None:
@@ -73,7 +73,7 @@ class _Days:
                 self._close(day)
         for day in present:
             if day not in self._open:
-                self._open[day] = TableWriter(self._part(day), rows.schema, ROWS)
+                self._open[day] = Writer(self._to, self._of(day), ROWS)
             self._open[day].add(rows.filter(pc.equal(days, day)))
 
     def end(self) -> list[DayFile]:
@@ -84,12 +84,13 @@ class _Days:
     def _close(self, day: str) -> None:
         with self._open.pop(day) as writer:
             pass
-        name = f"{_digest(self._part(day))[:32]}.parquet"
-        self._part(day).rename(self._to / name)
+        part = self._to / self._of(day).file
+        name = f"{_digest(part)[:32]}.parquet"
+        part.rename(self._to / name)
         self._done.append({"date": day, "file": name, "rows": writer.rows})
 
-    def _part(self, day: str) -> Path:
-        return self._to / f"{self._table.name}-{day}"
+    def _of(self, day: str) -> Table:
+        return Table(f"{self._table.name}-{day}", self._table.doc, self._table.schema.append(PLACE))
 
 
 def _of_rows(table: Table, rows: pa.Table, of_case: str, of_findings: pa.ChunkedArray, root: str) -> pa.ChunkedArray:

@@ -263,3 +263,28 @@ TABLES = (
     ),
 )
 BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}
+
+EXPORTED = (
+    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes")),
+    Table(
+        "partitions",
+        "How each partition stands at the end, and the verdict on it.",
+        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition")]),
+    ),
+    Table(
+        "places",
+        "What each finding says of each partition, a row for each range of offsets: nothing in it is nested but lists of brokers.",
+        pa.schema(
+            [
+                documented("finding", pa.int32(), "`number` of the finding"),
+                documented("id", pa.string(), "its id"),
+                *_told(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
+                *_told(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                documented("first_offset", pa.int64(), "first offset of the range; null where none is told"),
+                documented("end_offset", pa.int64(), "offset after its last; null where nobody knows how far it goes"),
+                *_told(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+            ]
+        ),
+    ),
+)
+"""What `--parquet` writes: flat where a case is not, and of what a report tells alone."""

@@ -25,7 +25,8 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
 from forensics.views.document import rules_digest
@@ -58,10 +59,7 @@ class Origin:
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
     """Raises Refused where a case cannot be, or something else is."""
-    place = directory.resolve()
-    for path in paths:
-        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
-            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
+    outside(directory, paths)
     if not os.path.lexists(directory):
         return
     if is_case(directory):
@@ -69,6 +67,14 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
             raise Refused(f"{directory}: there is a case already; --force replaces it")
     elif not directory.is_dir() or any(directory.iterdir()):
         raise Refused(f"{directory}: it is there, and no case")
+
+
+def outside(directory: Path, evidence: Iterable[str]) -> None:
+    """Raises Refused where it lies in the evidence."""
+    place = directory.resolve()
+    for path in evidence:
+        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
+            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
 
 
 @contextmanager
@@ -114,15 +120,13 @@ def write(
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
-        with TableWriter(to / BY_NAME[name].file, BY_NAME[name].schema) as writer:
+        with Writer(to, BY_NAME[name]) as writer:
             for some in rows:
-                writer.add(BY_NAME[name].stored(pa.Table.from_batches([some]) if isinstance(some, pa.RecordBatch) else some))
+                writer.add(some)
         tables[name] = writer.rows
 
     put("records", records)
     put("facts", [facts(told, identifier)])
-    put("sources", [_table("sources", map(_source, cluster.sources))])
-    put("brokers", [_table("brokers", (row for life in cluster.lives for row in _brokers(life)))])
     put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
@@ -131,11 +135,21 @@ def write(
             put(name, slices(column))
     judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
     found = conclude(verdicts(judged, partitions_of_end), cluster)
-    put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
-    put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
-    put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
+    for name, table in of_report(cluster, found.findings, found.incidents).items():
+        put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
     return found
+
+
+def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
+    """The tables by name that a report is made of, partitions aside."""
+    return {
+        "sources": _table("sources", map(_source, cluster.sources)),
+        "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
+        "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
+        "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
+        "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
+    }
 
 
 def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
@@ -156,17 +170,18 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
     }
 
 
-class TableWriter:
+class Writer:
     """Writes a table in row groups of so many rows, however the rows come."""
 
-    def __init__(self, path: Path, schema: pa.Schema, size: int | None = None) -> None:
-        self._out = pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True)
+    def __init__(self, directory: Path, table: Table, size: int | None = None) -> None:
+        self._table = table
+        self._out = pq.ParquetWriter(directory / table.file, table.schema, compression="zstd", write_page_checksum=True)
         self._size = size or ROWS
         self._pending: list[pa.Table] = []
         self._held = 0
         self.rows = 0
 
-    def __enter__(self) -> TableWriter:
+    def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -174,8 +189,8 @@ class TableWriter:
             self._flush()
         self._out.close()
 
-    def add(self, table: pa.Table) -> None:
-        """Rows of the schema."""
+    def add(self, rows: pa.Table | pa.RecordBatch) -> None:
+        table = self._table.stored(pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows)
         self.rows += table.num_rows
         while table.num_rows:
             some = table.slice(0, self._size - self._held)

@@ -15,7 +15,8 @@ import click
 from forensics.commands.analyze import LEVELS
 from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, log_patterns, reading_options, start, started
 from forensics.commands.found import InEvidence
-from forensics.commands.output import json_option, write_json
+from forensics.commands.help import Told
+from forensics.commands.output import console, json_option, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,7 +48,16 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     return pattern
 
 
-@click.command("audit")
+@click.command(
+    "audit",
+    cls=Told,
+    examples=(
+        ("Clusters by cluster=NAME in the paths, else by the cluster ids that files tell", "/archive --out tables"),
+        ("Clusters, days and brokers by directories", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
+        ("An incident bundle each", "bundles/ --layout '{cluster}/…' --out tables"),
+        ("In a nightly job", "/archive --out tables --fail-on critical --json summary.json"),
+    ),
+)
 @reading_options("ARCHIVE...")
 @click.option(
     "--out", required=True, metavar="TABLES", type=click.Path(path_type=Path), help="The directory of the tables; new, or an audit's."
@@ -65,7 +75,10 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
 @click.option("--force", is_flag=True, help="Forget what is in TABLES, and read everything anew.")
 @json_option("Write the summary as JSON; '-' is stdout, in place of the tables.")
 @click.option(
-    "--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe, or a cluster could not be judged."
+    "--fail-on",
+    type=click.Choice(LEVELS),
+    metavar="LEVEL",
+    help=f"Exit with 1 when a finding is at least this severe, or a cluster could not be judged: {', '.join(LEVELS)}.",
 )
 def command(
     paths: tuple[str, ...],
@@ -83,13 +96,7 @@ def command(
 
     Only what is new or changed since the last time is read; clusters with nothing new are not touched. TABLES holds for each cluster what
     a case holds, as Parquet by cluster and date, and every command takes it with --cluster NAME. What a run that was killed had not
-    committed does not count, and the next run does it again.
-
-    \b
-      kafka-forensics audit /archive --out tables
-      kafka-forensics audit s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables
-      kafka-forensics report tables
-      kafka-forensics report tables --cluster prod-eu
+    committed does not count, and the next run does it again. `report TABLES` shows all clusters again, `report TABLES --cluster NAME` one.
     """
     from forensics.case.archive import Archive, Settings
     from parsers.containers.storage import absolute, without_secrets
@@ -122,11 +129,9 @@ def told(
 
     found = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
     if json_file is None or not write_json(found.json(), json_file):
-        from rich.console import Console
-
         from forensics.views.clusters import show
 
-        show(found, Console(highlight=False))
+        show(found, console())
     worst = found.worst()
     if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
         raise click.exceptions.Exit(1)
@@ -145,6 +150,7 @@ def _run(
     for wave in _waves(candidates):
         with progress.stage("Starting Spark"):
             session = started(starting)
+        progress.watch(session)
         read += _read(session, archive, wave, progress)
     to_judge = archive.to_judge()
     if not archive.named:
@@ -153,6 +159,7 @@ def _run(
     if to_judge:
         with progress.stage("Starting Spark"):
             session = started(starting or start(master))
+        progress.watch(session)
         failed = _judge(session, archive, to_judge, options, progress)
     else:
         archive.put({})
@@ -190,7 +197,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
     if not units:
         return []
     kept, group = archive.directory / KEPT, archive.layout.group
-    with progress.stage(f"Reading {sum(u.size for u in units) / 1e6:.0f} MB of evidence"):
+    with progress.stage("Reading what is new"):
         events = keep_events(session, units, log_patterns(), group, kept)
         if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
             raise Unusable(

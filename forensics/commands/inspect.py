@@ -15,7 +15,8 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
-from forensics.commands.output import json_option, write_json
+from forensics.commands.help import Told
+from forensics.commands.output import console, json_option, write_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
-@click.command("inspect")
+@click.command(
+    "inspect",
+    cls=Told,
+    examples=(
+        ("What there is, and what to collect next", "incident.tar.gz"),
+        ("Whether logs in a layout of one's own are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
+    ),
+)
 @evidence_options
 @json_option("Write the inventory as JSON; '-' is stdout.")
 def command(
@@ -45,11 +53,10 @@ def command(
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
         if write_json(text, json_file):
             return
-    from rich.console import Console
+    from forensics.views.terminal import put, rendered
 
-    console = Console(highlight=False)
-    for part in _parts(report):
-        console.print(part)
+    out = console()
+    put(out, rendered(out, _parts(report)))
 
 
 def _covered(days: Collection[date]) -> str | None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +22,7 @@ from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import timestamp
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
+from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean, lost_line
 from forensics.views.version import version
 from spark.cluster.facts import Cluster
@@ -103,8 +103,7 @@ class Clusters:
 
 
 def show(clusters: Clusters, console: Console) -> None:
-    for part in _parts(clusters):
-        console.print(part)
+    put(console, rendered(console, _parts(clusters)))
 
 
 def _parts(clusters: Clusters) -> Iterator[RenderableType]:
@@ -120,19 +119,21 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
             yield Text(title, style="bold")
         for name in told[:TOLD]:
             lines = clusters.found[name][key]
-            more = [f"and {len(lines) - LINES} lines more: report --cluster tells them"] if len(lines) > LINES else []
-            yield Padding(Text(clean("\n".join((name, *(f"  - {line}" for line in (*lines[:LINES], *more)))))), (0, 0, 0, 2))
+            yield Text(f"  {clean(name)}")
+            yield from (hung("    - ", Text(clean(line))) for line in lines[:LINES])
+            if len(lines) > LINES:
+                yield Text(f"    and {len(lines) - LINES} more; report --cluster tells them")
         if len(told) > TOLD:
-            yield Padding(Text(f"and of {len(told) - TOLD} clusters more; --json has all"), (0, 0, 0, 2))
+            yield Text(f"  and of {len(told) - TOLD} clusters more; --json has all")
         if told:
             yield Text()
     troubles = list(_troubles(clusters))
     if troubles:
         yield Text("Problems", style="bold")
         for line in troubles[:LISTED]:
-            yield Padding(Text(clean(f"- {line}")), (0, 0, 0, 2))
+            yield hung("  - ", Text(clean(line)))
         if len(troubles) > LISTED:
-            yield Padding(Text(f"and of {len(troubles) - LISTED} clusters more; --json has all"), (0, 0, 0, 2))
+            yield Text(f"  and of {len(troubles) - LISTED} clusters more; --json has all")
         yield Text()
     for remark in clusters.remarks:
         yield Text(clean(remark), style="dim")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -149,6 +149,11 @@ class Report:
 
     def json(self) -> str:
         return dumped(self.document()) + "\n"
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The file."""
+    yield report.json()
 
 
 LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")

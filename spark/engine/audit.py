@@ -113,17 +113,19 @@ def keep_records(
     session: SparkSession, units: list[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str], group: Group, directory: Path
 ) -> list[Row]:
     """The same of the records of the logs, of which `kinds` has the kinds."""
-    from spark.engine.source import balance, decode, encode
+    from spark.engine.session import directory as own_directory
+    from spark.engine.source import balance, planned, write_plan
 
     context = session.sparkContext
-    splits = [encode(split) for split in balance(units, tasks(session, sum(unit.size for unit in units)))]
+    plan = write_plan(balance(units, tasks(session, sum(unit.size for unit in units))), own_directory(session))
+    splits = plan.read_text("utf-8").splitlines()
     known = context.broadcast(kinds)
 
     def apply(split: str) -> list[Row]:
         layouts = [compiled(pattern) for pattern in log_patterns]
         rows = (
             row
-            for unit in decode(split)
+            for unit in planned(split, plan)
             for member, stream, _ in read_unit(unit)
             if stream is not None and member.path in known.value
             for row in records(stream, member, known.value[member.path], layouts)

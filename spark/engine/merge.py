@@ -316,18 +316,21 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     """Rows of the merger's schema, each record of several copies of a log once, in no order."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from spark.engine.source import balance
+    from spark.engine.session import directory
+    from spark.engine.source import balance, planned, write_plan
 
     ways = tasks(session, sum(unit.size for unit in units))
-    splits = balance(list(units), ways)
+    plan = write_plan(balance(list(units), ways), directory(session))
     wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), wanted)
+            for line in batch.column("line").to_pylist():
+                yield from batches(merger.rows(planned(line, plan)), wanted)
 
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    splits = [(line,) for line in plan.read_text("utf-8").splitlines()]
+    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "line string")
+    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
     return once(found, merger, ways)
 
 

@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 from parsers.containers.units import Unit
 from parsers.pieces import events
 from parsers.schemas import EVENTS
+from spark.engine.progress import Meter, announce
 
 NAME = "kafka-evidence"
 
@@ -47,7 +48,7 @@ class EvidenceReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Split)
-        for unit in decode(partition.line):
+        for unit in planned(partition.line, Path(self._plan)):
             yield from events(unit, self._log_patterns)
 
 
@@ -86,7 +87,16 @@ def write_plan(splits: list[list[Unit]], directory: Path) -> Path:
     handle, name = tempfile.mkstemp(prefix="plan-", dir=directory)
     with open(handle, "w", encoding="utf-8") as file:
         file.writelines(f"{encode(split)}\n" for split in splits)
+    announce(Path(name), sum(unit.size for split in splits for unit in split))
     return Path(name)
+
+
+def planned(line: str, plan: Path) -> Iterator[Unit]:
+    """The units of a line of a plan, one after another as they are read, which the driver hears of."""
+    with Meter(plan) as meter:
+        for unit in decode(line):
+            with meter.of(unit):
+                yield unit
 
 
 def encode(split: Iterable[Unit]) -> str:
