@@ -58,6 +58,7 @@ def cli() -> None:
       kafka-forensics analyze incident.tar.gz
       kafka-forensics analyze broker-1/ broker-2/ broker-3/ --json report.json
       kafka-forensics analyze incident.tar.gz --case incident.case
+      kafka-forensics audit /archive-of-many-clusters --out tables
 
     What needs no evidence: `rules` says what is looked for and what it means, `patterns` which log lines are understood. Every command has
     examples: kafka-forensics analyze --help.

@@ -329,6 +329,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
     archive = Path(run.archive)
     for _, path, text in (*days("eu", lossy()), *days("us", quiet())):
         put(archive, path, text)
+    (archive / "cluster=us" / "server.log").symlink_to("/nowhere")
     put(archive, "cluster=dead/broker-1.tar.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
     put(archive, "cluster=us/date=2026-11-21/broker-1/logs/server.log.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
     done = run(tmp_path / "out")
@@ -336,7 +337,7 @@ def test_what_cannot_be_judged_is_named_and_the_rest_goes_on(run: Run, tmp_path:
     assert done.returncode == 0
     assert "1 could NOT BE JUDGED" in said
     assert "dead: Nothing of Kafka's was found in it" in said
-    assert "us: 1 source with problems" in said
+    assert "us: 2 sources with problems" in said
     assert all(len(line) <= 80 for line in done.stdout.splitlines())
     from forensics.case import whole
 
@@ -411,8 +412,12 @@ def test_objects_that_are_uploaded_again_are_not_read_again(run: Run, tmp_path: 
     run(tmp_path / "out", archive=uri)
     assert (run.read, tables(tmp_path / "out")) == ([], before)
     objects.put(f"audit/{path}", text.encode() + b"more\n")
+    objects.put("audit/cluster=eu/torn.gz", b"\x1f\x8b\x08" + b"rubbish" * 50)
     run(tmp_path / "out", archive=uri)
-    assert run.read == [path]
+    assert set(run.read) == {path, "cluster=eu/torn.gz"}
+    for read in (["cluster=eu/torn.gz"], []):
+        run(tmp_path / "out", archive=uri)
+        assert run.read == read
 
 
 # which cluster

@@ -48,6 +48,7 @@ FILES = pa.schema(
         ("stamp", pa.string()),
         ("sure", pa.bool_()),
         ("sha256", pa.string()),
+        ("tries", pa.int32()),
         (
             "sources",
             pa.list_(
@@ -65,8 +66,10 @@ FILES = pa.schema(
         ),
     ]
 )
-"""Of each file of the archive: size and modification time, whether these can be trusted to change with it, digest, and of each source in it
-what it said of itself and where its rows are kept."""
+"""Of each file of the archive: size and modification time, whether these can be trusted to change with it, digest, how often it was read as it
+is, and of each source in it what it said of itself and where its rows are kept."""
+TRIES = 2
+"""How often what a store had trouble with is read."""
 
 
 @dataclass(frozen=True)
@@ -203,11 +206,10 @@ class Archive:
             known = self.known.get(path)
             sha256 = digests[path]
             # when a file of this machine was modified is evidence itself; of an object it is when that was uploaded
-            if known is None or sha256 is None or known["sha256"] != sha256 or _to_retry(known, group):
-                same = False
-            else:
-                same = known["stamp"] == group.stamp or _remote(group)
-            told = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256}
+            as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
+            tries = known["tries"] if known is not None and as_before else 0
+            same = known is not None and as_before and not _to_retry(known, group)
+            told = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
             self.known[path] = {**told, "sources": known["sources"] if same and known is not None else []}
             for of, leaf in () if same else group.at:
                 chosen[of.path].append(leaf)
@@ -386,8 +388,8 @@ def _files_of(source: str) -> Iterator[str]:
 
 
 def _to_retry(known: Row, group: Group) -> bool:
-    """What a store did not give, it may give the next time."""
-    return _remote(group) and any(s["problem"] for s in known["sources"])
+    """What a store did not give, it may give the next time; what is damaged stays so."""
+    return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
 
 
 def _remote(group: Group) -> bool:
