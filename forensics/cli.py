@@ -17,7 +17,8 @@ from forensics.views.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
-    "report": "Tell what a case holds that analyze has kept.",
+    "report": "Tell what a case holds that analyze has kept, or all clusters of an audit.",
+    "audit": "Judge an archive of many clusters and days; only what is new is read.",
     "inspect": "Say what was collected, and what is missing.",
     "timeline": "Tell one partition's story, a lane for each broker.",
     "merge": "Print the log lines of all brokers in one order of time.",
@@ -57,6 +58,7 @@ def cli() -> None:
       kafka-forensics analyze incident.tar.gz
       kafka-forensics analyze broker-1/ broker-2/ broker-3/ --json report.json
       kafka-forensics analyze incident.tar.gz --case incident.case
+      kafka-forensics audit /archive-of-many-clusters --out tables
 
     What needs no evidence: `rules` says what is looked for and what it means, `patterns` which log lines are understood. Every command has
     examples: kafka-forensics analyze --help.

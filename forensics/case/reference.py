@@ -21,7 +21,7 @@ GROUP BY topic ORDER BY topic""",
 FROM 'incident.case/findings.parquet' f JOIN 'incident.case/quotes.parquet' q ON q.finding = f.number
 WHERE f.severity = 'critical' ORDER BY f.number, q.number""",
     """SELECT time, epoch, broker, text FROM 'incident.case/steps.parquet'
-WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY cluster, generation, number""",
+WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY incarnation, generation, number""",
 )
 POLARS = """import polars as pl
 
@@ -58,6 +58,9 @@ compares files of evidence, and takes no case. `merge` needs every log line: `re
 `{MANIFEST}` holds the schema's version (`{SCHEMA}`), the tool's version, command and rules' digest, the paths of the evidence and the
 directory they share (`root`, left out of all paths), the options the evidence was read with, the verdict, and how many rows each table has.
 A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2.
+
+[Audits](audit.md) keep the same tables of many clusters, by `cluster` and `date`, with a row's place in the order they have here (`place`).
+What is called `incarnation` tells clusters apart that followed each other on the same brokers.
 
 Times are UTC, without a zone in the type, after correction of zone and skew, unless a column says otherwise. This page is printed by
 `python -m forensics.case.reference`, and `tests/test_case.py` holds it to the schemas.

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
 from forensics.cluster.broker_states import spans
 from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
@@ -116,9 +116,9 @@ def write(
     identifier: Identifier,
     partitions: Iterable[pa.RecordBatch],
     records: Iterable[pa.RecordBatch],
-) -> None:
-    """Writes all tables into a directory. `told`: the events that were gathered; `partitions`: rows of judge.ROW, those of a partition
-    together; `records`: rows of spark.engine.merge.KEPT in their order."""
+) -> Conclusion:
+    """Writes all tables into a directory, and gives what was found. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
+    those of a partition together; `records`: rows of spark.engine.merge.KEPT in their order."""
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
@@ -135,11 +135,13 @@ def write(
         put("judged", slices("finding"))
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
-    found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
+    judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
+    found = conclude(verdicts(judged, partitions_of_end), cluster)
     put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return found
 
 
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
@@ -172,11 +174,12 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
 
 
 class Writer:
-    """Writes a table in row groups of ROWS rows, however the rows come."""
+    """Writes a table in row groups of so many rows, however the rows come."""
 
-    def __init__(self, directory: Path, table: Table) -> None:
-        self.schema = table.schema
-        self._out = pq.ParquetWriter(directory / table.file, self.schema, compression="zstd", write_page_checksum=True)
+    def __init__(self, directory: Path, table: Table, size: int | None = None) -> None:
+        self._table = table
+        self._out = pq.ParquetWriter(directory / table.file, table.schema, compression="zstd", write_page_checksum=True)
+        self._size = size or ROWS
         self._pending: list[pa.Table] = []
         self._held = 0
         self.rows = 0
@@ -190,25 +193,25 @@ class Writer:
         self._out.close()
 
     def add(self, rows: pa.Table | pa.RecordBatch) -> None:
-        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-        table = table.select(self.schema.names).cast(self.schema)
+        table = self._table.stored(pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows)
         self.rows += table.num_rows
         while table.num_rows:
-            some = table.slice(0, ROWS - self._held)
+            some = table.slice(0, self._size - self._held)
             self._pending.append(some)
             self._held += some.num_rows
             table = table.slice(some.num_rows)
-            if self._held == ROWS:
+            if self._held == self._size:
                 self._flush()
 
     def _flush(self) -> None:
         if self._held:
-            self._out.write_table(pa.concat_tables(self._pending).combine_chunks(), row_group_size=ROWS)
+            self._out.write_table(pa.concat_tables(self._pending).combine_chunks(), row_group_size=self._size)
         self._pending, self._held = [], 0
 
 
 def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=BY_NAME[name].schema)
+    told = [{INCARNATION: row.get("cluster"), **row} for row in rows]
+    return pa.Table.from_pylist(told, schema=BY_NAME[name].schema)
 
 
 def facts(told: pa.Table, identifier: Identifier) -> pa.Table:

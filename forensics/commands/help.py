@@ -26,7 +26,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "--force",
         "--out",
     ),
-    "How the evidence is read": ("--timezone", "--clock-offset", "--log-pattern", "--memory", "--master"),
+    "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--memory", "--master"),
 }
 """What is under none of them is among the other options."""
 OTHERS = "Other options"

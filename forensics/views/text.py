@@ -175,7 +175,7 @@ def _impact(report: Report) -> Iterator[RenderableType]:
     """What is lost, what is broken now, and what must not be touched."""
     rows = lost(report.findings)
     if rows:
-        told = [_lost(row) for row in rows[:LISTED]]
+        told = [lost_line(row) for row in rows[:LISTED]]
         if len(rows) > LISTED:
             told.append(f"and {len(rows) - LISTED} topics more; --json has all")
         yield Text("Lost, by topic", style="bold")
@@ -195,7 +195,7 @@ def _item(words: str) -> RenderableType:
     return hung("  - ", Text(clean(words)))
 
 
-def _lost(row: Lost) -> str:
+def lost_line(row: Lost) -> str:
     doubt = row.confidence == "possible"
     cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
     kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
@@ -330,7 +330,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     told = [
         f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
     ]
-    told += [f"{_kind_of(row)}: {_lost(row)}." for row in lost(report.findings)[:COPIED]]
+    told += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         told.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
     told += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]

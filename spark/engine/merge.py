@@ -201,9 +201,10 @@ class Merger:
         for member, stream, _ in read_unit(unit):
             kind = self.kinds.get(member.path)
             if stream is not None and kind is not None:
-                yield from self._of_file(records(stream, member, kind, layouts, stated=self.stated))
+                yield from self.placed(records(stream, member, kind, layouts, stated=self.stated))
 
-    def _of_file(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def placed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Rows of RECORDS, those of each source in its own order, as rows of the schema."""
         sources: dict[str, _Place] = {}
         for row in rows:
             source = row["source"]
@@ -314,8 +315,6 @@ def _touching(logs: Iterable[Source]) -> Iterator[str]:
 
 def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
     """Rows of the merger's schema, each record of several copies of a log once, in no order."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
     from spark.engine.progress import announced, metered
@@ -336,6 +335,14 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     splits = [(pickle.dumps(split),) for split in balance(list(units), ways)]
     given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "split binary")
     found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    return once(found, merger, ways)
+
+
+def once(found: DataFrame, merger: Merger, ways: int) -> DataFrame:
+    """Of rows of the merger's schema each record of several copies of a log once."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")
