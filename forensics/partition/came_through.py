@@ -21,7 +21,8 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     start = next((s for s in replica.leader_starts if s.event in term.evidence), None) if replica is not None else None
     if replica is None or start is None:
         return False
-    if knew(start.event) and any(t.epoch == start.event.previous_leader_epoch for t in timeline.terms):
+    known = start.event.previous_leader_epoch
+    if knew(start.event) and known != term.epoch and any(t.epoch == known for t in timeline.terms):
         return True  # of one without a leader it may have heard as it had just been started
     before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in TAKES_PART and e.writer == term.leader]
     if not before or not tells_logs(term.leader, cluster):

@@ -260,7 +260,8 @@ def _by_commitment(whole: Range, removal: Removal, removals: Sequence[Removal], 
         reached = reached_by_isr(s.term, s.timeline)
         marks = [hw, (reached, before.event) if reached is not None else None]
         held_all = s.term.leader in (*before.isr, *before.eligible) and s.whole and not s.once_had(whole.start)
-        above = NeverCommitted(s.clean) if held_all and s.clean is not None else None
+        dated = removal.epoch is not None  # else they may have been gone before this term
+        above = NeverCommitted(s.clean) if held_all and dated and s.clean is not None else None
     safe, by = max((mark for mark in marks if mark is not None), key=lambda mark: mark[0], default=(0, None))
     if by is None or safe <= whole.start:
         return [(whole, above, hw)]

@@ -18,6 +18,7 @@ from forensics.model import Finding, brokers_named, moment
 from forensics.partition.before_epochs import cut_after
 from forensics.partition.came_through import came_through, knew
 from forensics.partition.elections import elections
+from forensics.partition.handovers import obeyed
 from forensics.partition.inheritance import inherited
 from forensics.partition.loss import Loss, losses
 from forensics.partition.remembered import last_kept
@@ -106,7 +107,7 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
-    yield from _of_ends(timeline, lost)
+    yield from _of_ends(timeline, lost, cluster)
     yield from _of_cuts(timeline, lost)
     yield from _of_marks(timeline)
 
@@ -190,13 +191,13 @@ def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
     return False
 
 
-def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
+def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss], cluster: Cluster) -> Iterator[str]:
     """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
     told = {loss.term.order for loss in lost}
     for before, term in pairwise(timeline.terms):
         if term.leader == before.leader or term.order in told:
             continue
-        end = _end_after(before, term, timeline)
+        end = _end_after(before, term, timeline, cluster)
         if end is None:
             yield (
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
@@ -225,8 +226,9 @@ def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
     return said is None or said.event != "become-refused" or said.reason != "leader-unavailable"  # of a leader that is not there it is none
 
 
-def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
-    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk."""
+def _end_after(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
+    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk. One that
+    came back tells at its load how far its log had reached; a cut tells where it was left to end."""
     replica = timeline.replicas.get(before.leader)
     if replica is not None:
         followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
@@ -234,7 +236,9 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | N
             return followed
         led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
         own = replica.events[led[-1] + 1 if led else 0 :]
-        later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
+        lived = obeyed(before, term, timeline, cluster) is not None
+        ends = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
+        later = (o for o in ends if lived or o.event.event != "truncation")
         if (first := next((o for o in later if o.event in own), None)) is not None:
             return first.offset
     disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
@@ -258,7 +262,8 @@ def _of_cuts(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]
             own = timeline.has_epochs or (
                 not recorded and any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
             )
-            if removal not in told and later and not had and own:
+            undated = removal.epoch is None and not later and any(t.leader == removal.broker for t in timeline.terms)
+            if removal not in told and (undated or (later and not had and own)):
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 
 

@@ -63,7 +63,7 @@ class Incarnations:
 
     def of_id(self, cluster_id: str | None) -> int:
         """The cluster of a file that names its id; the last where it names none."""
-        return self.ids.index(cluster_id) if cluster_id in self.ids else self.last
+        return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
 
 
 @dataclass
