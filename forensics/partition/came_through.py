@@ -24,16 +24,22 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     known = start.event.previous_leader_epoch
     if knew(start.event) and known != term.epoch and any(t.epoch == known for t in timeline.terms):
         return True  # of one without a leader it may have heard as it had just been started
-    before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in TAKES_PART and e.writer == term.leader]
+    before = [e for e in replica.events[: replica.events.index(start.event)] if e.writer == term.leader and _takes_part(e, timeline)]
     if not before or not tells_logs(term.leader, cluster):
         return False
     if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
         return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
     lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
     lived_on = not lives or _within(lives[-1], before[-1])
-    if lived_on:
-        return start.event.previous_leader_epoch is None  # else it was started anew, and the line of that is not there
+    if lived_on:  # or it was started anew, and the line of that is not there
+        given_up = term.before is not None and term.before.leader == -1
+        return start.event.previous_leader_epoch is None and not given_up
     return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+
+
+def _takes_part(event: Event, timeline: PartitionTimeline) -> bool:
+    """In a term: of an epoch without a leader it may have heard as it had just been started."""
+    return event.event in TAKES_PART and (event.leader_epoch is None or any(t.epoch == event.leader_epoch for t in timeline.terms))
 
 
 def knew(start: Event) -> bool:

@@ -27,6 +27,7 @@ from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
+from spark.cluster.presence import DETECTION
 from spark.partition.continuity import Gap, between
 from spark.partition.replicas import EXACT, Observation
 from spark.partition.states import State
@@ -236,13 +237,23 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
             return followed
         led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
         own = replica.events[led[-1] + 1 if led else 0 :]
-        lived = obeyed(before, term, timeline, cluster) is not None
-        ends = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
-        later = (o for o in ends if lived or o.event.event != "truncation")
-        if (first := next((o for o in later if o.event in own), None)) is not None:
+        later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
+        first = next((o for o in later if o.event in own), None)
+        if first is not None and (first.event.event != "truncation" or _lived_on(before, term, timeline, cluster)):
             return first.offset
+        if first is not None:
+            return None
     disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
     return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
+
+
+def _lived_on(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The deposed leader's process went on until it followed, by its own lines and by what others tell of it."""
+    woke = obeyed(before, term, timeline, cluster)
+    if woke is None or woke.at is None or term.at is None:
+        return False
+    since = max(before.at or datetime.min, term.at - DETECTION)
+    return not cluster.presence(before.leader).moved(since, woke.at)
 
 
 def _after(observed: Observation, term: Term) -> bool:
