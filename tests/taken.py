@@ -260,8 +260,13 @@ class Judged(NamedTuple):
     """Up to when each verdict holds."""
     lost_at: Mapping[str, datetime]
     """When records were lost, or may have been."""
+    gone: Mapping[str, range]
+    """What a verdict says to be gone at least, where the finding it rests on leaves open how far it went."""
     loss: str
     summary: str
+
+
+AT_LEAST = re.compile(r"offsets (\d+)\.\.(\d+) at least")
 
 
 def judged(told: Report) -> Judged:
@@ -270,7 +275,9 @@ def judged(told: Report) -> Judged:
     until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
-    return Judged(claims(told.findings), verdicts, since, until, lost_at, loss_of(*told.judged), summary(*told.judged))
+    least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
+    sure = {name: range(int(found[1]), int(found[2]) + 1) for name, found in least.items() if verdicts[name] == LOST}
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, loss_of(*told.judged), summary(*told.judged))
 
 
 Violation = tuple[str, str]
@@ -341,6 +348,8 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
         of_records = c.kind in OF_RECORDS
         same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
         best = max((o.confidence for o in same), default=-1)
+        if c.kind == "data-loss" and c.offsets and c.offsets <= {*whole.gone.get(c.place, ())}:
+            continue  # the verdict of the whole says no less
         if c.confidence > max(best, 0):
             instead = CONFIDENCES[best] if best >= 0 else "nothing"
             yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"

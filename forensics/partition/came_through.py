@@ -33,7 +33,9 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     lived_on = not lives or _within(lives[-1], before[-1])
     if lived_on:  # or it was started anew, and the line of that is not there
         given_up = term.before is not None and term.before.leader == -1
-        return start.event.previous_leader_epoch is None and not given_up
+        since = replica.events[replica.events.index(before[-1]) : replica.events.index(start.event)]
+        loaded = any(load.offset and load.event in since for load in replica.loads)
+        return start.event.previous_leader_epoch is None and not given_up and not loaded
     return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
 
 

@@ -161,7 +161,7 @@ def _told(pieces: Sequence[Piece], s: Succession) -> list[Loss]:
             why, weighed = excuse(part, longest.exact, never, s)
             weighed = weighed or cause not in (*_TAILS, "unclean-election")
         involved = removals if cause != "hw-truncation" or s.cut is None or s.cut in removals else (*removals, s.cut)
-        grade = _grade(longest, bounded, s)
+        grade = _grade(longest, s)
         if cause == "inherited-log" and not s.tells_start:
             commitment, grade = None, "possible"  # the leader may have brought them, too
         if first.seen:
@@ -300,11 +300,11 @@ def _brought_again(part: Range, s: Succession) -> bool:
     return any(t.leader in kept for t in s.timeline.terms if t.order > s.term.order)
 
 
-def _grade(removal: Removal, bounded: bool, s: Succession) -> Measured | Unsure:
-    """An open end bounds nothing: up to where the log was seen it is all gone."""
+def _grade(removal: Removal, s: Succession) -> Measured | Unsure:
+    """Up to where the log was seen it is all gone, whether it ended there or went on."""
     if _grown_since(removal, s) or s.timeline.mixed is not None:
         return "possible"
-    if s.perhaps_unclean or not (removal.exact or not bounded) or s.term.at_most is None:
+    if s.perhaps_unclean or s.term.at_most is None:
         return "probable"
     return Measured(removal, s.term)
 

@@ -56,7 +56,9 @@ def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
         return None
     epoch, under, at = removal.epoch, removal.under_epoch, removal.at
     led = [(t.epoch, t.at) for t in timeline.terms if t.leader == removal.broker]
-    joined = [(s.leader_epoch, s.at) for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
+    joined = [
+        (s.leader_epoch, s.at) for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr
+    ]
     kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
     known = [e for e, begun in (*led, *joined) if (e < under if under is not None else not_after(begun, at))]
     return max((e for e in (*known, kept) if e is not None and epoch < e and (under is None or e < under)), default=epoch)

@@ -77,7 +77,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
         return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
-    if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
+    if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL and not _copied_again(f, timeline)), None):
         return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
     if reason := next(_unproven(timeline, cluster, known, lost), None):
         return told(UNKNOWN, reason)
@@ -91,6 +91,12 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
 def _ranges(findings: Sequence[Finding]) -> str:
     return "offsets " + ", ".join(dict.fromkeys(str(r) for f in findings for r in f.offsets))
+
+
+def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
+    """A replica threw away what the leader it followed had begun with."""
+    end = finding.offsets[0].end if finding.kind == "truncate-to-start" else None
+    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
 
 
 def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
@@ -117,7 +123,9 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Clust
     """Terms that begin or go on in the evidence, and what came before or after does not. A log that was brought from another cluster has
     that cluster's epochs in it, and so have those that copy it."""
     first = timeline.terms[0] if timeline.terms else None
-    if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
+    if first is not None and known[0].leader_epoch < first.epoch:
+        yield f"leader epoch {first.epoch} began in the evidence, and how the last leader before it ended is not in evidence; older logs would tell"
+    elif first is not None and first.epoch > 0 and first.leader in timeline.replicas:
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
