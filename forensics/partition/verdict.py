@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from forensics.model import Finding, brokers_named, moment
 from forensics.partition.before_epochs import cut_after
-from forensics.partition.came_through import came_through, knew
+from forensics.partition.came_through import came_through, elected_again, knew
 from forensics.partition.elections import elections
 from forensics.partition.handovers import obeyed
 from forensics.partition.inheritance import inherited
@@ -180,7 +180,8 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
 def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
-        same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        alike = before.leader == term.leader and (term.before is None or term.before.leader == term.leader)
+        same = alike and not term.restart and not elected_again(term)
         leads_on = same and (
             term is not timeline.terms[-1] or Succession(term, timeline, cluster).tells_start
         )  # or it did not live to hear of it
