@@ -8,7 +8,7 @@ No event of a statement is a dict on its way, but where the statement computes i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -79,6 +79,11 @@ class _Said:
                 yield place, {**row, **_constant(self.pattern)}
 
 
+def _columns(rows: Sequence[Row]) -> dict[str, pa.Array]:
+    """What rows say, by column."""
+    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in _SAID & set().union(*rows)}
+
+
 def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     """The values of a column from the text of its groups, as `column` makes one of one."""
     kind = EVENTS.field(name).type
@@ -102,7 +107,7 @@ class Columns:
         self._common: list[tuple[Any, ...]] = []
         self._contexts: list[Mapping[str, Any]] = []
         self._said: dict[str, _Said] = {}
-        self._rows: list[tuple[int, Row]] = []
+        self._made: dict[str, tuple[list[int], list[Row]]] = {}
         self._problems: dict[int, Row] = {}
         self._shown: list[str] = []
         self._characters = 0
@@ -125,17 +130,29 @@ class Columns:
         self._shown.append(shown)
         self._characters += len(shown)
 
+    def add_rows(self, rows: Iterable[Row], common: tuple[Any, ...]) -> None:
+        """The events that a statement computes (Pattern.events); a row may tell another event or text than the line's."""
+        line, byte, _, clock, event, name, _, text, near = common
+        for row in rows:
+            shown = row.get("text", text)
+            self._add(row, name, (line, byte, row["time"], clock, row.get("event", event), name, row["level"], shown, near), shown)
+
     def add_row(self, row: Row) -> None:
         """An event, or a problem, that was read by itself."""
-        place = len(self._common)
         if row["event"] == "problem":
-            self._problems[place] = row
-        else:
-            self._rows.append((place, row))
-        self._common.append(tuple([row.get(name) for name in _COMMON]))
+            self._problems[len(self._common)] = row
+        self._add(row, row.get("pattern", ""), tuple([row.get(name) for name in _COMMON]), row.get("text") or "")
+
+    def _add(self, row: Row, name: str, common: tuple[Any, ...], text: str) -> None:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = ([], [])
+        made[0].append(len(self._common))
+        made[1].append(row)
+        self._common.append(common)
         self._contexts.append(_NOTHING)
         self._shown.append("")
-        self._characters += len(row.get("text") or "")
+        self._characters += len(text)
 
     def flush(self) -> Iterator[Row | pa.RecordBatch]:
         """What was added since, problems as rows between the batches."""
@@ -183,15 +200,14 @@ class Columns:
             try:
                 parts.append((said.places, said.columns()))
             except ValueError:  # a number that fits no column
+                rows = []
                 for place, row in said.rows():
                     if isinstance(row, ValueError):
                         self._problems[place] = self._out_of_range(place, row)
-                    else:
-                        self._rows.append((place, row))
-        rows = [row for _, row in self._rows]
-        names = _SAID & set().union(*rows)
-        parts.append(([place for place, _ in self._rows], {n: pa.array([row.get(n) for row in rows], EVENTS.field(n).type) for n in names}))
-        parts.append((list(self._problems), {}))
+                        row = {}
+                    rows.append(row)
+                parts.append((said.places, _columns(rows)))
+        parts += [(places, _columns(rows)) for places, rows in self._made.values()]
         order = [0] * len(self._common)
         for rank, place in enumerate(place for places, _ in parts for place in places):
             order[place] = rank

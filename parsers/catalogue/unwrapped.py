@@ -26,8 +26,6 @@ _WITNESSES, _SURE = 300, 3
 class Unwrapped(Reading):
     """The walk through what one writer's lines hold."""
 
-    direct = False
-
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
         self.lines: list[Line] = []
@@ -88,9 +86,18 @@ class Unwrapped(Reading):
             return finer(time, time_of(self._at(seen.begin))), clock
         return time, clock
 
+    def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
+        at = self._at(begin)
+        if time is not None and self.seconds and len(self.differences) >= _SURE:
+            time = finer(time, time_of(at))
+        return at.line, at.byte, time, self._between(begin, end)
+
     def _raw(self, seen: Seen) -> str:
-        first = bisect_right(self.starts, seen.begin) - 1
-        after = max(bisect_left(self.starts, seen.end), first + 1)
+        return self._between(seen.begin, seen.end)
+
+    def _between(self, begin: int, end: int) -> str:
+        first = bisect_right(self.starts, begin) - 1
+        after = max(bisect_left(self.starts, end), first + 1)
         return text_of(b"\n".join([line.raw for line in self.lines[first:after]]))[:MAX_TEXT]
 
     def _byte_at(self, at: int) -> int:

@@ -47,8 +47,14 @@ def _with_policy(row: Row) -> Iterator[Row]:
     properties = row["_groups"]["_properties"]
     if properties is not None:
         row["key"] = CLEANUP_POLICY
-        row["value"] = next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
+        row["value"] = _policy(properties)
     yield row
+
+
+@lru_cache(maxsize=1 << 10)
+def _policy(properties: str) -> str | None:
+    """Logs of one topic have the same settings."""
+    return next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
 
 
 def log_start_moved(row: Row) -> Iterator[Row]:
