@@ -54,13 +54,16 @@ class Outer:
 
     def next(self) -> tuple[bytes, int, int] | None:
         """The next line without its line feed, its number and its first byte; None at the end."""
-        end = self._data.find(b"\n", self._at)
+        at, number, byte = self._at, self.line, self.byte
+        end = self._data.find(b"\n", at)
+        if end >= 0:
+            self._at, self.line, self.byte = end + 1, number + 1, byte + end + 1 - at
+            return self._data[at:end], number, byte
         while end < 0 and len(self._data) - self._at < MAX_LOG_LINE:
             searched = len(self._data) - self._at
             if not self._more():
                 break
             end = self._data.find(b"\n", searched)
-        number, byte = self.line, self.byte
         if end < 0:
             return self._last(number, byte)
         text = self._data[self._at : end]
@@ -121,6 +124,13 @@ class Outer:
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file begins that PowerShell's `>` wrote."""
+
+
+def decoded(data: bytes) -> str:
+    """The text of a small file, UTF-16 with its mark or UTF-8."""
+    if data.startswith(UTF16):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 class Decoded(io.RawIOBase):

@@ -105,7 +105,10 @@ class LogFile(Reading):
         """Events of what follows `offset`: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
         for line in self.unwrapper.lines(outer):
-            yield from self.writers.of(line).add(line, WRAPPED // max(4, len(self.writers.named)))
+            reading = self.writers.of(line)
+            reading.add(line)
+            if reading.size >= WRAPPED // max(4, len(self.writers.named)):
+                yield from reading.flush()
         for reading in self.writers:
             yield from reading.flush(last=True)
         for reading in self.writers.named.values():

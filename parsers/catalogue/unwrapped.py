@@ -35,13 +35,11 @@ class Unwrapped(Reading):
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, line: Line, limit: int) -> Iterator[Told]:
-        """Events of the lines so far, once there are `limit` bytes of them."""
+    def add(self, line: Line) -> None:
+        """Keeps a line until `flush`."""
         self.lines.append(line)
         self.size += len(line.text) + 1
         self.count += 1
-        if self.size >= limit:
-            yield from self.flush()
 
     def flush(self, *, last: bool = False) -> Iterator[Told]:
         """Events of the lines kept; unless these are the last, the last record waits for what follows."""

@@ -7,6 +7,7 @@ takes from its checkpoint. Not here: truncation by replication (truncation), dir
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from parsers.patterns.pattern import NAME, SETTING, TOPIC, TP, WITHIN, Pattern, Sample, column
 from parsers.schemas import Row

@@ -136,12 +136,31 @@ class Unwrapper:
             text, number, byte = found
             if text.startswith(_CURSOR):
                 yield from self._entry(outer, number, byte)
-            elif section := _SECTION.fullmatch(text):
+            elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
+            elif (line := self._straight(text, number, byte)) is not None:
+                yield line
             else:
                 yield from self.line(text, number, byte)
         for text, line in list(self._pending.values()):
             yield from self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1)
+
+    def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
+        """What `line` gives of a whole line in one wrapper or none, as most are; None where it is to be asked."""
+        if number == 1 or self._section or b"\x1b" in raw:
+            return None
+        text = raw.rstrip(b"\r")
+        found = self._once(text)
+        if found is None:
+            return Line(text, number, byte, raw[:RAW], "", "", None)
+        if len(found) > 1:
+            return None
+        (peeled,) = found
+        if peeled.stream and (peeled.partial or (peeled.writer, peeled.stream) in self._pending):
+            return None
+        if not (peeled.final or _RECORD.match(peeled.text) or self._once(peeled.text, peeled.form) is None):
+            return None
+        return Line(peeled.text, number, byte, raw[:RAW], peeled.writer, peeled.host, peeled.utc)
 
     def line(self, raw: bytes, number: int, byte: int) -> Iterator[Line]:
         """What is in one line: usually one, none while a cut line goes on, several in a JSON array."""
@@ -250,6 +269,8 @@ _MAY_WRITE = re.compile(
     r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
 )
 """A writer's name that is no level, no thread and no time; '' where the wrapper names none."""
+_RECORD = re.compile(rb"\[\d{4}-\d")
+"""No wrapper begins so."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
