@@ -96,6 +96,22 @@ def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     return pa.array([column(name, text) for text in seen.dictionary.to_pylist()], kind).take(seen.indices)
 
 
+def _with_gaps(name: str, parts: Sequence[tuple[Sequence[int], Mapping[str, pa.Array]]]) -> Iterator[pa.Array]:
+    """A column of all parts one after the other, of which most have none: neighbours without it are one piece."""
+    gap = 0
+    for places, columns in parts:
+        found = columns.get(name)
+        if found is None:
+            gap += len(places)
+            continue
+        if gap:
+            yield pa.nulls(gap, found.type)
+        gap = 0
+        yield found
+    if gap:
+        yield pa.nulls(gap, EVENTS.field(name).type)
+
+
 class Columns:
     """The events of one source, in the order in which they are added."""
 
@@ -213,8 +229,7 @@ class Columns:
             order[place] = rank
         index = pa.array(order, pa.int32())
         for name in {name for _, columns in parts for name in columns}:
-            kind = EVENTS.field(name).type
-            yield name, pa.concat_arrays([columns.get(name, pa.nulls(len(places), kind)) for places, columns in parts]).take(index)
+            yield name, pa.concat_arrays(list(_with_gaps(name, parts))).take(index)
 
     def _out_of_range(self, place: int, error: ValueError) -> Row:
         line, byte = self._common[place][:2]

@@ -18,7 +18,6 @@ from parsers.catalogue.columns import Columns
 from parsers.catalogue.literals import Tried
 from parsers.catalogue.matching import LONG_MESSAGE, Seen
 from parsers.catalogue.reading import Reading
-from parsers.catalogue.text import noise_in
 from parsers.layouts import LEVELS, LOG4J, Layout, Record, prefix, timestamp
 from parsers.schemas import Told
 
@@ -89,7 +88,7 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
     layouts, survey = reading.layouts, reading.survey
     literals, known = layouts.literals, layouts.known
     find, rfind, count = data.find, data.rfind, data.count
-    clean = data.isascii() and not noise_in(data) and b"\r" not in data
+    clean = data.isascii() and not survey.noisy and b"\r" not in data
     whole = data.decode("latin-1")
     hits = literals.find(data[base:] if base else data)
     heads = Heads(known[0]) if known else None

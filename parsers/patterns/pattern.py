@@ -23,6 +23,7 @@ from parsers.schemas import EVENTS, INT32, INT64, Row
 
 _LIST_COLUMNS = {f.name for f in EVENTS if pa.types.is_list(f.type) and pa.types.is_int32(f.type.value_type)}
 _RANGES = {f.name: INT32 if pa.types.is_int32(f.type) else INT64 for f in EVENTS if pa.types.is_integer(f.type)}
+_COLUMNS = frozenset(EVENTS.names)
 _NUMBER = regex.compile(r"-?\d+")
 
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
@@ -117,7 +118,8 @@ class Pattern:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Groups of the expression that are columns."""
-        return tuple(name for name in self.compiled.groupindex if name in EVENTS.names)
+        names = self.quick.groups if self.quick is not None else self.compiled.groupindex
+        return tuple(name for name in names if name in _COLUMNS)
 
 
 def column(name: str, text: str | None) -> Any:
