@@ -67,8 +67,12 @@ class Outer:
         if end < 0:
             return self._last(number, byte)
         text = self._data[self._at : end]
-        self._skip(end + 1 - self._at)
+        self.skip(end + 1 - self._at)
         return text, number, byte
+
+    def buffered(self) -> tuple[bytes, int]:
+        """Bytes that are there already, and where in them the next line begins."""
+        return self._data, self._at
 
     def exactly(self, size: int) -> bytes:
         """So many bytes, fewer at the end; of more than MAX_LOG_LINE only the beginning is kept."""
@@ -77,7 +81,7 @@ class Outer:
             piece = self._data[self._at : self._at + size]
             kept += piece[: MAX_LOG_LINE - len(kept)]
             self.line += piece.count(b"\n")
-            self._skip(len(piece), lines=0)
+            self.skip(len(piece), lines=0)
             size -= len(piece)
         return bytes(kept)
 
@@ -86,7 +90,7 @@ class Outer:
         text = self._data[self._at : self._at + MAX_LOG_LINE]
         if not text:
             return None
-        self._skip(len(text), lines=0)
+        self.skip(len(text), lines=0)
         self.unended = True
         if len(text) == MAX_LOG_LINE and (self._at < len(self._data) or self._more()):
             self.cut += 1
@@ -98,11 +102,12 @@ class Outer:
             end = self._data.find(b"\n", self._at)
             if end >= 0:
                 self.unended = False
-                self._skip(end + 1 - self._at)
+                self.skip(end + 1 - self._at)
                 return
-            self._skip(len(self._data) - self._at, lines=0)
+            self.skip(len(self._data) - self._at, lines=0)
 
-    def _skip(self, size: int, lines: int = 1) -> None:
+    def skip(self, size: int, lines: int = 1) -> None:
+        """Leaves out so many bytes of `buffered`."""
         self._at += size
         self.byte += size
         self.line += lines

@@ -84,6 +84,22 @@ def _columns(rows: Sequence[Row]) -> dict[str, pa.Array]:
     return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in _SAID & set().union(*rows)}
 
 
+def _of_components(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """What the names of components say; few of them are named over and over."""
+    codes: dict[int, int] = {}
+    known: list[Mapping[str, Any]] = []
+    which: list[int] = []
+    for context in contexts:
+        code = codes.get(id(context))
+        if code is None:
+            code = codes[id(context)] = len(known)
+            known.append(context)
+        which.append(code)
+    names = {name for context in known for name in context}
+    index = pa.array(which, pa.int32())
+    return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
+
+
 def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     """The values of a column from the text of its groups, as `column` makes one of one."""
     kind = EVENTS.field(name).type
@@ -121,11 +137,9 @@ class Columns:
 
     def _begin(self) -> None:
         self._common: list[tuple[Any, ...]] = []
-        self._contexts: list[Mapping[str, Any]] = []
         self._said: dict[str, _Said] = {}
         self._made: dict[str, tuple[list[int], list[Row]]] = {}
         self._problems: dict[int, Row] = {}
-        self._shown: list[str] = []
         self._characters = 0
 
     @property
@@ -141,9 +155,7 @@ class Columns:
             said = self._said[pattern.name] = _Said(pattern)
         said.places.append(len(self._common))
         said.groups.append(groups)
-        self._common.append(common)
-        self._contexts.append(context)
-        self._shown.append(shown)
+        self._common.append((*common, context, shown))
         self._characters += len(shown)
 
     def add_rows(self, rows: Iterable[Row], common: tuple[Any, ...]) -> None:
@@ -165,9 +177,7 @@ class Columns:
             made = self._made[name] = ([], [])
         made[0].append(len(self._common))
         made[1].append(row)
-        self._common.append(common)
-        self._contexts.append(_NOTHING)
-        self._shown.append("")
+        self._common.append((*common, _NOTHING, ""))
         self._characters += len(text)
 
     def flush(self) -> Iterator[Row | pa.RecordBatch]:
@@ -184,32 +194,15 @@ class Columns:
         self._begin()
 
     def _batch(self) -> pa.RecordBatch:
-        found = self._of_components() | {name: pa.array(values, EVENTS.field(name).type) for name, values in self._of_all()}
-        for name, values in self._of_statements():
+        *common, contexts, shown = zip(*self._common, strict=True)
+        found = _of_components(contexts) | {n: pa.array(values, EVENTS.field(n).type) for n, values in zip(_COMMON, common, strict=True)}
+        for name, values in self._of_statements(shown):
             found[name] = pc.coalesce(values, found[name]) if name in found and values.null_count else values
         size = len(self._common)
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
-    def _of_all(self) -> Iterator[tuple[str, Sequence[Any]]]:
-        return zip(_COMMON, zip(*self._common, strict=True), strict=True)
-
-    def _of_components(self) -> dict[str, pa.Array]:
-        """What the names of components say; few of them are named over and over."""
-        codes: dict[int, int] = {}
-        known: list[Mapping[str, Any]] = []
-        which: list[int] = []
-        for context in self._contexts:
-            code = codes.get(id(context))
-            if code is None:
-                code = codes[id(context)] = len(known)
-                known.append(context)
-            which.append(code)
-        names = {name for context in known for name in context}
-        index = pa.array(which, pa.int32())
-        return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
-
-    def _of_statements(self) -> Iterator[tuple[str, pa.Array]]:
+    def _of_statements(self, shown: Sequence[str]) -> Iterator[tuple[str, pa.Array]]:
         """What the statements themselves say."""
         parts: list[tuple[Sequence[int], dict[str, pa.Array]]] = []
         for said in self._said.values():
@@ -219,7 +212,7 @@ class Columns:
                 rows = []
                 for place, row in said.rows():
                     if isinstance(row, ValueError):
-                        self._problems[place] = self._out_of_range(place, row)
+                        self._problems[place] = self._out_of_range(place, row, shown[place])
                         row = {}
                     rows.append(row)
                 parts.append((said.places, _columns(rows)))
@@ -231,9 +224,9 @@ class Columns:
         for name in {name for _, columns in parts for name in columns}:
             yield name, pa.concat_arrays(list(_with_gaps(name, parts))).take(index)
 
-    def _out_of_range(self, place: int, error: ValueError) -> Row:
+    def _out_of_range(self, place: int, error: ValueError, shown: str) -> Row:
         line, byte = self._common[place][:2]
-        return {**problem("out-of-range", f"{error}: {self._shown[place]}", line=line, byte=byte), "source": self._source}
+        return {**problem("out-of-range", f"{error}: {shown}", line=line, byte=byte), "source": self._source}
 
 
 _SAID = frozenset(EVENTS.names) - {*_COMMON, "source"}

@@ -104,9 +104,9 @@ class LogFile(Reading):
     def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
         """Events of what follows `offset`: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
-        for line in self.unwrapper.lines(outer):
-            reading = self.writers.of(line)
-            reading.add(line)
+        for run in self.unwrapper.runs(outer):
+            reading = self.writers.of(run[0], len(run))
+            reading.add(run)
             if reading.size >= WRAPPED // max(4, len(self.writers.named)):
                 yield from reading.flush()
         for reading in self.writers:

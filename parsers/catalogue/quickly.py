@@ -142,7 +142,8 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                 tried = of_logger.get(ids)
                 if tried is None:
                     tried = of_logger[ids] = literals.tried(ids, logger or ""), literals.names_logger(ids)
-                for one in tried[0]:
+                candidates, of_interest = tried
+                for one in candidates:
                     if one.fullmatch is None:
                         taken = False
                         break
@@ -152,7 +153,7 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                             break
                         if record is None:
                             reading.pass_by(Record(moment, level, head[3], logger, utc), begin, end, heads.layout)
-                            record = reading.whole(data, Seen(text, head[3], logger, begin, end))
+                            record = reading.whole_record(data, Seen(text, head[3], logger, begin, end))
                         told = message + record.message[len(head[3]) :]
                         if len(told) > LONG_MESSAGE or not told.isascii():
                             taken = False
@@ -170,7 +171,7 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                     survey.nodes[node] += 1
                     reading.named = (node, moment)
                 if found is None:
-                    if tried[1]:
+                    if of_interest:
                         reading.pass_by(Record(moment, level, head[3], logger, utc), begin, end, heads.layout)
                         last = -1
                         reading.count_unrecognised(Seen(text, head[3], logger, begin, end))

@@ -211,7 +211,7 @@ class Reading:
             self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
-                whole = self.whole(data, seen)
+                whole = self.whole_record(data, seen)
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
                     self.told = True
@@ -285,7 +285,7 @@ class Reading:
                 self.owner_at, self.told = at, False
                 return
 
-    def whole(self, data: bytes, seen: Seen) -> Seen:
+    def whole_record(self, data: bytes, seen: Seen) -> Seen:
         """All lines of the record `seen` is in, as far as they lie in this chunk and within MAX_RECORD."""
         if self.owner is None or self.owner_at < 0:
             return seen

@@ -35,11 +35,11 @@ class Unwrapped(Reading):
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, line: Line) -> None:
-        """Keeps a line until `flush`."""
-        self.lines.append(line)
-        self.size += len(line.text) + 1
-        self.count += 1
+    def add(self, run: Sequence[Line]) -> None:
+        """Keeps lines until `flush`."""
+        self.lines += run
+        self.size += sum([len(line.text) for line in run]) + len(run)
+        self.count += len(run)
 
     def flush(self, *, last: bool = False) -> Iterator[Told]:
         """Events of the lines kept; unless these are the last, the last record waits for what follows."""
