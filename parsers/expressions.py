@@ -38,7 +38,7 @@ class Quick:
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as the first expression tells them."""
         names, first, several = self._places
-        told: dict[str, str | None] = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
+        told = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
         for name, places in several:
             if told[name] is None:
                 for at in places:

@@ -85,10 +85,12 @@ class Unwrapped(Reading):
         return time, clock
 
     def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
-        at = self._at(begin)
+        first = min(bisect_right(self.starts, begin), len(self.lines)) - 1
+        at = self.lines[first]
         if time is not None and self.seconds and len(self.differences) >= _SURE:
             time = finer(time, time_of(at))
-        return at.line, at.byte, time, self._between(begin, end)
+        raw = text_of(at.raw)[:MAX_TEXT] if self.starts[first + 1] >= end else self._between(begin, end)
+        return at.line, at.byte, time, raw
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)
