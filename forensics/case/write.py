@@ -26,9 +26,11 @@ import pyarrow.parquet as pq
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster.broker_states import spans
 from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
+from forensics.rows import Rows
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
@@ -131,9 +133,10 @@ def write(
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put("judged", slices("finding"))
-        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
+    put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -235,6 +238,11 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "collections": node.collections,
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
+
+
+def _states(cluster: Cluster, partitions: Rows) -> Iterator[dict[str, Any]]:
+    for span in spans(cluster, partitions if not cluster.number else ()):
+        yield {"cluster": cluster.number, **asdict(span)}
 
 
 def _measure(m: Measure) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import click
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
-from forensics.commands.output import console, json_option, write_json
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,7 +53,7 @@ def command(
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        if write_json(text, json_file):
+        if write_text(text, json_file):
             return
     from forensics.views.terminal import put, rendered
 

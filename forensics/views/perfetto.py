@@ -128,7 +128,7 @@ class _Trace:
     def _counters(self) -> Iterator[Event]:
         for own in series(self.report.partitions):
             process = self.cluster if own.leader is None else self.processes.get(own.leader)
-            for step in capped(own.steps) if process is not None else ():
+            for step in capped(own.steps, lambda step: step.missing) if process is not None else ():
                 counts = {"under-replicated": step.under_replicated, "reassigning": step.reassigning}
                 yield {"ph": "C", "name": "partitions", "pid": process, "tid": process, "ts": _ts(step.at or self.since), "args": counts}
 
