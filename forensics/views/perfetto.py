@@ -21,7 +21,9 @@ from forensics.cluster.folding import places
 from forensics.cluster.under_replication import capped, series
 from forensics.model import LEVELS, MINOR, Finding, Place
 from forensics.views.document import Report, timestamp
+from forensics.views.headline import counts, loss_of, summary
 from forensics.views.text import cleaned
+from forensics.views.version import version
 
 MAX_PARTITIONS = 400
 """Partitions with lanes of their own, the gravest first: the viewer draws no more in reason."""
@@ -87,12 +89,12 @@ class _Trace:
         return {broker for broker in led | set(state.get("replicas") or ()) if broker >= 0}
 
     def about(self) -> dict[str, Any]:
-        told = self.report.document()
+        judged = self.report.judged
         return {
-            "tool": f"kafka-forensics {told['tool']['version']}",
-            "loss": told["verdict"]["loss"],
-            "summary": told["verdict"]["summary"],
-            "partitions": told["verdict"]["partitions"],
+            "tool": f"kafka-forensics {version()}",
+            "loss": loss_of(*judged),
+            "summary": summary(*judged),
+            "partitions": counts(judged[1]),
             "partitions_without_lanes": len(self.left_out),
         }
 
