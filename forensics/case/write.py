@@ -29,7 +29,6 @@ from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES
 from forensics.cluster.broker_states import spans
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
-from forensics.rows import Rows
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
@@ -132,7 +131,7 @@ def write(
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
-    put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
+    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
     put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
     put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
@@ -225,11 +224,6 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "collections": node.collections,
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
-
-
-def _states(cluster: Cluster, partitions: Rows) -> Iterator[dict[str, Any]]:
-    for span in spans(cluster, partitions if not cluster.number else ()):
-        yield {"cluster": cluster.number, **asdict(span)}
 
 
 def _measure(m: Measure) -> dict[str, Any]:

@@ -8,11 +8,11 @@ It never says more than was proven: a partition nobody can judge does not read l
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from forensics.cluster.folding import hit, places
-from forensics.model import Finding, Range, counted, some
+from forensics.model import Finding, Place, Range, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -76,18 +76,26 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
     return told
 
 
-def _offsets(findings: Sequence[Finding]) -> str:
-    """Records that several replicas had brought from the partition of this name before are counted once."""
-    count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
+def offsets_in(lost: Iterable[tuple[Finding, Place]]) -> int:
+    """How many are known to be lost. Those that several replicas had brought from the partition of this name before are counted once."""
+    count = 0
     brought: dict[str, list[Range]] = defaultdict(list)
-    for p in (p for f in findings if f.cause == "inherited-log" for p in places(f)):
-        brought[p.name].extend(p.offsets)
+    for f, p in lost:
+        if f.cause == "inherited-log":
+            brought[p.name].extend(p.offsets)
+        else:
+            count += sum(r.length or 0 for r in p.offsets)
     for ranges in brought.values():
         counted_to = 0
         for r in sorted(ranges, key=lambda r: r.start):
             end = r.end or r.start
             count += max(end - max(r.start, counted_to), 0)
             counted_to = max(counted_to, end)
+    return count
+
+
+def _offsets(findings: Sequence[Finding]) -> str:
+    count = offsets_in((f, p) for f in findings for p in places(f))
     more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
     return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}"
 

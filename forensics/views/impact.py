@@ -13,6 +13,7 @@ from typing import Any
 
 from forensics.cluster.folding import hit, places
 from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
+from forensics.views.headline import offsets_in
 
 MANY_TOPICS = 3
 """Topics that lost nothing but what was never committed, before they are one row."""
@@ -61,7 +62,7 @@ def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
     times = [at for _, p in own if (at := p.end or p.start) is not None]
     return Lost(
         partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in own})),
-        offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
+        offsets=None if unbounded else offsets_in(own),
         committed=first.committed,
         confidence=first.confidence,
         first=min(times, default=None),
