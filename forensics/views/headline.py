@@ -7,12 +7,12 @@ It never says more than was proven: a partition nobody can judge does not read l
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.cluster.folding import hit, places
-from forensics.model import Finding, Place, Range, counted, some
+from forensics.cluster.folding import hit, offsets_in, places
+from forensics.model import Finding, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -74,24 +74,6 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
                 f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them{perhaps}."
             )
     return told
-
-
-def offsets_in(lost: Iterable[tuple[Finding, Place]]) -> int:
-    """How many are known to be lost. Those that several replicas had brought from the partition of this name before are counted once."""
-    count = 0
-    brought: dict[str, list[Range]] = defaultdict(list)
-    for f, p in lost:
-        if f.cause == "inherited-log":
-            brought[p.name].extend(p.offsets)
-        else:
-            count += sum(r.length or 0 for r in p.offsets)
-    for ranges in brought.values():
-        counted_to = 0
-        for r in sorted(ranges, key=lambda r: r.start):
-            end = r.end or r.start
-            count += max(end - max(r.start, counted_to), 0)
-            counted_to = max(counted_to, end)
-    return count
 
 
 def _offsets(findings: Sequence[Finding]) -> str:

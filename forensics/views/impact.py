@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.cluster.folding import hit, places
+from forensics.cluster.folding import hit, offsets_in, places
 from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
-from forensics.views.headline import offsets_in
 
 MANY_TOPICS = 3
 """Topics that lost nothing but what was never committed, before they are one row."""
