@@ -30,7 +30,6 @@ from forensics.cluster.broker_states import spans
 from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
-from forensics.rows import Rows
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
@@ -137,7 +136,7 @@ def write(
             put(name, slices(column))
     judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
     found = conclude(verdicts(judged, partitions_of_end), cluster)
-    put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
+    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -241,11 +240,6 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "collections": node.collections,
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
-
-
-def _states(cluster: Cluster, partitions: Rows) -> Iterator[dict[str, Any]]:
-    for span in spans(cluster, partitions if not cluster.number else ()):
-        yield {"cluster": cluster.number, **asdict(span)}
 
 
 def _measure(m: Measure) -> dict[str, Any]:

@@ -7,7 +7,7 @@ may be fenced, and be the controller. Not here: the lives of brokers (spark.clus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -59,6 +59,8 @@ class Span:
     end: datetime | None
     words: str = ""
     evidence: tuple[Evidence, ...] = ()
+    cluster: int = 0
+    """Of the clusters that lived on these brokers the one it was in: 0 the one at the end, -1 the one before, and so on."""
 
 
 FACTS: tuple[Fact, ...] = (OFFLINE, LAST_WORDS)
@@ -66,7 +68,7 @@ FACTS: tuple[Fact, ...] = (OFFLINE, LAST_WORDS)
 
 
 def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> list[Span]:
-    """Of all nodes of a cluster, by node and time. `partitions`: rows of those that stand at the end. What had no leader from some time on misses
+    """Of all nodes, by node and time, in all clusters they were in. `partitions`: rows of those that stand at the end. What had no leader from some time on misses
     a broker that nobody else is left to miss, and one that dies may have spoken of nothing else for long."""
     left: dict[int, list[datetime]] = {}
     heard: dict[tuple[int, datetime], datetime] = {}
@@ -80,8 +82,24 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
         *_controllers(cluster),
         *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, left.get(node.id, ()), heard)),
     ]
+    for life in reversed(cluster.ended):
+        found.extend(_before(life, found))
     order = {state: n for n, state in enumerate(STATES)}
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
+
+
+def _before(life: Cluster, later: Sequence[Span]) -> list[Span]:
+    """In a cluster that has ended: until its nodes began in a later one. What was collected is told of in the one that stands."""
+    begun: dict[int, datetime] = {}
+    for s in later:
+        if s.start is not None and s.state not in (UNTOLD, CLOCK):
+            begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
+    own = [
+        *_controllers(life),
+        *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNTOLD, CLOCK)),
+    ]
+    ended = ((s, min((at for at in (s.end or life.until, begun.get(s.broker)) if at is not None), default=None)) for s in own)
+    return [replace(s, end=end, cluster=life.number) for s, end in ended if s.start is None or end is None or s.start <= end]
 
 
 def _of_node(node: Node, cluster: Cluster, left: Sequence[datetime], heard: Mapping[tuple[int, datetime], datetime]) -> Iterator[Span]:

@@ -196,7 +196,10 @@ def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
         ],
-        "states": [{"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end)} for s in states],
+        "states": [
+            {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
+            for s in states
+        ],
     }
 
 

@@ -7,12 +7,12 @@ It never says more than was proven: a partition nobody can judge does not read l
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.cluster.folding import hit, places
-from forensics.model import Finding, Range, counted, some
+from forensics.cluster.folding import hit, offsets_in, places
+from forensics.model import Finding, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -77,17 +77,7 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
 
 
 def _offsets(findings: Sequence[Finding]) -> str:
-    """Records that several replicas had brought from the partition of this name before are counted once."""
-    count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
-    brought: dict[str, list[Range]] = defaultdict(list)
-    for p in (p for f in findings if f.cause == "inherited-log" for p in places(f)):
-        brought[p.name].extend(p.offsets)
-    for ranges in brought.values():
-        counted_to = 0
-        for r in sorted(ranges, key=lambda r: r.start):
-            end = r.end or r.start
-            count += max(end - max(r.start, counted_to), 0)
-            counted_to = max(counted_to, end)
+    count = offsets_in((f, p) for f in findings for p in places(f))
     more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
     return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}"
 

@@ -81,7 +81,7 @@ def vast(directory: Path) -> str:
             brokers=(b,),
             start=START + timedelta(minutes=b),
             end=START + timedelta(minutes=b + 1),
-            places=places[b * 50 : 20_000 - b * 40],
+            places=places[b * 200 :: 10] if b else places,
             summary=f"{len(places)} partitions: broker {b} missing from the ISR",
             explanation="It was away. " * 20,
             evidence=(),
@@ -180,8 +180,9 @@ def test_nothing_fails_nothing_is_cut_and_everybody_can_use_it(
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             assert tab.evaluate(SPILT) == []
         found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        tab.emulate_media(color_scheme=other)
-        found["violations"] += tab.evaluate("axe.run('main', {runOnly: ['color-contrast']})")["violations"]
+        if number < 2:
+            tab.emulate_media(color_scheme=other)
+            found["violations"] += tab.evaluate("axe.run('main', {runOnly: ['color-contrast']})")["violations"]
         assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
         assert tab.evaluate("document.querySelectorAll('.uplot canvas').length > 0") == (name != "vast")
 

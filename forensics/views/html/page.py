@@ -264,13 +264,12 @@ class _Page:
         return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in own) > 1) for s in own)
 
     def _said(self, s: Span) -> str:
+        words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
+        more = f" ({words})" if words else ""
+        if s.state == CLOCK:
+            return f"clock changed at {_utc(s.start)}{more}"
         start = _utc(s.start) if s.start is not None else "before the evidence"
-        end = _utc(s.end) if s.end is not None else "the end of the evidence"
-        return (
-            f"{s.state} from {start} to {end}{f' ({s.words})' if s.words else ''}"
-            if s.state != CLOCK
-            else f"clock changed at {start} {s.words}"
-        )
+        return f"{s.state} from {start} to {_utc(s.end) if s.end is not None else 'the end of the evidence'}{more}"
 
     # findings
 

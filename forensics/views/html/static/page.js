@@ -543,14 +543,22 @@
   }
   addEventListener("hashchange", follow);
 
-  // printed, everything that is shown is open
+  // printed, everything that is shown is open, and light
 
-  let closed = [];
+  let closed = [], theme;
   addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+    paint();
     closed = all("#list details:not([open])").filter((d) => !d.closest("[hidden]")).slice(0, 40);
     closed.forEach((d) => { d.open = true; });
   });
-  addEventListener("afterprint", () => closed.forEach((d) => { d.open = false; }));
+  addEventListener("afterprint", () => {
+    closed.forEach((d) => { d.open = false; });
+    if (theme) root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    paint();
+  });
 
   const names = document.createDocumentFragment();
   for (const topic of P.topics.slice(0, 500)) { const option = el("option"); option.value = topic; names.append(option); }
