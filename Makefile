@@ -1,13 +1,13 @@
 # `make demo` analyses a real bundle, `make test` runs all the tests, `make docs` builds the site. They install into .venv what they need,
 # once; Python 3.10 or newer is all that has to be there. PYTHON=python3.12 chooses another one.
-# On request: `make bench` measures (docs/performance.md), `make test-oldest` tests with the oldest pyspark that pyproject.toml claims.
+# On request: `make test-browser` tests the page in a Chromium that is there, `make bench` measures (docs/performance.md), `make test-oldest` tests with the oldest pyspark that pyproject.toml claims.
 PYTHON ?= python3
 VENV := .venv
 OLDEST := $(VENV)/oldest
 SPARK_TESTS := tests/spark tests/test_cli.py tests/test_merge_command.py tests/test_case.py
 BUNDLE := fixtures/bundles/unclean-election-2.8.2-zk.tar.gz
 
-.PHONY: demo docs test bench test-oldest
+.PHONY: demo docs test test-browser bench test-oldest
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -18,6 +18,10 @@ test: $(VENV)/.installed-dev
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+test-browser: $(VENV)/.installed-dev
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	$(VENV)/bin/pytest tests/browser
 
 bench: $(VENV)/.installed-bench
 	$(VENV)/bin/python -m benchmarks

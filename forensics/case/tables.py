@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from forensics.cluster import standing
+from forensics.cluster import broker_states, standing
 from forensics.judge import FACTS, STANDING
 from forensics.model import FINDING
-from forensics.partition import side_by_side
+from forensics.partition import offsets, side_by_side
 from forensics.story.step import STEPS
 from parsers.schemas import EVENTS, documented
 from spark.engine.merge import KEPT
@@ -172,6 +172,21 @@ TABLES = (
         ),
     ),
     Table(
+        "broker_states",
+        "What each node was doing over time; spans of one node may overlap, as it may be up, fenced and the controller.",
+        pa.schema(
+            [
+                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+                documented("broker", pa.int32(), "node id"),
+                documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
+                documented("start", _TIME, "from when on (UTC); null: since before the evidence"),
+                documented("end", _TIME, "to when (UTC); null: to the end of the evidence"),
+                documented("words", pa.string(), "what more there is to say"),
+                documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
+            ]
+        ),
+    ),
+    Table(
         "facts",
         "What is stated of the cluster as a whole: restarts, elections of controllers, settings, topics, sources, in the order of the files. "
         "From these rows everything outside partitions is known again when a case is opened.",
@@ -216,6 +231,11 @@ TABLES = (
         pa.schema([*_PARTITION_KEY, *_told(side_by_side.SCHEMA, "topic", "partition")]),
     ),
     Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
+    Table(
+        "offsets",
+        "Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.",
+        pa.schema([*_PARTITION_KEY, *offsets.SCHEMA]),
+    ),
     Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT, day="key"),
     Table(
         "findings",

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
 from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster.broker_states import spans
 from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
@@ -131,10 +132,11 @@ def write(
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put("judged", slices("finding"))
-        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
     found = conclude(verdicts(judged, partitions_of_end), cluster)
+    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
     for name, table in of_report(cluster, found.findings, found.incidents).items():
         put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -6,6 +6,7 @@ Here: the options, those of every report, and where results go. Not here: readin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +15,7 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.exports import Exports, export_options
-from forensics.commands.found import Found, InEvidence, open_case, open_found
+from forensics.commands.found import Found, InEvidence, in_case, open_case, open_found
 from forensics.commands.help import Told
 from forensics.commands.output import TIMES, console
 
@@ -135,14 +136,15 @@ def report(
     fail_on: str | None,
 ) -> None:
     """Tells what was found; arguments are those of report_options."""
-    found.cluster.weights = weights
-    with progress.stage("Judging partitions"):
-        whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
-    told = _narrowed(whole, topics, partitions, brokers, since, until)
-    if not exports.write(told):
-        from forensics.views.text import show
+    with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
+        asked.cluster.weights = weights
+        with progress.stage("Judging partitions"):
+            whole = _report(asked, _asked(topics, partitions) if topics or partitions else None)
+        told = _narrowed(whole, topics, partitions, brokers, since, until)
+        if not exports.write(told, asked):
+            from forensics.views.text import show
 
-        show(told, console())
+            show(told, console())
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 

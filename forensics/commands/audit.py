@@ -16,7 +16,7 @@ from forensics.commands.analyze import LEVELS
 from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, log_patterns, reading_options, start, started
 from forensics.commands.found import InEvidence
 from forensics.commands.help import Told
-from forensics.commands.output import console, json_option, write_json
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +128,7 @@ def told(
     from forensics.views.clusters import Clusters
 
     found = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
-    if json_file is None or not write_json(found.json(), json_file):
+    if json_file is None or not write_text(found.json(), json_file):
         from forensics.views.clusters import show
 
         show(found, console())

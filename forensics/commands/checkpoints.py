@@ -14,7 +14,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.found import Found, InEvidence, open_found
 from forensics.commands.help import Told
-from forensics.commands.output import console, json_option, write_json
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
@@ -64,7 +64,7 @@ def command(
         before = InEvidence(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)
-    if json_file is not None and write_json(compared.json(), json_file):
+    if json_file is not None and write_text(compared.json(), json_file):
         return
     from forensics.views.checkpoints import show
 

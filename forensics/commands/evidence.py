@@ -37,7 +37,7 @@ LEAST_MEMORY = 512 * 2**20
 """Spark does not start with less."""
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
-PERIOD_S = 0.25
+PERIOD_S = 0.5
 """How often it is asked how far the work is."""
 
 

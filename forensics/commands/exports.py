@@ -18,11 +18,13 @@ import click
 from forensics.commands.output import opened_file, to_stdout
 
 if TYPE_CHECKING:
+    from forensics.commands.found import Found
     from forensics.views.document import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FILES: Mapping[str, str] = {
+    "html": "The report as one page for everybody, that needs nothing beside itself.",
     "json": "The whole report as JSON.",
     "markdown": "The draft of a post-incident review, as Markdown.",
     "timesketch": "What happened as JSON lines that Timesketch imports.",
@@ -30,8 +32,10 @@ FILES: Mapping[str, str] = {
     "sarif": "The findings as SARIF 2.1.0, for code scanning and editors.",
 }
 """Formats that are one file, with what is said of each; forensics.views.NAME gives its `pieces`."""
-MODULES: Mapping[str, str] = {"json": "document"}
+MODULES: Mapping[str, str] = {"json": "document", "html": "html.page"}
 """Of those whose module has another name."""
+OF_CASE = frozenset({"html"})
+"""Formats that are given what a case tells, too: a few partitions' steps, offsets and lines."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,16 @@ class Exports:
 
             check(self.parquet, evidence)
 
-    def write(self, report: Report) -> bool:
+    @property
+    def of_case(self) -> bool:
+        """Whether any of them needs a case."""
+        return not OF_CASE.isdisjoint(self.files)
+
+    def write(self, report: Report, found: Found) -> bool:
         """Whether stdout took one of them, and nothing else may go there. Raises click.FileError."""
         for name, file in self.files.items():
-            pieces: Iterable[str] = import_module(f"forensics.views.{MODULES.get(name, name)}").pieces(report)
+            given = (report, found) if name in OF_CASE else (report,)
+            pieces: Iterable[str] = import_module(f"forensics.views.{MODULES.get(name, name)}").pieces(*given)
             if file == "-":
                 to_stdout(pieces)
                 continue

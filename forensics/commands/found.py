@@ -7,9 +7,11 @@ case's files (forensics.case), or what a command makes of the rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -200,6 +202,14 @@ class InCase(Found):
             found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
         return sorted(found, key=lambda r: (r["generation"], r["number"]))
 
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        """Rows of the table `offsets`."""
+        return self.case.offsets(topic, partition)
+
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The log records before and after those at these lines of these sources."""
+        return self.case.around(places, reach)
+
     def partitions(self) -> set[tuple[str, int]]:
         return self.case.partitions()
 
@@ -219,6 +229,19 @@ class InCase(Found):
         if not self.case.with_records:
             raise Unusable(f"{self.case.directory}: it was made with --no-records, so that it has no log lines")
         return blocks(self.case.records(wanted, stated=stated), show)
+
+
+@contextmanager
+def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
+    """A case, or one that is made of the evidence for as long as it is asked."""
+    if isinstance(found, InCase):
+        yield found
+        return
+    assert isinstance(found, InEvidence)
+    with TemporaryDirectory(prefix="kafka-forensics-") as directory:
+        path = Path(directory) / "of-a-report.case"
+        found.keep(path, progress)
+        yield open_case(str(path))
 
 
 def measures_of(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:

@@ -28,12 +28,12 @@ def json_option(help: str) -> Callable[[F], F]:
     return click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help=help)
 
 
-def write_json(text: str, json_file: str) -> bool:
+def write_text(text: str, file: str) -> bool:
     """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
-    if json_file == "-":
+    if file == "-":
         to_stdout([text])
         return True
-    with opened_file(json_file) as out:
+    with opened_file(file) as out:
         out.write(text)
     return False
 

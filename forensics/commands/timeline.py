@@ -14,7 +14,7 @@ import click
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
-from forensics.commands.output import TIMES, console, json_option, write_json
+from forensics.commands.output import TIMES, console, json_option, write_text
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
@@ -85,6 +85,6 @@ def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
 def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
     from forensics.views.lanes import json_text, show
 
-    if json_file is not None and write_json(json_text(rows, topic, partition), json_file):
+    if json_file is not None and write_text(json_text(rows, topic, partition), json_file):
         return
     show(rows, topic, partition, console())

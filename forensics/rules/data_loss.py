@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from forensics.cluster.folding import offsets_in
 from forensics.model import LEVELS, Finding, Many, Range, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from spark.cluster.facts import Cluster
@@ -376,7 +377,7 @@ def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
-    count = sum(r.length or 0 for f in group for r in f.offsets)
+    count = offsets_in((f, f.place) for f in group)
     kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[first.committed]
     return f"{count} offsets {kind} ({first.cause})"
 

@@ -111,15 +111,14 @@ def _why(report: Report) -> Iterator[RenderableType]:
         yield from _story(finding)
 
 
-def _head(report: Report) -> Text:
+def subject(report: Report) -> list[str]:
+    """What the report is about: nodes, versions, partitions, sources."""
     cluster = report.cluster
     brokers = [n for n in cluster.nodes.values() if n.broker]
     versions = sorted({n.version for n in cluster.nodes.values() if n.version})
-    firsts = [s.first for s in cluster.sources if s.first]
-    lasts = [s.last for s in cluster.sources if s.last]
     size = sum(s.bytes or 0 for s in cluster.sources)
     controllers = len(cluster.nodes) - len(brokers)
-    parts = [
+    return [
         f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
@@ -127,7 +126,13 @@ def _head(report: Report) -> Text:
         counted(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
     ]
-    text = Text(" · ".join(clean(p) for p in parts))
+
+
+def _head(report: Report) -> Text:
+    cluster = report.cluster
+    firsts = [s.first for s in cluster.sources if s.first]
+    lasts = [s.last for s in cluster.sources if s.last]
+    text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     if cluster.ended:
@@ -300,35 +305,37 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
-    told = _steps(report)
+    told = next_steps(report.findings)
     if told:
         yield Text("What to do next", style="bold")
-        yield from map(_item, told[:STEPS])
+        yield from map(_item, told)
         yield Text()
 
 
-def _steps(report: Report) -> list[str]:
-    """Those of the worst findings first; what is to be done in many partitions is said once."""
+def next_steps(findings: Sequence[Finding]) -> list[str]:
+    """Steps of the worst findings first; what is to be done in many partitions is said once."""
     told: dict[str, list[str]] = {}
-    for finding in report.findings:
+    for finding in findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
             names = [p.name for p in places(finding)]
             for step in finding.next_steps:
                 told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
-    return [general.replace("{}", some(names)) for general, names in told.items()]
+    return [general.replace("{}", some(names)) for general, names in list(told.items())[:STEPS]]
 
 
 def _closing(report: Report) -> Iterator[RenderableType]:
     """What fits into a message: it stands alone, and is the last that a terminal shows."""
     loss = loss_of(*report.judged)
     of = counts(report.judged[1])
-    told = [f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items())}."]
+    told = [
+        f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
+    ]
     told += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
     if causes := [i for i in report.incidents if i.severity != "info"]:
         told.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
     told += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
     told += list(untouchable(report.findings))[:COPIED]
-    told += [f"Next: {step}" for step in _steps(report)[:1]]
+    told += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
     told.append(
         f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {brokers} broker{'s' if brokers != 1 else ''}."

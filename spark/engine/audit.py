@@ -113,19 +113,21 @@ def keep_records(
     session: SparkSession, units: list[Unit], kinds: Mapping[str, str], log_patterns: Sequence[str], group: Group, directory: Path
 ) -> list[Row]:
     """The same of the records of the logs, of which `kinds` has the kinds."""
+    from spark.engine.progress import announced, metered
     from spark.engine.session import directory as own_directory
-    from spark.engine.source import balance, planned, write_plan
+    from spark.engine.source import balance, decode, encode
 
     context = session.sparkContext
-    plan = write_plan(balance(units, tasks(session, sum(unit.size for unit in units))), own_directory(session))
-    splits = plan.read_text("utf-8").splitlines()
+    size = sum(unit.size for unit in units)
+    told = announced(own_directory(session), size)
+    splits = [encode(split) for split in balance(units, tasks(session, size))]
     known = context.broadcast(kinds)
 
     def apply(split: str) -> list[Row]:
         layouts = [compiled(pattern) for pattern in log_patterns]
         rows = (
             row
-            for unit in planned(split, plan)
+            for unit in metered(decode(split), told)
             for member, stream, _ in read_unit(unit)
             if stream is not None and member.path in known.value
             for row in records(stream, member, known.value[member.path], layouts)

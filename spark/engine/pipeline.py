@@ -59,16 +59,18 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
     counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
     parts = pieces.numbered(parts, counts)
     events = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
-    return _put_together(events, parts, log_patterns)
+    return _put_together(events, [unit for unit in parts if unit.piece is not None], log_patterns)
 
 
 def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> DataFrame:
+    from spark.engine.progress import announced
     from spark.engine.session import directory
     from spark.engine.source import NAME, EvidenceSource, balance, write_plan
 
     session.dataSource.register(EvidenceSource)
-    plan = write_plan(balance(units, tasks(session, sum(u.size for u in units))), directory(session))
-    reader = session.read.format(NAME).option("plan", str(plan))
+    size = sum(unit.size for unit in units)
+    plan = write_plan(balance(units, tasks(session, size)), directory(session))
+    reader = session.read.format(NAME).option("plan", str(plan)).option("told", str(announced(directory(session), size)))
     return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
 
 

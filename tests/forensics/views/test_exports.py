@@ -24,7 +24,6 @@ from markdown_it.token import Token
 from forensics.case.tables import EXPORTED
 from forensics.cli import cli
 from forensics.cluster.incidents import Incident
-from forensics.commands.exports import FILES
 from forensics.judge import PARTITION
 from forensics.model import Evidence, Finding, Place, Range
 from forensics.views import document as json_view
@@ -159,6 +158,9 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     assert of_timesketch(sketched) == told
     rows = [row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:verdict"]
     assert {(row["topic"], row["partition"]): row["verdict"] for row in rows} == verdicts
+    states = {(b["id"], s["state"]) for b in document["cluster"]["brokers"] for s in b["states"] if s["start"] or s["end"]}
+    of_brokers = (row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:broker")
+    assert {(row["brokers"][0], row["state"]) for row in of_brokers} == states
     assert json.loads(text("perfetto", report))["metadata"]["loss"] == document["verdict"]["loss"]
     (run,) = json.loads(text("sarif", report))["runs"]
     assert run["properties"]["verdict"] == document["verdict"]
@@ -376,11 +378,11 @@ def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
 def test_a_case_gives_the_same_files(tmp_path: Path) -> None:
     events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
     make(tmp_path / "a.case", events)
-    asked = [word for name in FILES for word in (f"--{name}", str(tmp_path / name))]
+    asked = [word for name in VIEWS for word in (f"--{name}", str(tmp_path / name))]
     done = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), *asked, "--parquet", str(tmp_path / "tables")])
     assert done.exit_code == 0, done.output
     there = replace(local.report(events), command=("analyze", "evidence"))
-    assert {name: (tmp_path / name).read_text("utf-8") for name in FILES} == {name: text(name, there) for name in FILES}
+    assert {name: (tmp_path / name).read_text("utf-8") for name in VIEWS} == {name: text(name, there) for name in VIEWS}
     parquet.write(there, tmp_path / "straight")
     assert {t.file: (tmp_path / "tables" / t.file).read_bytes() for t in EXPORTED} == {
         t.file: (tmp_path / "straight" / t.file).read_bytes() for t in EXPORTED
