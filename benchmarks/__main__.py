@@ -3,9 +3,10 @@
     python -m benchmarks [reading start bundle case analyze fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
     python -m benchmarks --page
 
-Everything at full size takes about two hours on two cores; `--scale 0.1 --rounds 1` tries it in minutes. Each way to do something runs in a
-process of its own, all of them in turn, round by round; a ratio is the median of those of the rounds. Only ratios of one run say
-something: a machine's speed drifts. Each run adds a line to the history, and `--page` puts the newest of each at full size into docs/performance.md.
+Everything at full size takes an hour or two on two cores; `--scale 0.1 --rounds 1` tries it in minutes, and `growth --scale 16 --rounds 1` goes up
+to 10 GB. Each way to do something runs in a process of its own, all of them in turn, round by round; a ratio is the median of those of the
+rounds. Only ratios of one run say something: a machine's speed drifts. Each run adds a line to the history, and `--page` puts the newest of
+each at full size into docs/performance.md.
 """
 
 from __future__ import annotations

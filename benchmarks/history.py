@@ -11,6 +11,7 @@ import subprocess
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from benchmarks.corpora import ROOT
@@ -100,16 +101,19 @@ def _rows(result: dict[str, Any]) -> str:
     own, by = result["own"], result["by"]
     facts = "; ".join(f"{name} {'yes' if value is True else value}" for name, value in result["facts"].items())
     peaks = result["ways"][own]["peaks"]
-    facts = "; ".join(filter(None, [facts, ", ".join(f"{kind} {size:.0f} MiB" for kind, size in sorted(peaks.items()))]))
-    first = f"{result['name']} ({own})", _seconds(result["ways"][own])
+    if "JVM" in peaks:
+        facts = "; ".join(filter(None, [facts, ", ".join(f"{kind} {size:.0f} MiB" for kind, size in sorted(peaks.items()))]))
+    cells = [f"{result['name']} ({own})", _seconds(result["ways"][own])]
     rows = []
-    for other, ratio in result["ratios"].items():
+    for other, ratio in result["ratios"].items() or [("", {})]:
+        theirs = (
+            [other, _seconds(result["ways"][other]), f"**{ratio[by]:.2f}** of {'CPU' if by == 'cpu' else 'time'}"] if other else [""] * 3
+        )
         aim = f"≤ {result['reach'][other]:g}" if other in result["reach"] else ""
-        cells = (*first, other, _seconds(result["ways"][other]), f"**{ratio[by]:.2f}** of {'CPU' if by == 'cpu' else 'time'}", aim, facts)
-        rows.append(f"| {' | '.join(cells)} |\n")
-        first, facts = ("", ""), ""
+        rows.append(f"| {' | '.join([*cells, *theirs, aim, facts])} |\n")
+        cells, facts = ["", ""], ""
     return "".join(rows)
 
 
 def _seconds(way: dict[str, Any]) -> str:
-    return ", ".join(f"{sorted(way[by])[len(way[by]) // 2]:.1f}" for by in ("wall", "cpu"))
+    return ", ".join(f"{median(way[by]):.{2 if median(way[by]) < 10 else 1}f}" for by in ("wall", "cpu"))

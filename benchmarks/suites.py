@@ -171,14 +171,16 @@ def growth(asked: Asked) -> Iterator[Result]:
         names = {f"{_bytes(evidence):.0f} MB": evidence for evidence in made}
         report = place / "report.json"
         found = paired({name: _tool("analyze", evidence, "--json", report) for name, evidence in names.items()}, asked.rounds)
-        whole = Result("analyze, as evidence grows", "cpu", {name: found[name] for name in reversed(found)})
-        points = [(_bytes(names[name]), *whole.medians(name)) for name in found]
-        whole.facts = {
+        all_of_them = Result("", "cpu", found)
+        points = [(_bytes(names[name]), *all_of_them.medians(name)) for name in found]
+        facts = {
             "exponent of CPU": _exponent([(size, cpu) for size, _, cpu in points]),
             "exponent of wall": _exponent([(size, wall) for size, wall, _ in points]),
             "exponent of CPU, last step": _exponent([(size, cpu) for size, _, cpu in points][-2:]),
+            "CPU seconds": ", ".join(f"{cpu:.1f} of {name}" for name, (_, _, cpu) in zip(found, points, strict=True)),
         }
-        yield whole
+        largest = [*found][-1]
+        yield Result("analyze, as evidence grows", "cpu", {largest: found[largest]}, facts)
 
 
 def _exponent(points: list[tuple[float, float]]) -> float:
@@ -201,7 +203,7 @@ def memory(asked: Asked) -> Iterator[Result]:
                 }
                 found = paired(ways, max(asked.rounds // 3, 1))
                 same = len({_digest(out) for out in outs.values()}) == 1
-                yield Result(f"{command}, {shape}", "wall", found, {"megabytes": _bytes(evidence), "same answers": same})
+                yield Result(f"{command} with a small heap, {shape}", "wall", found, {"megabytes": _bytes(evidence), "same answers": same})
 
 
 def _digest(file: Path) -> str:

@@ -39,6 +39,11 @@ class Step:
     reassigning: int
     """Partitions of which only replicas on their way in or out were missing; not among `under_replicated`."""
 
+    @property
+    def missing(self) -> int:
+        """Partitions of which any replica was missing."""
+        return self.under_replicated + self.reassigning
+
 
 @dataclass(frozen=True, slots=True)
 class Series:

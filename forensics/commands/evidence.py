@@ -27,15 +27,17 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Cluster
     from spark.cluster.gather import Identifier, Options
     from spark.engine.progress import Seen
+    from spark.engine.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
+CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 LEAST_MEMORY = 512 * 2**20
 """Spark does not start with less."""
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
-PERIOD_S = 0.25
+PERIOD_S = 0.5
 """How often it is asked how far the work is."""
 
 
@@ -68,10 +70,36 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
     context.meta[MEMORY] = found[0] if found is not None else None
 
 
+def cluster_option(command: F) -> F:
+    """Which of an audit's clusters, for chosen_cluster."""
+
+    def leave(context: click.Context, _option: click.Parameter, name: str | None) -> None:
+        context.meta[CLUSTER] = name
+
+    return click.option(
+        "--cluster", metavar="NAME", expose_value=False, callback=leave, help="The cluster, where PATH is the tables of an audit."
+    )(command)
+
+
+def chosen_cluster() -> str | None:
+    """What --cluster said."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(CLUSTER) if context is not None else None
+
+
 def evidence_options(command: F) -> F:
-    """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage)."""
+    """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage), a case, or an audit's tables."""
+    return cluster_option(reading_options("PATH...")(command))
+
+
+def reading_options(paths: str) -> Callable[[F], F]:
+    """Paths of evidence, and how it is read."""
+    return lambda command: _reading(command, paths)
+
+
+def _reading(command: F, paths: str) -> F:
     for decorate in (
-        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH..."),
+        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
         click.option("--timezone", metavar="ZONE", help="Zone of the lines' times, as Europe/Berlin or +02:00; estimated when not given."),
         click.option(
             "--clock-offset",
@@ -201,15 +229,9 @@ def open_evidence(
 ) -> Opened:
     """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
     Spark cannot start. Without `keep` Spark forgets the events, and reads anew where they are asked for."""
-    from spark.cluster.gather import Options
-    from spark.engine.session import Starting
-
-    offset, name = zone(timezone)
-    options = Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
-    _check(paths)
-    context = click.get_current_context(silent=True)
-    memory = context.meta.get(MEMORY) if context is not None else None
-    starting = Starting(master, conf={"spark.driver.memory": memory} if memory else None) if beside is None else None
+    options = clocks(timezone, clock_offsets)
+    check(paths)
+    starting = start(master) if beside is None else None
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
@@ -217,7 +239,7 @@ def open_evidence(
     if beside is not None:
         return _read(beside.events.sparkSession, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
-        session = _session(starting)
+        session = started(starting)
     return _read(session, paths, planned, options, progress, keep)
 
 
@@ -232,14 +254,31 @@ def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Opti
             events.unpersist()
         told = of_cluster(events)
         cluster, identifier = gather(told, options)
-    usable = [s for s in cluster.sources if s.kind not in ("unreadable", "empty", "binary", "text", "json", "index")]
-    if not usable:
+    if not cluster.usable:
         told = next((s.problem for s in cluster.sources if s.problem), None)
         raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
     return Opened(paths, options, told, cluster, identifier, events, planned)
 
 
-def _check(paths: Sequence[str]) -> None:
+def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
+    """What --timezone and --clock-offset say."""
+    from spark.cluster.gather import Options
+
+    offset, name = zone(timezone)
+    return Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
+
+
+def start(master: str | None) -> Starting:
+    """Spark, coming up in the background."""
+    from spark.engine.session import Starting
+
+    context = click.get_current_context(silent=True)
+    memory = context.meta.get(MEMORY) if context is not None else None
+    return Starting(master, conf={"spark.driver.memory": memory} if memory else None)
+
+
+def check(paths: Sequence[str]) -> None:
+    """Raises Unusable where a path names nothing that can be read."""
     from parsers.containers.storage import storage, without_secrets
 
     for path in paths:
@@ -253,7 +292,8 @@ def log_patterns() -> Sequence[str]:
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
-def _session(starting: Any) -> Any:
+def started(starting: Any) -> Any:
+    """The session, as soon as it is up. Raises Unusable where it does not come up."""
     from spark.engine.java import JavaFailed, NoJava
     from spark.engine.session import Refused
 

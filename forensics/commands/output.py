@@ -5,11 +5,11 @@ Here: `--json FILE`, its writing, the console for all else, the spellings of `--
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
+from io import TextIOWrapper
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -31,7 +31,7 @@ def json_option(help: str) -> Callable[[F], F]:
 def write_text(text: str, file: str) -> bool:
     """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
     if file == "-":
-        sys.stdout.write(text)
+        to_stdout([text])
         return True
     with opened_file(file) as out:
         out.write(text)
@@ -42,30 +42,21 @@ def console() -> Console:
     """Standard output for what is shown to people."""
     from rich.console import Console
 
-    return Console(highlight=False, file=cast(IO[str], _Unpadded(sys.stdout)))
+    return Console(highlight=False)
 
 
-_PADDING = re.compile(r"(?: |\x1b\[[0-9;]*m)+(?=\n)")
-
-
-class _Unpadded:
-    """A stream without the spaces that rich fills lines with: who pastes them into a channel has them wrapped."""
-
-    def __init__(self, out: IO[str]) -> None:
-        self._out = out
-
-    def write(self, text: str) -> int:
-        return self._out.write(_PADDING.sub(lambda found: found[0].replace(" ", ""), text))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._out, name)
+def to_stdout(pieces: Iterable[str]) -> None:
+    """In UTF-8, whatever the terminal speaks."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdout.writelines(pieces)
 
 
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
     """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
     try:
-        with open(path, "w", encoding="utf-8") as out:
+        with open(path, "w", encoding="utf-8", errors="replace") as out:
             yield out
     except OSError as error:
         raise click.FileError(path, error.strerror or str(error)) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -161,6 +161,11 @@ class Report:
         return dumped(self.document()) + "\n"
 
 
+def pieces(report: Report) -> Iterator[str]:
+    """The file."""
+    yield report.json()
+
+
 LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
 """Lists that grow with a cluster: a line for each of their items."""
 OF_PARTITIONS = ("partitions", "places")
@@ -213,7 +218,7 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
-    told = capped(s.steps, lambda x: x.under_replicated + x.reassigning, most)
+    told = capped(s.steps, lambda step: step.missing, most)
     return {
         "peak": s.peak,
         "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],

@@ -45,6 +45,8 @@ class Leaf(NamedTuple):
     size: int | None
     version: Version | None
     """Only of objects: local files may grow while they are collected."""
+    changed: int | None = None
+    """Nanoseconds since 1970, as the file system or the store tells them."""
 
 
 class File(io.RawIOBase):
@@ -146,7 +148,8 @@ class _Local:
     def leaves(self) -> Iterator[Leaf]:
         for name in leaves(self.path) if self.is_directory() else ("",):
             try:
-                yield Leaf(name, os.lstat(self._full(name)).st_size, None)
+                status = os.lstat(self._full(name))
+                yield Leaf(name, status.st_size, None, status.st_mtime_ns)
             except OSError:
                 yield Leaf(name, None, None)
 
@@ -228,7 +231,7 @@ class _Objects:
 
     def _leaf(self, name: str, info: Any) -> Leaf:
         version = _version(info)
-        return Leaf(name, version.size if version else None, version)
+        return Leaf(name, version.size if version else None, version, info.mtime_ns)
 
     def _info(self) -> Any:
         files, base = self._there

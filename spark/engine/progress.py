@@ -2,17 +2,18 @@
 
 Here: what a reading task leaves behind as it reads, and what the driver makes of that. Not here: what is shown (forensics.commands).
 
-An accumulator is brought up to date when a task ends, and one task may read a large archive for minutes. So beside each plan there is a
-file to which the tasks of this machine append what they have read, a number at a time; on other machines there is none, and the tasks
-that are done stand for their share of the bytes.
+An accumulator is brought up to date when a task ends, and one task may read a large archive for minutes. So there is a file for each job
+that reads evidence, to which the tasks of this machine append what they have read, a number at a time; on other machines there is none,
+and the tasks that are done stand for their share of the bytes.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 PERIOD_S = 0.2
 """A task tells no more often."""
 _NUMBER = struct.Struct("<q")
-_ENDING = ".read"
+_NAME = "read-"
 
 
 class Seen(NamedTuple):
@@ -39,18 +40,29 @@ class Seen(NamedTuple):
     """As units of evidence estimate them (Unit.size); else these are tasks."""
 
 
-def announce(plan: Path, size: int) -> None:
-    """Makes the file beside a plan for so many bytes."""
-    plan.with_name(plan.name + _ENDING).write_bytes(_NUMBER.pack(size))
+def announced(directory: Path, size: int) -> Path:
+    """A new file for tasks that will read so many bytes."""
+    handle, name = tempfile.mkstemp(prefix=_NAME, dir=directory)
+    with open(handle, "wb") as file:
+        file.write(_NUMBER.pack(size))
+    return Path(name)
+
+
+def metered(units: Iterable[Unit], told: Path) -> Iterator[Unit]:
+    """In a task: the units one after another, each until it is read; what is read of them is appended to the file."""
+    with Meter(told) as meter:
+        for unit in units:
+            with meter.of(unit):
+                yield unit
 
 
 class Meter:
     """What a task has read of its units, told now and then."""
 
-    def __init__(self, plan: Path) -> None:
+    def __init__(self, told: Path) -> None:
         try:
-            self._file: int | None = os.open(plan.with_name(plan.name + _ENDING), os.O_WRONLY | os.O_APPEND)
-        except OSError:  # the plan is on another machine
+            self._file: int | None = os.open(told, os.O_WRONLY | os.O_APPEND)
+        except OSError:  # it is on another machine
             self._file = None
         self._told_at = time.monotonic()
         self._unit: Unit | None = None
@@ -99,18 +111,18 @@ class Watch:
     def __init__(self, session: SparkSession, directory: Path) -> None:
         self._tracker = session.sparkContext.statusTracker()
         self._directory = directory
-        self._before = set(self._plans())
+        self._before = set(self._files())
         self._stages: dict[int, tuple[int, int]] = {}
 
-    def _plans(self) -> Iterator[Path]:
-        yield from self._directory.glob(f"plan-*{_ENDING}")
+    def _files(self) -> Iterator[Path]:
+        yield from self._directory.glob(f"{_NAME}*")
 
     def seen(self) -> Seen:
         """Bytes while evidence is read, else tasks."""
         done = total = 0
-        for plan in self._plans():
-            if plan not in self._before:
-                size, *told = (number for (number,) in _NUMBER.iter_unpack(_whole(plan)))
+        for file in self._files():
+            if file not in self._before:
+                size, *told = (number for (number,) in _NUMBER.iter_unpack(_whole(file)))
                 done, total = done + sum(told), total + size
         if 0 < done < total:
             return Seen(done, total, True)
@@ -127,6 +139,6 @@ class Watch:
         return Seen(sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()), False)
 
 
-def _whole(plan: Path) -> bytes:
-    data = plan.read_bytes()
+def _whole(file: Path) -> bytes:
+    data = file.read_bytes()
     return data[: len(data) - len(data) % _NUMBER.size]

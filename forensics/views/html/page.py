@@ -10,7 +10,7 @@ import base64
 import hashlib
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -72,6 +72,11 @@ WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
 def page(report: Report, kept: Kept | None) -> str:
     """The whole file. `kept` None: without what only a case tells."""
     return _environment().get_template("report.html").render(**_Page(report, kept).values())
+
+
+def pieces(report: Report, kept: Kept | None) -> Iterator[str]:
+    """The file as other formats give theirs."""
+    yield page(report, kept)
 
 
 @cache

@@ -18,8 +18,7 @@ from forensics.commands import evidence
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
 from spark.engine import progress
-from spark.engine.progress import Seen, Watch
-from spark.engine.source import planned, write_plan
+from spark.engine.progress import Seen, Watch, announced, metered
 
 
 class Tracker:
@@ -52,9 +51,9 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
     (unit,) = units([str(file)])
     unit = unit if hands == 1 else replace(unit, size=unit.size // hands, dealt=(0, hands))
     seen = watch(tmp_path)
-    plan = write_plan([[unit]], tmp_path)
+    told = announced(tmp_path, unit.size)
     assert seen.seen() == Seen(0, unit.size, True)
-    for read in planned(plan.read_text().strip(), plan):
+    for read in metered([unit], told):
         for _, stream, _ in read_unit(read):
             assert stream is not None
             stream.read(len(content) // 2)
@@ -66,13 +65,10 @@ def test_half_a_file_is_half_of_its_bytes(name: str, hands: int, tmp_path: Path,
 def test_what_is_read_elsewhere_counts_by_its_tasks(tmp_path: Path) -> None:
     seen = watch(tmp_path, a=(3, 4), b=(0, 4))
     assert seen.seen() == Seen(3, 8, False)
-    plan = write_plan([units([__file__])], tmp_path)
-    size = seen.seen().total
-    assert size > Path(__file__).stat().st_size
-    assert seen.seen() == Seen(size * 3 // 8, size, True)
-    (line,) = plan.read_text().splitlines()
-    plan.rename(tmp_path / "gone")
-    assert [unit.size for unit in planned(line, tmp_path / "elsewhere")] == [size]
+    told = announced(tmp_path, 800)
+    assert seen.seen() == Seen(300, 800, True)
+    assert [*metered(units([__file__]), told.with_name("elsewhere"))] == units([__file__])
+    assert seen.seen() == Seen(300, 800, True)
 
 
 def test_the_line_fits_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
