@@ -510,7 +510,8 @@
   // where a link leads
 
   function follow() {
-    const hash = decodeURIComponent(location.hash.slice(1));
+    let hash = location.hash.slice(1);
+    try { hash = decodeURIComponent(hash); } catch { /* what is no link leads nowhere */ }
     if (hash.startsWith("?")) {
       const asked = new URLSearchParams(hash.slice(1));
       for (const key of ["topic", "broker", "kind", "severity", "verdict"]) filters[key].value = asked.get(key) || "";
