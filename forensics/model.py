@@ -83,6 +83,53 @@ class Range:
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
 
+    def row(self) -> dict[str, int | None]:
+        return {"start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Lost records that a collected file holds, all of one leader epoch (-1: of a format without epochs)."""
+
+    source: str
+    byte: int | None
+    """At which the list of its batches begins that names the first of them."""
+    broker: int | None
+    leader_epoch: int
+    offsets: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Salvageable:
+    """What the collected disks still hold of a loss (forensics.partition.salvageable)."""
+
+    held: tuple[Held, ...] = ()
+    """In the order of offsets, each offset once."""
+    missing: tuple[Range, ...] = ()
+    """Lost offsets that no collected file holds."""
+    certain: bool = True
+    """The leader epochs say that these are the lost records, and not others that stood at the same offsets."""
+    elsewhere: str | None = None
+    """Where what is missing might lie, in words."""
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "held": [
+                {"source": h.source, "byte": h.byte, "broker": h.broker, "leader_epoch": h.leader_epoch, "offsets": h.offsets.row()}
+                for h in self.held
+            ],
+            "missing": [r.row() for r in self.missing],
+            "certain": self.certain,
+            "elsewhere": self.elsewhere,
+        }
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | None) -> Salvageable | None:
+        if row is None:
+            return None
+        held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"])
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -98,6 +145,7 @@ class Place:
     brokers: tuple[int, ...] = ()
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
+    salvageable: Salvageable | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +174,8 @@ class Statement:
     """What one event did to many partitions (forensics.cluster.folding); `topic` and `partition` are None then."""
     still_on: tuple[int, ...] = ()
     """Brokers on whose disks the lost records still lie."""
+    salvageable: Salvageable | None = None
+    """What the disks that were collected still hold of a loss; None of what is none, and where `places` say it."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
 
@@ -150,7 +200,17 @@ class Statement:
 
     @property
     def place(self) -> Place:
-        return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed, self.brokers)
+        return Place(
+            self.topic,
+            self.partition,
+            self.leader_epoch,
+            self.start,
+            self.end,
+            self.offsets,
+            self.committed,
+            self.brokers,
+            salvageable=self.salvageable,
+        )
 
     @property
     def id(self) -> str:
@@ -192,7 +252,7 @@ class Finding(Statement):
             "leader_epoch": self.leader_epoch,
             "start": self.start,
             "end": self.end,
-            "offsets": [{"start": r.start, "end": r.end} for r in self.offsets],
+            "offsets": [r.row() for r in self.offsets],
             "committed": self.committed,
             "cause": self.cause,
             "summary": self.summary,
@@ -200,6 +260,7 @@ class Finding(Statement):
             "next_steps": list(self.next_steps),
             "cluster": self.cluster,
             "still_on": list(self.still_on),
+            "salvageable": self.salvageable.row() if self.salvageable is not None else None,
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 
@@ -212,12 +273,34 @@ class Finding(Statement):
                 "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
                 "next_steps": tuple(row["next_steps"] or ()),
                 "still_on": tuple(row["still_on"] or ()),
+                "salvageable": Salvageable.of(row["salvageable"]),
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
 
 
 _RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+SALVAGEABLE = pa.struct(
+    [
+        (
+            "held",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("source", pa.string()),
+                        ("byte", pa.int64()),
+                        ("broker", pa.int32()),
+                        ("leader_epoch", pa.int32()),
+                        ("offsets", _RANGE),
+                    ]
+                )
+            ),
+        ),
+        ("missing", pa.list_(_RANGE)),
+        ("certain", pa.bool_()),
+        ("elsewhere", pa.string()),
+    ]
+)
 EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(
@@ -239,6 +322,7 @@ FINDING = pa.struct(
         ("next_steps", pa.list_(pa.string())),
         ("cluster", pa.int32()),
         ("still_on", pa.list_(pa.int32())),
+        ("salvageable", SALVAGEABLE),
         ("evidence", pa.list_(EVIDENCE)),
     ]
 )

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from forensics.cluster import standing
 from forensics.judge import FACTS, STANDING
-from forensics.model import FINDING
+from forensics.model import FINDING, SALVAGEABLE
 from forensics.partition import side_by_side
 from forensics.story.step import STEPS
 from parsers.schemas import EVENTS, documented
@@ -86,6 +86,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "explanation": "how it is known",
         "next_steps": "what to do",
         "still_on": "brokers on whose disks the lost records still lie",
+        "salvageable": "what the disks that were collected still hold of what is lost, and where the rest might lie; null of what is no loss",
         "evidence": "what is quoted: source, line, byte and text",
     }
 )
@@ -107,6 +108,7 @@ PLACES = pa.list_(
             ("committed", pa.bool_()),
             ("brokers", _INTS),
             ("times", pa.int32()),
+            ("salvageable", SALVAGEABLE),
         ]
     )
 )

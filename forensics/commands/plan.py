@@ -107,12 +107,12 @@ def overview(
     from forensics.views.plan import Overview
 
     found = brokers(cluster, known, live, gone)
-    tools, told = _tools(cluster, kafka_version)
+    tools, told = tools_of(cluster, kafka_version)
     planned = plan(known, found)
     return Overview(planned, found, len(known), tools, [*told, *_rests_on(cluster, found, tools)], batch, command)
 
 
-def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
+def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
     from forensics.cluster.kafka_tools import NEWEST, Tools
     from spark.cluster.versions import parsed, versions
 

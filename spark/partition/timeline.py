@@ -93,6 +93,8 @@ class PartitionTimeline:
     """What each of the disks tells of the epochs in its log, by broker."""
     aside: dict[int, list[Disk]] = field(default_factory=dict)
     """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
+    segments: list[Event] = field(default_factory=list)
+    """Every segment file that was collected, of whichever directory and collection: where else a record may lie."""
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
@@ -324,6 +326,8 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+        if e.event == "segment":
+            timeline.segments.append(e)
         if e.event in ON_DISK and e.reason is not None:
             if e.reason in ASIDE and latest and e.writer is not None:
                 aside[e.writer].append(e)
