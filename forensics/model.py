@@ -25,6 +25,12 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 MINOR = ("low", "info")
 CONFIDENCES = ("possible", "probable", "certain")
 
+
+def lower(one: str, other: str) -> str:
+    """The smaller of two confidences: nothing is surer than what it follows from."""
+    return min(one, other, key=CONFIDENCES.index)
+
+
 MAX_EVIDENCE = 8
 """Pieces of evidence a finding quotes."""
 MAX_QUOTE = 600
@@ -132,6 +138,39 @@ class Salvageable:
 
 
 @dataclass(frozen=True, slots=True)
+class Client:
+    """What a loss does to a consumer group (forensics.partition.readers)."""
+
+    group: str
+    outcome: str
+    """'skips' or 'skipped': what was written anew below its commit is not given to it; 'reset': its commit lies beyond the log's end;
+    'returns': its commit names its leader epoch, by which its consumers see that the log was cut; 'went-back': it did; 'untouched'."""
+    committed: int
+    """Where it stood when the records went."""
+    leader_epoch: int | None
+    at: datetime | None
+    had_read: Range | None
+    """Lost offsets that it had read."""
+    skipped: Range | None
+    """Offsets that were written anew, or will be, and that it is not given."""
+
+    def row(self) -> dict[str, Any]:
+        ranges = {"had_read": self.had_read, "skipped": self.skipped}
+        plain = {
+            "group": self.group,
+            "outcome": self.outcome,
+            "committed": self.committed,
+            "leader_epoch": self.leader_epoch,
+            "at": self.at,
+        }
+        return plain | {name: r.row() if r is not None else None for name, r in ranges.items()}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Client:
+        return cls(**{**row, **{name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}})
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A partition that an event touched, and what it did there."""
 
@@ -146,6 +185,7 @@ class Place:
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
     salvageable: Salvageable | None = None
+    clients: tuple[Client, ...] = ()
 
     @property
     def name(self) -> str:
@@ -176,6 +216,8 @@ class Statement:
     """Brokers on whose disks the lost records still lie."""
     salvageable: Salvageable | None = None
     """What the disks that were collected still hold of a loss; None of what is none, and where `places` say it."""
+    clients: tuple[Client, ...] = ()
+    """What a loss does to consumer groups, likewise."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
 
@@ -196,7 +238,12 @@ class Statement:
     @property
     def happened(self) -> datetime | None:
         """Of a loss when the records went: it begins when the first of them can have been written."""
-        return (self.end or self.start) if self.kind == "data-loss" else self.start
+        return (self.end or self.start) if self.of_records else self.start
+
+    @property
+    def of_records(self) -> bool:
+        """It says that records are lost, whoever had read them."""
+        return self.kind == "data-loss"
 
     @property
     def place(self) -> Place:
@@ -225,6 +272,7 @@ class Statement:
             self.cause,
             self.start.isoformat() if self.start else None,
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
+            *([[c.group for c in self.clients]] if self.clients and not self.of_records else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
@@ -261,6 +309,7 @@ class Finding(Statement):
             "cluster": self.cluster,
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
+            "clients": [c.row() for c in self.clients],
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 
@@ -274,6 +323,7 @@ class Finding(Statement):
                 "next_steps": tuple(row["next_steps"] or ()),
                 "still_on": tuple(row["still_on"] or ()),
                 "salvageable": Salvageable.of(row["salvageable"]),
+                "clients": tuple(map(Client.of, row["clients"] or ())),
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
@@ -301,6 +351,19 @@ SALVAGEABLE = pa.struct(
         ("elsewhere", pa.string()),
     ]
 )
+CLIENTS = pa.list_(
+    pa.struct(
+        [
+            ("group", pa.string()),
+            ("outcome", pa.string()),
+            ("committed", pa.int64()),
+            ("leader_epoch", pa.int32()),
+            ("at", pa.timestamp("us")),
+            ("had_read", _RANGE),
+            ("skipped", _RANGE),
+        ]
+    )
+)
 EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(
@@ -323,6 +386,7 @@ FINDING = pa.struct(
         ("cluster", pa.int32()),
         ("still_on", pa.list_(pa.int32())),
         ("salvageable", SALVAGEABLE),
+        ("clients", CLIENTS),
         ("evidence", pa.list_(EVIDENCE)),
     ]
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -250,7 +250,11 @@ def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload
     )
 
 
-def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
+def _passed_by(_: Batch) -> None:
+    """Nobody looks at the batches themselves."""
+
+
+def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Callable[[Batch], None] = _passed_by) -> Iterator[Row]:
     """`segment` events of one `*.log` file, and a `log-corruption` event where each damage begins.
 
     A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and
@@ -258,10 +262,12 @@ def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     of an empty segment. Batches behind a damage are listed as well, for they tell what the log held.
 
     `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
-    name says ('deleted', 'cleaned', 'swap', 'part').
+    name says ('deleted', 'cleaned', 'swap', 'part'). `look` is shown every whole batch, with a payload of at most `payload` bytes.
     """
     segment = _Segment(member)
-    for found in headers(stream):
+    for found in headers(stream, payload=payload):
+        if isinstance(found, Batch) and found.valid:
+            look(found)
         yield from segment.add(found)
     yield segment.last_row()
 

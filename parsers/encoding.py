@@ -97,6 +97,11 @@ class Fields:
         """22 characters base64url, as Uuid.toString prints it."""
         return base64.urlsafe_b64encode(self.raw(16))[:22].decode("ascii")
 
+    def short_string(self) -> str:
+        """With its length in 16 bits, as before KIP-482; null is empty."""
+        size = self.int16()
+        return "" if size < 0 else self.raw(size).decode("utf-8", errors="replace")
+
     def string(self) -> str:
         value = self.nullable_string()
         if value is None:

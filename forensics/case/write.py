@@ -235,6 +235,7 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
             "offsets": [r.row() for r in p.offsets],
             "brokers": list(p.brokers),
             "salvageable": p.salvageable.row() if p.salvageable is not None else None,
+            "clients": [c.row() for c in p.clients],
         }
         for p in f.places
     ]

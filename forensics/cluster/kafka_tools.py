@@ -25,6 +25,12 @@ NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
 
 
+def reset_group(group: str, topic: str, partition: int, offset: int) -> str:
+    """Sets a group that has no members back (0.11 and later, KIP-122)."""
+    where = f"--group {shlex.quote(group)} --topic {shlex.quote(f'{topic}:{partition}')}"
+    return f"kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP {where} --reset-offsets --to-offset {offset} --execute"
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """The tools of a cluster whose oldest broker has this version."""

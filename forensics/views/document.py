@@ -257,9 +257,14 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
         **({"salvageable": row["salvageable"]} if f.salvageable is not None else {}),
+        **({"clients": _clients(f)} if f.clients else {}),
         **({"places": _places(f)} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
+
+
+def _clients(of: Finding | Place) -> list[dict[str, Any]]:
+    return [{**c.row(), "at": timestamp(c.at)} for c in of.clients]
 
 
 def _places(f: Finding) -> list[dict[str, Any]]:
@@ -285,6 +290,8 @@ def _when(p: Place, f: Finding) -> dict[str, Any]:
         told["end"] = timestamp(p.end)
     if p.salvageable is not None:
         told["salvageable"] = p.salvageable.row()
+    if p.clients:
+        told["clients"] = _clients(p)
     return told
 
 
