@@ -257,6 +257,7 @@ class Statement:
             self.committed,
             self.brokers,
             salvageable=self.salvageable,
+            clients=self.clients,
         )
 
     @property

@@ -11,6 +11,7 @@ import pytest
 
 from forensics.model import Client, Finding
 from forensics.views.document import Report
+from forensics.views.plan import resets
 from tests import local
 
 BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
@@ -76,3 +77,13 @@ def test_nothing_of_a_value_is_in_the_report() -> None:
 def test_clients_travel_as_rows() -> None:
     told = [c for name in NAMES for f in report(name).findings for c in f.clients]
     assert told and all(Client.of(c.row()) == c for c in told)
+
+
+def test_a_plan_sets_back_who_has_not_gone_on() -> None:
+    for name in NAMES:
+        told = {r.group: r for r in resets(report(name).findings)}
+        assert set(told) == {c.group for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
+        assert {r.offset for r in told.values()} == {loss(name).offsets[0].start}
+        assert told["tracking"].command.endswith(
+            f"--group tracking --topic orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
+        )
