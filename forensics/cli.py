@@ -24,6 +24,7 @@ COMMANDS = {
     "merge": "Print the log lines of all brokers in one order of time.",
     "checkpoints": "Put checkpoint and epoch files of all brokers side by side.",
     "plan": "Write the election and reassignment files that would repair what was found.",
+    "salvage": "Bring back lost records that a collected disk still holds.",
     "patterns": "List the log lines that are understood.",
     "rules": "List the findings that are looked for.",
 }

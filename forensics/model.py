@@ -25,6 +25,12 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 MINOR = ("low", "info")
 CONFIDENCES = ("possible", "probable", "certain")
 
+
+def lower(one: str, other: str) -> str:
+    """The smaller of two confidences: nothing is surer than what it follows from."""
+    return min(one, other, key=CONFIDENCES.index)
+
+
 MAX_EVIDENCE = 8
 """Pieces of evidence a finding quotes."""
 MAX_QUOTE = 600
@@ -83,6 +89,86 @@ class Range:
     def length(self) -> int | None:
         return None if self.end is None else self.end - self.start
 
+    def row(self) -> dict[str, int | None]:
+        return {"start": self.start, "end": self.end}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Lost records that a collected file holds, all of one leader epoch (-1: of a format without epochs)."""
+
+    source: str
+    byte: int | None
+    """At which the list of its batches begins that names the first of them."""
+    broker: int | None
+    leader_epoch: int
+    offsets: Range
+
+
+@dataclass(frozen=True, slots=True)
+class Salvageable:
+    """What the collected disks still hold of a loss (forensics.partition.salvageable)."""
+
+    held: tuple[Held, ...] = ()
+    """In the order of offsets, each offset once."""
+    missing: tuple[Range, ...] = ()
+    """Lost offsets that no collected file holds."""
+    certain: bool = True
+    """The leader epochs say that these are the lost records, and not others that stood at the same offsets."""
+    elsewhere: str | None = None
+    """Where what is missing might lie, in words."""
+
+    def row(self) -> dict[str, Any]:
+        return {
+            "held": [
+                {"source": h.source, "byte": h.byte, "broker": h.broker, "leader_epoch": h.leader_epoch, "offsets": h.offsets.row()}
+                for h in self.held
+            ],
+            "missing": [r.row() for r in self.missing],
+            "certain": self.certain,
+            "elsewhere": self.elsewhere,
+        }
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any] | None) -> Salvageable | None:
+        if row is None:
+            return None
+        held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"])
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a loss does to a consumer group (forensics.partition.readers)."""
+
+    group: str
+    outcome: str
+    """'skips' or 'skipped': what was written anew below its commit is not given to it; 'reset': its commit lies beyond the log's end;
+    'returns': its commit names its leader epoch, by which its consumers see that the log was cut; 'went-back': it did; 'untouched'."""
+    committed: int
+    """Where it stood when the records went."""
+    leader_epoch: int | None
+    at: datetime | None
+    had_read: Range | None
+    """Lost offsets that it had read."""
+    skipped: Range | None
+    """Offsets that were written anew, or will be, and that it is not given."""
+
+    def row(self) -> dict[str, Any]:
+        ranges = {"had_read": self.had_read, "skipped": self.skipped}
+        plain = {
+            "group": self.group,
+            "outcome": self.outcome,
+            "committed": self.committed,
+            "leader_epoch": self.leader_epoch,
+            "at": self.at,
+        }
+        return plain | {name: r.row() if r is not None else None for name, r in ranges.items()}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Client:
+        return cls(**{**row, **{name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}})
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -98,6 +184,8 @@ class Place:
     brokers: tuple[int, ...] = ()
     times: int = 1
     """How often; where more than once, from the first start to the last end."""
+    salvageable: Salvageable | None = None
+    clients: tuple[Client, ...] = ()
 
     @property
     def name(self) -> str:
@@ -126,6 +214,10 @@ class Statement:
     """What one event did to many partitions (forensics.cluster.folding); `topic` and `partition` are None then."""
     still_on: tuple[int, ...] = ()
     """Brokers on whose disks the lost records still lie."""
+    salvageable: Salvageable | None = None
+    """What the disks that were collected still hold of a loss; None of what is none, and where `places` say it."""
+    clients: tuple[Client, ...] = ()
+    """What a loss does to consumer groups, likewise."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
 
@@ -146,11 +238,27 @@ class Statement:
     @property
     def happened(self) -> datetime | None:
         """Of a loss when the records went: it begins when the first of them can have been written."""
-        return (self.end or self.start) if self.kind == "data-loss" else self.start
+        return (self.end or self.start) if self.of_records else self.start
+
+    @property
+    def of_records(self) -> bool:
+        """It says that records are lost, whoever had read them."""
+        return self.kind == "data-loss"
 
     @property
     def place(self) -> Place:
-        return Place(self.topic, self.partition, self.leader_epoch, self.start, self.end, self.offsets, self.committed, self.brokers)
+        return Place(
+            self.topic,
+            self.partition,
+            self.leader_epoch,
+            self.start,
+            self.end,
+            self.offsets,
+            self.committed,
+            self.brokers,
+            salvageable=self.salvageable,
+            clients=self.clients,
+        )
 
     @property
     def id(self) -> str:
@@ -165,6 +273,7 @@ class Statement:
             self.cause,
             self.start.isoformat() if self.start else None,
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
+            *([[c.group for c in self.clients]] if self.clients and not self.of_records else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 
@@ -192,7 +301,7 @@ class Finding(Statement):
             "leader_epoch": self.leader_epoch,
             "start": self.start,
             "end": self.end,
-            "offsets": [{"start": r.start, "end": r.end} for r in self.offsets],
+            "offsets": [r.row() for r in self.offsets],
             "committed": self.committed,
             "cause": self.cause,
             "summary": self.summary,
@@ -200,6 +309,8 @@ class Finding(Statement):
             "next_steps": list(self.next_steps),
             "cluster": self.cluster,
             "still_on": list(self.still_on),
+            "salvageable": self.salvageable.row() if self.salvageable is not None else None,
+            "clients": [c.row() for c in self.clients],
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 
@@ -212,12 +323,48 @@ class Finding(Statement):
                 "offsets": tuple(Range(r["start"], r["end"]) for r in row["offsets"] or ()),
                 "next_steps": tuple(row["next_steps"] or ()),
                 "still_on": tuple(row["still_on"] or ()),
+                "salvageable": Salvageable.of(row["salvageable"]),
+                "clients": tuple(map(Client.of, row["clients"] or ())),
                 "evidence": tuple(Evidence(**e) for e in row["evidence"] or ()),
             }
         )
 
 
 _RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+SALVAGEABLE = pa.struct(
+    [
+        (
+            "held",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("source", pa.string()),
+                        ("byte", pa.int64()),
+                        ("broker", pa.int32()),
+                        ("leader_epoch", pa.int32()),
+                        ("offsets", _RANGE),
+                    ]
+                )
+            ),
+        ),
+        ("missing", pa.list_(_RANGE)),
+        ("certain", pa.bool_()),
+        ("elsewhere", pa.string()),
+    ]
+)
+CLIENTS = pa.list_(
+    pa.struct(
+        [
+            ("group", pa.string()),
+            ("outcome", pa.string()),
+            ("committed", pa.int64()),
+            ("leader_epoch", pa.int32()),
+            ("at", pa.timestamp("us")),
+            ("had_read", _RANGE),
+            ("skipped", _RANGE),
+        ]
+    )
+)
 EVIDENCE = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
 
 FINDING = pa.struct(
@@ -239,6 +386,8 @@ FINDING = pa.struct(
         ("next_steps", pa.list_(pa.string())),
         ("cluster", pa.int32()),
         ("still_on", pa.list_(pa.int32())),
+        ("salvageable", SALVAGEABLE),
+        ("clients", CLIENTS),
         ("evidence", pa.list_(EVIDENCE)),
     ]
 )

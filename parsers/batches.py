@@ -1,7 +1,8 @@
 """Record batches of log segments, magic 0, 1 and 2: who wrote which offsets, and where a segment is damaged.
 
 Here: the frames and headers of `*.log` files, read forwards in bounded chunks, their checksums, and the `segment` event that
-tells where a log ends. Not here: what the records say (parsers.metadata_log for the one topic whose records Kafka defines).
+tells where a log ends. Not here: what the records say (parsers.metadata_log for the one topic whose records Kafka defines, parsers.bodies
+for those that are asked for).
 
 Source: DefaultRecordBatch, LegacyRecord, FileLogInputStream and LogSegment.recover of Apache Kafka.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -22,8 +23,6 @@ from parsers.sniff import partition_of
 
 CHUNK = 1 << 20
 """Bytes read at a time; about two chunks are in memory at once."""
-MAX_PAYLOAD = 32 << 20
-"""Largest payload handed out; a raft batch is at most 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
 MAX_BATCHES = 50_000
 """Batches one `segment` row lists."""
 
@@ -76,7 +75,9 @@ class Batch:
     horizon: bool = False
     """It has a delete horizon: the log cleaner has written it anew (KIP-534, 3.1+)."""
     payload: bytes | None = None
-    """What follows the fixed header, where it was asked for and is no larger than MAX_PAYLOAD."""
+    """What follows the fixed header, where it was asked for and is not too large."""
+    head: bytes = b""
+    """The fixed header, where the payload is there."""
 
     @property
     def whole(self) -> bool | None:
@@ -138,10 +139,10 @@ class _Window:
         return True
 
 
-def headers(stream: BinaryIO, *, payload: bool = False) -> Iterator[Batch | Damage]:
+def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
     """Batches in file order. A Damage ends it; a batch whose checksum fails does not, it is told by `valid`.
 
-    Frames are taken as FileLogInputStream takes them. Holds a few MiB, and a payload of at most MAX_PAYLOAD if asked.
+    Frames are taken as FileLogInputStream takes them. Holds a few MiB, and a payload of at most `payload` bytes.
     """
     window = _Window(stream)
     while head := window.peek(_V2.size):
@@ -151,7 +152,7 @@ def headers(stream: BinaryIO, *, payload: bool = False) -> Iterator[Batch | Dama
             return
         offset, size, _, magic = _PREFIX.unpack_from(head)
         total = _LOG_OVERHEAD + size
-        keep = payload and total - _PAYLOAD_STARTS[magic] <= MAX_PAYLOAD
+        keep = payload > 0 and total - _PAYLOAD_STARTS[magic] <= payload
         seen, computed, kept = _read_body(window, total, magic, keep)
         if seen < total:
             text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
@@ -216,6 +217,7 @@ def _batch(head: bytes, position: int, magic: int, computed: int, payload: bytes
         crc == computed,
         bool(attributes & 64),
         payload,
+        head[: _PAYLOAD_STARTS[magic]] if payload is not None else b"",
     )
 
 
@@ -244,10 +246,15 @@ def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload
         record_count=1 if codec == "none" else None,
         valid=crc == computed,
         payload=payload,
+        head=head[: _PAYLOAD_STARTS[magic]] if payload is not None else b"",
     )
 
 
-def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
+def _passed_by(_: Batch) -> None:
+    """Nobody looks at the batches themselves."""
+
+
+def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Callable[[Batch], None] = _passed_by) -> Iterator[Row]:
     """`segment` events of one `*.log` file, and a `log-corruption` event where each damage begins.
 
     A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and
@@ -255,10 +262,12 @@ def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
     of an empty segment. Batches behind a damage are listed as well, for they tell what the log held.
 
     `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
-    name says ('deleted', 'cleaned', 'swap', 'part').
+    name says ('deleted', 'cleaned', 'swap', 'part'). `look` is shown every whole batch, with a payload of at most `payload` bytes.
     """
     segment = _Segment(member)
-    for found in headers(stream):
+    for found in headers(stream, payload=payload):
+        if isinstance(found, Batch) and found.valid:
+            look(found)
         yield from segment.add(found)
     yield segment.last_row()
 

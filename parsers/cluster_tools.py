@@ -1,7 +1,7 @@
 """What Kafka's command line tools print, where somebody kept it: reassignments, elections, sizes, quorum, settings, offsets, features.
 
 Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs,
-kafka-metadata-quorum, kafka-configs, kafka-get-offsets, kafka-features and kafka-cluster in all versions' spellings, alone or
+kafka-metadata-quorum, kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in all versions' spellings, alone or
 one after the other in one file. Not here: kafka-topics (parsers.describe), files the tools read (parsers.assignments). Sources: the
 tools' classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from parsers.assignments import (
@@ -33,6 +33,7 @@ from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
 _TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
 _EACH = re.compile(rf"\[({TOPIC}), ?(\d+)\]|(?:^|[\s,(])({TOPIC})-(\d+)(?=$|[\s,)])")
 _PARTITION = range(2**31)
+_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\s+LAG\b")
 
 Found = re.Match[str]
 
@@ -41,7 +42,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """Rows of all tools' output a file holds, at the file's time (UTC); other text is passed over.
 
     'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
-    'quorum-replica', 'config', 'offset-told'. A broken line is a problem with reason 'tool-output-malformed'.
+    'quorum-replica', 'config', 'offset-told', 'group-commit'. A broken line is a problem with reason 'tool-output-malformed'.
     """
     yield from few(_Output(member).rows(stream), member)
 
@@ -62,6 +63,8 @@ class _Output:
         self.quorum: dict[str, str] = {}
         self.quorum_at: Piece | None = None
         self.columns: list[str] = []
+        self.of_groups: list[str] = []
+        """Columns of kafka-consumer-groups."""
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         last: Piece | None = None
@@ -95,6 +98,12 @@ class _Output:
         yield from self._headings(piece)
         if self.columns and (cells := _cells(piece.text)) and cells[0].isdecimal():
             yield self._quorum_replica(piece, cells)
+            return
+        if _GROUPS.match(piece.text):
+            self.of_groups = piece.text.split()
+            return
+        if self.of_groups and len(cells := piece.text.split()) >= len(self.of_groups):
+            yield from self._group(piece, dict(zip(self.of_groups, cells, strict=False)))
             return
         if found := _QUORUM.fullmatch(piece.text):
             self.quorum_at = self.quorum_at or piece
@@ -133,6 +142,21 @@ class _Output:
                 yield from self._quorum_state()
             except Malformed as error:
                 yield malformed(self.member, last, str(error), "tool-output-malformed")
+
+    def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
+        """Where a group stands in a partition; to 1.1 the tool did not name the group."""
+        if "GROUP" in cells and cells["PARTITION"].isdecimal() and cells["CURRENT-OFFSET"].isdecimal():
+            epoch = cells.get("LEADER-EPOCH", "-")
+            yield self._row(
+                piece,
+                "groups-output",
+                "group-commit",
+                value=cells["GROUP"],
+                topic=topic_name(cells["TOPIC"]),
+                partition=number(cells["PARTITION"], _PARTITION),
+                offset=number(cells["CURRENT-OFFSET"], INT64),
+                leader_epoch=number(epoch, INT32) if epoch.isdecimal() else None,
+            )
 
     # reassignments and elections
 

@@ -25,6 +25,7 @@ from parsers import (
     describe,
     epochs,
     gc,
+    group_offsets,
     load_metrics,
     metadata_log,
     properties,
@@ -38,7 +39,7 @@ from parsers.containers.walk import read_unit
 from parsers.layouts import Layout
 from parsers.log_pattern import compiled
 from parsers.schemas import Member, Row, Told
-from parsers.sniff import log_kind, sniff
+from parsers.sniff import log_kind, partition_of, sniff
 from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
@@ -79,14 +80,21 @@ _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
     "metadata-quorum": cluster_tools.read,
     "config-output": cluster_tools.read,
     "offsets-output": cluster_tools.read,
+    "groups-output": cluster_tools.read,
     "features-output": cluster_tools.read,
     "cluster-id": cluster_tools.read,
     "gc-log": gc.read,
     "load-metrics": load_metrics.read,
-    "segment": segments.read_segment,
+    "segment": lambda stream, member: _reader_of_batches(member)(stream, member),
     "metadata-segment": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=False),
     "metadata-snapshot": lambda stream, member: metadata_log.read_metadata(stream, member, snapshot=True),
 }
+
+
+def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
+    """Records are read of the internal topic that holds what groups committed alone."""
+    where = partition_of(member.path)
+    return group_offsets.read_segment if where is not None and where[0] == group_offsets.TOPIC else segments.read_segment
 
 
 class Counted(io.RawIOBase):

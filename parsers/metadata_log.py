@@ -8,18 +8,18 @@ states, and what a damaged tail means for the log's end (the `segment` event of 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import BinaryIO
 
-import zstandard
-
-from parsers.batches import MAX_PAYLOAD, Batch, Damage, headers
-from parsers.metadata_encoding import Malformed, Record, records
+from parsers.batches import Batch, Damage, headers
+from parsers.bodies import Record, Unreadable, records
+from parsers.encoding import Malformed
 from parsers.metadata_records import ABORT_TRANSACTION, BEGIN_TRANSACTION, END_TRANSACTION, Unsupported, decode, decode_control
 from parsers.schemas import INT64, Member, Row, problem
 
+MAX_PAYLOAD = 32 << 20
+"""Largest payload read, and bytes it may unpack to; a raft batch is at most 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
 MAX_TOPICS = 1_000_000
 """Topic names remembered for the records that only know the topic's id."""
 MAX_HELD = 100_000
@@ -30,8 +30,6 @@ MAX_PROBLEMS = 100
 _EPOCH = datetime(1970, 1, 1)
 _SNAPSHOT_NAME = re.compile(r"(?:^|/)(\d{20})-\d{10,}(?:-\d+)?\.checkpoint(?:\.\w+)*$")
 _BOOTSTRAP_NAME = re.compile(r"(?:^|/)bootstrap\.checkpoint(?:\.\w+)*$")
-_GZIP_WINDOW = 16 + zlib.MAX_WBITS
-_ZSTD_WINDOW = 32 << 20
 
 
 def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterator[Row]:
@@ -44,7 +42,7 @@ def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterat
     transaction give no rows.
     """
     log = _MetadataLog(snapshot, _contained_offset(member.path) if snapshot else None)
-    for found in headers(stream, payload=True):
+    for found in headers(stream, payload=MAX_PAYLOAD):
         yield from log.add(found)
     yield from log.finish()
 
@@ -75,11 +73,13 @@ class _MetadataLog:
                 yield from self._problem(found.reason, found.text, found.position)
             return
         try:
-            for record in records(_payload(found), found.record_count or 0):
+            if found.magic != 2:
+                raise Unreadable("magic", f"batches of magic {found.magic} in a metadata log, which has magic 2 only")
+            for record in records(found, MAX_PAYLOAD):
                 yield from self._record(found, record)
         except Malformed as fault:
             yield from self._problem("metadata-batch", f"records of a batch: {fault}", found.position)
-        except Unsupported as fault:
+        except Unreadable as fault:
             yield from self._problem(fault.reason, str(fault), found.position)
 
     def finish(self) -> Iterator[Row]:
@@ -91,20 +91,16 @@ class _MetadataLog:
             yield problem("metadata-record", f"{self._untold} more records or batches could not be read, as told before or alike")
 
     def _record(self, batch: Batch, record: Record) -> Iterator[Row]:
-        offset = batch.base_offset + record.offset_delta
-        if offset not in INT64:
-            yield from self._problem("metadata-batch", "a record's offset is out of range", batch.position)
-            return
         try:
             api_key, row = self._decoded(batch, record)
         except (Malformed, Unsupported) as fault:
             reason = fault.reason if isinstance(fault, Unsupported) else "metadata-record"
-            yield from self._problem(reason, str(fault), batch.position, offset)
+            yield from self._problem(reason, str(fault), batch.position, record.offset)
             return
         if api_key in (BEGIN_TRANSACTION, END_TRANSACTION, ABORT_TRANSACTION):
-            yield from self._transaction(api_key, batch.position, offset)
+            yield from self._transaction(api_key, batch.position, record.offset)
         elif row:
-            yield from self._give(self._placed(row, batch, record, offset))
+            yield from self._give(self._placed(row, batch, record))
 
     def _decoded(self, batch: Batch, record: Record) -> tuple[int | None, Row | None]:
         if batch.control:
@@ -112,12 +108,12 @@ class _MetadataLog:
         decoded = decode(record.value or b"")
         return decoded.api_key, decoded.row
 
-    def _placed(self, row: Row, batch: Batch, record: Record, offset: int) -> Row:
-        time = _time(batch, record)
+    def _placed(self, row: Row, batch: Batch, record: Record) -> Row:
+        time = _time(record)
         row |= {
             "pattern": "metadata-record",
             "byte": batch.position,
-            "metadata_offset": self._contained if self._snapshot else offset,
+            "metadata_offset": self._contained if self._snapshot else record.offset,
             "controller_epoch": batch.leader_epoch,
             "time": time,
             "clock": "batch" if time else None,
@@ -169,42 +165,8 @@ class _MetadataLog:
         yield problem(reason, text, byte=position) | {"metadata_offset": self._contained if self._snapshot else offset}
 
 
-def _time(batch: Batch, record: Record) -> datetime | None:
-    stamp = batch.max_timestamp if batch.timestamp_type == "append" else batch.base_timestamp + record.timestamp_delta
+def _time(record: Record) -> datetime | None:
     try:
-        return _EPOCH + timedelta(milliseconds=stamp) if stamp >= 0 else None
+        return _EPOCH + timedelta(milliseconds=record.timestamp) if record.timestamp >= 0 else None
     except OverflowError:
         return None
-
-
-def _payload(batch: Batch) -> bytes:
-    """The records of a batch, uncompressed. Raises Unsupported and Malformed."""
-    if not batch.valid:
-        raise Unsupported("crc", f"the batch at offset {batch.base_offset} does not match its checksum; its records are left out")
-    if batch.magic != 2:
-        raise Unsupported("magic", f"batches of magic {batch.magic} in a metadata log, which has magic 2 only")
-    if batch.payload is None:
-        raise Unsupported("too-large", f"the batch at offset {batch.base_offset} is larger than {MAX_PAYLOAD} bytes")
-    if batch.codec == "none":
-        return batch.payload
-    if batch.codec not in ("gzip", "zstd"):
-        raise Unsupported("compression", f"batches compressed with {batch.codec} in a metadata log, which Kafka does not compress")
-    data = _gunzipped(batch.payload) if batch.codec == "gzip" else _unzstd(batch.payload)
-    if len(data) > MAX_PAYLOAD:
-        raise Unsupported("too-large", f"the batch at offset {batch.base_offset} unpacks to more than {MAX_PAYLOAD} bytes")
-    return data
-
-
-def _gunzipped(data: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(_GZIP_WINDOW).decompress(data, MAX_PAYLOAD + 1)
-    except zlib.error as fault:
-        raise Malformed("the compressed bytes are no gzip") from fault
-
-
-def _unzstd(data: bytes) -> bytes:
-    try:
-        with zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).stream_reader(data) as reader:
-            return reader.read(MAX_PAYLOAD + 1)
-    except zstandard.ZstdError as fault:
-        raise Malformed("the compressed bytes are no zstd, or want too large a window") from fault

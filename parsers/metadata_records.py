@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parsers.metadata_encoding import Fields, Malformed
+from parsers.encoding import Fields, Malformed
 from parsers.properties import masked
 from parsers.schemas import INT32, MAX_TEXT, Row
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 import tarfile
@@ -230,7 +231,13 @@ def test_a_record_is_lost_by_its_value_not_its_offset() -> None:
     views = {("t", 0): View({0: b"a", 1: b"other", 2: b"b"}, 3)}
     missing = truth.unreadable(acks, [], views)
     assert truth.lost(missing, True) == {
-        "t-0": {"offsets": [[2, 3]], "acked_records": 1, "acks": ["all"], "acked_between": [acks[2].at, acks[2].at]}
+        "t-0": {
+            "offsets": [[2, 3]],
+            "acked_records": 1,
+            "acks": ["all"],
+            "acked_between": [acks[2].at, acks[2].at],
+            "records_sha256": hashlib.sha256(b"2 c\n").hexdigest(),
+        }
     }
     assert truth.lost(missing, False)["t-0"]["provable"] is False
 
@@ -591,7 +598,7 @@ def test_brokers_of_one_host_share_their_logs_and_nothing_else(tmp_path: Path) -
     assert {configuration(cluster, n)["log.dirs"] for n in cluster.brokers} == {str(home / f"kafka-logs-{n}") for n in (1, 2, 3)}
     (home / "logs" / "server.log").write_text(f"Loading {home}/kafka-logs-2/t-0")
     (cluster.work / "cluster").mkdir()
-    path = bundle.write(cluster, "made", {}, tmp_path / "out")
+    path = bundle.write(cluster, "made", tmp_path / "out")
     with tarfile.open(path) as archive:
         names = archive.getnames()
         text = cast("tarfile.ExFileObject", archive.extractfile("made/kafka/logs/server.log")).read().decode()
@@ -638,7 +645,8 @@ def test_the_bundle_has_neither_indexes_nor_the_recorders_paths(tmp_path: Path) 
     (home / "data" / "0.index").write_text("x")
     (home / "data" / "0.log").write_bytes(b"\xff\x00")
     (cluster.work / "cluster").mkdir()
-    path = bundle.write(cluster, "made", {"lost": {}}, tmp_path / "out")
+    path = bundle.write(cluster, "made", tmp_path / "out")
+    bundle.write_truth({"lost": {}}, "made", tmp_path / "out")
     with tarfile.open(path) as archive:
         names = {n for n in archive.getnames() if n.startswith("made/broker-1/")}
         text = cast("tarfile.ExFileObject", archive.extractfile("made/broker-1/logs/server.log")).read().decode()

@@ -24,7 +24,7 @@ from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES
 from forensics.cluster import standing
 from forensics.cluster.incidents import Incident
 from forensics.judge import NAME, OF_REPORT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
-from forensics.model import FINDING, Evidence, Finding, Place, Range
+from forensics.model import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
 from forensics.partition import side_by_side
 from forensics.rows import Rows
 from parsers.schemas import EVENTS, Row
@@ -254,4 +254,6 @@ def _structs(table: pa.Table, kind: pa.StructType) -> pa.Array:
 
 
 def _place(row: dict[str, Any]) -> Place:
-    return Place(**{**row, "offsets": tuple(Range(**r) for r in row["offsets"] or ()), "brokers": tuple(row["brokers"] or ())})
+    own = {"brokers": tuple(row["brokers"] or ()), "salvageable": Salvageable.of(row["salvageable"])}
+    own["clients"] = tuple(map(Client.of, row["clients"] or ()))
+    return Place(**{**row, "offsets": tuple(Range(**r) for r in row["offsets"] or ()), **own})

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from forensics.cluster import broker_states, standing
 from forensics.judge import FACTS, STANDING
-from forensics.model import FINDING
+from forensics.model import CLIENTS, FINDING, SALVAGEABLE
 from forensics.partition import offsets, side_by_side
 from forensics.story.step import STEPS
 from parsers.schemas import EVENTS, documented
@@ -99,6 +99,8 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "explanation": "how it is known",
         "next_steps": "what to do",
         "still_on": "brokers on whose disks the lost records still lie",
+        "salvageable": "what the disks that were collected still hold of what is lost, and where the rest might lie; null of what is no loss",
+        "clients": "what a loss does to consumer groups: what each had read of it, and what it is not given",
         "evidence": "what is quoted: source, line, byte and text",
     }
 )
@@ -120,6 +122,8 @@ PLACES = pa.list_(
             ("committed", pa.bool_()),
             ("brokers", _INTS),
             ("times", pa.int32()),
+            ("salvageable", SALVAGEABLE),
+            ("clients", CLIENTS),
         ]
     )
 )

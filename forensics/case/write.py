@@ -250,8 +250,10 @@ def _finding(number: int, f: Finding) -> dict[str, Any]:
     places = [
         {
             **{name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed", "times")},
-            "offsets": [{"start": r.start, "end": r.end} for r in p.offsets],
+            "offsets": [r.row() for r in p.offsets],
             "brokers": list(p.brokers),
+            "salvageable": p.salvageable.row() if p.salvageable is not None else None,
+            "clients": [c.row() for c in p.clients],
         }
         for p in f.places
     ]

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model import LEVELS, Finding, Range, Statement
+from forensics.model import LEVELS, Client, Finding, Range, Salvageable, Statement
 from forensics.rows import values
 
 
@@ -76,15 +76,17 @@ class Findings(Mapping[str, Sequence[Statement]]):
 
 def _statements(rows: pa.StructArray, at: pa.Array) -> Iterator[_Held]:
     plain = {name: values(rows.field(name).take(at)) for name in _PLAIN}
-    lists = (rows.field(name).take(at).to_pylist() for name in ("brokers", "still_on", "offsets"))
+    lists = (rows.field(name).take(at).to_pylist() for name in ("brokers", "still_on", "offsets", "salvageable", "clients"))
     alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for index, brokers, still_on, offsets, *told in zip(at.to_pylist(), *lists, *plain.values(), strict=True):
+    for index, brokers, still_on, offsets, salvageable, clients, *told in zip(at.to_pylist(), *lists, *plain.values(), strict=True):
         yield _Held(
             rows=rows,
             at=index,
             brokers=alike.setdefault(own := tuple(brokers or ()), own),
             still_on=alike.setdefault(own := tuple(still_on or ()), own),
             offsets=tuple(Range(r["start"], r["end"]) for r in offsets or ()),
+            salvageable=Salvageable.of(salvageable),
+            clients=tuple(map(Client.of, clients or ())),
             **dict(zip(plain, told, strict=True)),
         )
 

@@ -102,6 +102,8 @@ def _one(group: Sequence[Statement], many: Many) -> Sequence[Finding]:
             start=_start(group),
             end=_end(group),
             still_on=tuple(sorted({b for f in group for b in f.still_on})),
+            salvageable=None,
+            clients=(),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
             next_steps=_steps(group),

@@ -3,14 +3,15 @@
 Here: the command lines and the JSON, split into batches. Not here: what is planned (repair). Source, by branch of apache/kafka:
 PreferredReplicaLeaderElectionCommand (to 2.8; --bootstrap-server from 2.2), LeaderElectionCommand (from 2.4),
 ReassignPartitionsCommand (--throttle from 0.10.1, log_dirs from 1.0, --bootstrap-server in place of --zookeeper from 2.6),
-ControllerApis (in KRaft reassignments from 3.0, elections from 3.1), KafkaController's TopicUncleanLeaderElectionEnable (2.1).
+ControllerApis (in KRaft reassignments from 3.0, elections from 3.1), KafkaController's TopicUncleanLeaderElectionEnable (2.1),
+ConsoleProducer (--bootstrap-server from 2.5) and its LineMessageReader.
 """
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forensics.cluster.repair import Change
@@ -22,6 +23,12 @@ MAX_PARTITIONS = 10_000
 """Of one file: records of one request to a KRaft controller (QuorumController.MAX_RECORDS_PER_USER_OP)."""
 NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
+
+
+def reset_group(group: str, topic: str, partition: int, offset: int) -> str:
+    """Sets a group that has no members back (0.11 and later, KIP-122)."""
+    where = f"--group {shlex.quote(group)} --topic {shlex.quote(f'{topic}:{partition}')}"
+    return f"kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP {where} --reset-offsets --to-offset {offset} --execute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,19 @@ class Tools:
             return [f"{alter} --config unclean.leader.election.enable=true", f"{alter} --delete-config unclean.leader.election.enable"]
         alter = f"kafka-configs.sh --zookeeper $ZOOKEEPER --alter --entity-type topics --entity-name {name}"
         return [f"{alter} --add-config unclean.leader.election.enable=true", f"{alter} --delete-config unclean.leader.election.enable"]
+
+    @property
+    def null_in_lines(self) -> bool:
+        """Lines of the console producer may hold nulls (KIP-810) and headers (KIP-798)."""
+        return self._since(3, 2)
+
+    def produce(self, topic: str, properties: Mapping[str, str], file: str) -> str:
+        """Sends a file's lines in their order, each once as far as the release can make sure of it (idempotence, 0.11)."""
+        where = self._bootstrap if self._since(2, 5) or self.kraft else "--broker-list $BOOTSTRAP"
+        sure = ["--producer-property enable.idempotence=true"] if self._since(0, 11) else []
+        told = ["--request-required-acks all", "--producer-property max.in.flight.requests.per.connection=1", *sure]
+        told += [f"--property {k}={v}" for k, v in properties.items()]
+        return f"kafka-console-producer.sh {where} --topic {shlex.quote(topic)} {' '.join(told)} < {shlex.quote(file)}"
 
     @property
     def unclean_at_once(self) -> bool:

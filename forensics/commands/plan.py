@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,8 @@ def command(
 
     Planned are: preferred leader elections; replacements for brokers that are gone for good (unregistered, or named with
     --gone); moves and reorderings where a broker's share deviates by more than 10 %; and, apart and as a last resort, unclean
-    elections, which lose data, for partitions that no live in-sync replica can lead. What the evidence cannot tell is not planned,
-    and why is said.
+    elections, which lose data, for partitions that no live in-sync replica can lead. Consumer groups whose commits lie above where a log
+    was cut are to be set back. What the evidence cannot tell is not planned, and why is said.
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
@@ -71,6 +72,10 @@ def command(
         from forensics.cluster.standing import partitions
 
         planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
+        if _tells_of_groups(found.cluster):
+            from forensics.views.plan import resets
+
+            planned = replace(planned, resets=resets(found.conclusion(None).findings))
     if out is not None:
         _write(planned, Path(out))
     if json_file:
@@ -79,6 +84,13 @@ def command(
     from forensics.views.plan import show
 
     show(planned, console(), out=out)
+
+
+def _tells_of_groups(cluster: Cluster) -> bool:
+    """What groups committed is in evidence; else judging for their sake is for nothing."""
+    from parsers.group_offsets import TOPIC as GROUPS
+
+    return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path for s in cluster.sources)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
@@ -120,12 +132,12 @@ def overview(
     from forensics.views.plan import Overview
 
     found = brokers(cluster, known, live, gone)
-    tools, told = _tools(cluster, kafka_version)
+    tools, told = tools_of(cluster, kafka_version)
     planned = plan(known, found)
     return Overview(planned, found, len(known), tools, [*told, *_rests_on(cluster, found, tools)], batch, command)
 
 
-def _tools(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
+def tools_of(cluster: Cluster, asked: str | None) -> tuple[Tools, list[str]]:
     from forensics.cluster.kafka_tools import NEWEST, Tools
     from spark.cluster.versions import parsed, versions
 

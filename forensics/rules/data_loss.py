@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from forensics.cluster.folding import offsets_in
-from forensics.model import LEVELS, Finding, Many, Range, Rule, Statement, brokers_named, moment, quote
+from forensics.model import LEVELS, NAMED, Client, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, moment, quote, some
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
+from forensics.partition.readers import readers
+from forensics.partition.salvageable import salvageable
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
 from spark.cluster.settings import LOG_DIRECTORIES
@@ -54,13 +56,51 @@ class _Moved:
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for loss in losses(timeline, cluster):
-        yield _told(loss, timeline, tuple(_moved(loss, timeline, cluster)))
+        beyond = loss.range.end is None or (loss.at_least and loss.range.end == loss.reached)
+        found = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
+        told = _with(found, _told(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
+        clients = tuple(reader.client for reader in readers(loss, timeline))
+        yield replace(told, clients=clients, explanation=told.explanation + _clients_words(clients))
         if loss.earlier is not None:
-            yield _perhaps(loss, loss.earlier, timeline)
+            found = salvageable(loss.earlier.range, loss.term, loss.removals, timeline)
+            yield _with(found, _perhaps(loss, loss.earlier, timeline), timeline)
     for alone in deposed(timeline, cluster):
-        yield _taken_alone(alone, timeline)
+        yield _with(salvageable(Range(alone.start, None), alone.term, (), timeline), _taken_alone(alone, timeline), timeline)
     for doubt in doubts(timeline, cluster):
-        yield _possible(doubt, timeline)
+        yield _with(salvageable(Range(doubt.start, None), doubt.term, (), timeline), _possible(doubt, timeline), timeline)
+
+
+_GOES_ON = {
+    "skips": "will not be given what is written anew at offsets {}",
+    "skipped": "was not given what is written anew at offsets {}",
+    "reset": "is beyond the log's end, so that auto.offset.reset decides where it goes on",
+    "returns": "returns to where the log was cut, if its clients check leader epochs",
+    "went-back": "went back afterwards",
+}
+
+
+def _clients_words(clients: Sequence[Client]) -> str:
+    hurt = [c for c in clients if c.outcome != "untouched" or c.had_read is not None]
+    told = []
+    for c in hurt[:NAMED]:
+        parts = [f"had read offsets {c.had_read} of them"] if c.had_read is not None else []
+        parts += [_GOES_ON[c.outcome].format(c.skipped)] if c.outcome in _GOES_ON else []
+        told.append(f"group {c.group} {' and '.join(parts)}")
+    more = f", and {len(hurt) - NAMED} groups more" if len(hurt) > NAMED else ""
+    return f" Of those who read: {'; '.join(told)}{more}." if told else ""
+
+
+def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
+    """With what can be brought back, and how."""
+    if not found.held:
+        return replace(finding, salvageable=found)
+    spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in found.held])
+    sources = some([h.source.rpartition("/")[0] for h in found.held])
+    which = "of them, " if found.missing else ""
+    proof = "" if found.certain else ", as far as the evidence tells them from others at the same offsets"
+    words = f" What was collected holds {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}."
+    step = f"Bring back what the collected disks hold of {timeline.name}: kafka-forensics salvage writes it out, and says how to send it again."
+    return replace(finding, salvageable=found, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
 
 
 def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[_Moved]:

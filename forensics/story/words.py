@@ -443,7 +443,7 @@ _SILENT: Mapping[str, frozenset[str]] = {
     ),
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
     "nothing changes of what the replica has": named("follower-kept", "log-moved"),
-    "of clients, not of the log": named("client-reset", "group-coordinated"),
+    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated"),
     "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
     "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
 }

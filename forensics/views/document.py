@@ -287,9 +287,15 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
+        **({"salvageable": row["salvageable"]} if f.salvageable is not None else {}),
+        **({"clients": _clients(f)} if f.clients else {}),
         **({"places": _places(f)} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
+
+
+def _clients(of: Finding | Place) -> list[dict[str, Any]]:
+    return [{**c.row(), "at": timestamp(c.at)} for c in of.clients]
 
 
 def _places(f: Finding) -> list[dict[str, Any]]:
@@ -313,13 +319,17 @@ def _when(p: Place, f: Finding) -> dict[str, Any]:
         told["start"] = timestamp(p.start)
     if p.end != f.end:
         told["end"] = timestamp(p.end)
+    if p.salvageable is not None:
+        told["salvageable"] = p.salvageable.row()
+    if p.clients:
+        told["clients"] = _clients(p)
     return told
 
 
 def _place(p: Place, f: Finding, when: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"topic": p.topic, "partition": p.partition, **when}
     if p.offsets:
-        told["offsets"] = [{"start": r.start, "end": r.end} for r in p.offsets]
+        told["offsets"] = [r.row() for r in p.offsets]
     if p.committed != f.committed:
         told["committed"] = p.committed
     if p.times > 1:

@@ -6,7 +6,7 @@ Here: names of files, commands beside them, tables. Not here: what is planned (r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files
+from forensics.cluster.folding import places
+from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
 from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
+from forensics.model import Finding
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
@@ -49,6 +51,44 @@ class Written:
 
 
 @dataclass(frozen=True)
+class Reset:
+    """A group that is to be set back to where a log was cut, or it is not given what was written there since."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
+    why: str
+
+    @property
+    def command(self) -> str:
+        return reset_group(self.group, self.topic, self.partition, self.offset)
+
+
+def resets(findings: Iterable[Finding]) -> list[Reset]:
+    """Of the groups that have not gone on since."""
+    told = [
+        Reset(c.group, p.topic, p.partition, c.had_read.start, c.outcome)
+        for f in findings
+        if f.kind == "data-loss" and not f.cluster
+        for p in places(f)
+        for c in p.clients
+        if c.had_read is not None and c.outcome in _TO_BE_SET_BACK and p.topic is not None and p.partition is not None
+    ]
+    lowest: dict[tuple[str, str, int], Reset] = {}
+    for reset in sorted(told, key=lambda r: (r.group, r.topic, r.partition, r.offset)):
+        lowest.setdefault((reset.group, reset.topic, reset.partition), reset)
+    return list(lowest.values())
+
+
+_TO_BE_SET_BACK = {
+    "skips": "it will not be given what is written anew below its commit",
+    "reset": "its commit lies beyond the log's end",
+    "returns": "its commit lies above where the log was cut, and not all clients notice",
+}
+
+
+@dataclass(frozen=True)
 class Overview:
     plan: Plan
     brokers: Sequence[Broker]
@@ -57,6 +97,7 @@ class Overview:
     assumptions: Sequence[str]
     batch: int
     command: Sequence[str] = ()
+    resets: Sequence[Reset] = ()
 
     @cached_property
     def steps(self) -> list[tuple[Step, list[Written]]]:
@@ -123,6 +164,17 @@ class Overview:
                 for b in self.brokers
             ],
             "steps": [self._step(step, written) for step, written in self.steps],
+            "groups": [
+                {
+                    "group": r.group,
+                    "topic": r.topic,
+                    "partition": r.partition,
+                    "to_offset": r.offset,
+                    "why": _TO_BE_SET_BACK[r.why],
+                    "run": r.command,
+                }
+                for r in self.resets
+            ],
             "refused": [{"what": r.what, "why": r.why, "partitions": list(r.partitions)} for r in self.plan.refusals],
         }
 
@@ -181,6 +233,13 @@ def parts(found: Overview, out: str | None) -> Iterator[RenderableType]:
         number += step.kind != UNCLEAN
         yield Text()
         yield from _step(found, step, written, number, out)
+    if found.resets:
+        yield Text("\nConsumer groups to be set back, while they have no members", style="bold")
+        for reset in found.resets[:LISTED]:
+            yield _indented(Text(clean(f"- {reset.group}, {reset.topic}-{reset.partition}: {_TO_BE_SET_BACK[reset.why]}")))
+            yield Text(clean(f"    run: {reset.command}"), no_wrap=True)
+        if len(found.resets) > LISTED:
+            yield _indented(Text(f"- and {len(found.resets) - LISTED} more; --json has all"))
     if found.plan.refusals:
         yield Text("\nNot planned", style="bold")
         for refusal in found.plan.refusals:

@@ -93,6 +93,10 @@ class PartitionTimeline:
     """What each of the disks tells of the epochs in its log, by broker."""
     aside: dict[int, list[Disk]] = field(default_factory=dict)
     """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
+    segments: list[Event] = field(default_factory=list)
+    """Every segment file that was collected, of whichever directory and collection: where else a record may lie."""
+    commits: list[Event] = field(default_factory=list)
+    """What consumer groups committed: of the clients, and no part of the partition's own story."""
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
@@ -311,7 +315,9 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
-    """Timelines of a topic-partition, one per generation of the topic, oldest first."""
+    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of one that only clients name."""
+    if all(e.event == "group-commit" for e in events):
+        return []
     split = generations(topic, events, cluster)
     return [_assemble(topic, partition, g, split[g], cluster) for g in sorted(split)]
 
@@ -323,7 +329,12 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     aside: dict[int, list[Event]] = defaultdict(list)
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
+        if e.event == "group-commit":
+            timeline.commits.append(e)
+            continue
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
+        if e.event == "segment":
+            timeline.segments.append(e)
         if e.event in ON_DISK and e.reason is not None:
             if e.reason in ASIDE and latest and e.writer is not None:
                 aside[e.writer].append(e)

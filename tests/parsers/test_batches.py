@@ -46,7 +46,7 @@ def v1(offset: int, value: bytes, *, attributes: int = 0, time: int = 1) -> byte
     return struct.pack(">qiI", offset, 4 + len(covered), zlib.crc32(covered)) + covered
 
 
-def found(data: bytes, *, payload: bool = False) -> list[Batch | Damage]:
+def found(data: bytes, *, payload: int = 0) -> list[Batch | Damage]:
     return list(headers(io.BytesIO(data), payload=payload))
 
 
@@ -263,14 +263,13 @@ def test_many_batches_are_several_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_payload_only_when_asked() -> None:
     data = v2(0, 0, payload=b"records") + v1(1, b"value")
     assert [each.payload for each in whole(data)] == [None, None]
-    first, second = found(data, payload=True)
+    first, second = found(data, payload=1 << 20)
     assert isinstance(first, Batch) and first.payload == b"records"
     assert isinstance(second, Batch) and second.payload == struct.pack(">ii", -1, 5) + b"value"
 
 
-def test_payload_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_PAYLOAD", 6)
-    (large,) = found(v2(0, 0, payload=b"records"), payload=True)
+def test_payload_too_large_is_not_kept() -> None:
+    (large,) = found(v2(0, 0, payload=b"records"), payload=6)
     assert isinstance(large, Batch) and large.payload is None and large.valid
 
 
@@ -286,7 +285,7 @@ class Stingy(io.BytesIO):
 
 def test_short_reads_change_nothing() -> None:
     assert list(headers(Stingy(TWO_EPOCHS))) == found(TWO_EPOCHS)
-    assert list(headers(Stingy(DISK_FULL), payload=True)) == found(DISK_FULL, payload=True)
+    assert list(headers(Stingy(DISK_FULL), payload=1 << 20)) == found(DISK_FULL, payload=1 << 20)
 
 
 class Endless(io.RawIOBase):
@@ -309,7 +308,7 @@ class Endless(io.RawIOBase):
 
 def test_a_huge_batch_is_read_in_chunks() -> None:
     stream = Endless(64 << 20)
-    (damage,) = headers(stream, payload=True)  # type: ignore[arg-type]
+    (damage,) = headers(stream, payload=1 << 20)  # type: ignore[arg-type]
     assert isinstance(damage, Damage) and damage.reason == "torn-tail"
     assert stream.largest == batches.CHUNK
 
@@ -345,7 +344,7 @@ def test_round_trip(parts: list[tuple[int, int, int, int, int, bytes]], base: in
         offset += span + 1
     seen = [
         (each.base_offset, each.last_offset, each.leader_epoch, each.control, each.base_timestamp, each.max_timestamp, each.payload)
-        for each in found(data, payload=True)
+        for each in found(data, payload=1 << 20)
         if isinstance(each, Batch) and each.valid
     ]
     assert seen == expected

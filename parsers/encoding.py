@@ -1,15 +1,14 @@
-"""Kafka's flexible wire encoding (KIP-482) and the body of a v2 record, as far as metadata records need them.
+"""Kafka's wire encoding, the flexible one (KIP-482) included, as far as records need it.
 
-Here: varints, compact strings and arrays, uuids, tagged fields, and the records inside a batch's payload. Not here: what any
-record means (parsers.metadata_records). Everything that does not fit its bytes raises Malformed.
+Here: numbers, varints, compact strings and arrays, uuids, tagged fields. Not here: the records of a batch (parsers.bodies), or what
+any of them means (parsers.metadata_records). Everything that does not fit its bytes raises Malformed.
 """
 
 from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TypeVar
 
 MAX_LENGTH = 0x7FFF
@@ -65,7 +64,19 @@ class Fields:
         number: int = form.unpack(self.raw(form.size))[0]
         return number
 
+    def bits64(self) -> int:
+        """A zig-zag varint of 64 bits."""
+        return self.varint(_INT64_BITS)
+
+    def sized(self) -> bytes | None:
+        """Bytes behind a zig-zag varint that is their length; a negative one is null."""
+        size = self.varint()
+        return None if size < 0 else self.raw(size)
+
     def unsigned_varint(self, bits: int = _INT32_BITS) -> int:
+        if self._at < len(self._data) and self._data[self._at] < 0x80:  # nearly all of them
+            self._at += 1
+            return self._data[self._at - 1]
         value = shift = 0
         while shift < bits:
             byte = self.raw(1)[0]
@@ -85,6 +96,11 @@ class Fields:
     def uuid(self) -> str:
         """22 characters base64url, as Uuid.toString prints it."""
         return base64.urlsafe_b64encode(self.raw(16))[:22].decode("ascii")
+
+    def short_string(self) -> str:
+        """With its length in 16 bits, as before KIP-482; null is empty."""
+        size = self.int16()
+        return "" if size < 0 else self.raw(size).decode("utf-8", errors="replace")
 
     def string(self) -> str:
         value = self.nullable_string()
@@ -127,31 +143,3 @@ class Fields:
     def end(self) -> None:
         if self.remaining:
             raise Malformed("bytes are left over")
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One record of a v2 batch, headers left out."""
-
-    timestamp_delta: int
-    offset_delta: int
-    key: bytes | None
-    value: bytes | None
-
-
-def records(payload: bytes, count: int) -> Iterator[Record]:
-    """Records of an uncompressed v2 payload. Raises Malformed at the first that cannot be told from its neighbours."""
-    fields = Fields(payload)
-    for _ in range(count):
-        yield _record(Fields(fields.raw(fields.varint())))
-    fields.end()
-
-
-def _record(body: Fields) -> Record:
-    body.int8()
-    return Record(body.varint(_INT64_BITS), body.varint(), _bytes(body), _bytes(body))
-
-
-def _bytes(body: Fields) -> bytes | None:
-    size = body.varint()
-    return None if size < 0 else body.raw(size)

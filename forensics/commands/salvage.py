@@ -1,0 +1,191 @@
+"""`kafka-forensics salvage`: the lost records that some collected disk still holds, written out. The only command that reads bodies.
+
+Here: the options and the order of work. Not here: which copies are the right ones (forensics.partition.salvageable), how they are read and
+written (forensics.salvage), the words (forensics.views.salvage).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.evidence import Progress, Unusable, evidence_options
+from forensics.commands.found import InEvidence, open_found
+from forensics.commands.help import Told
+from forensics.commands.output import console
+from forensics.commands.plan import tools_of
+
+if TYPE_CHECKING:
+    from forensics.cluster.kafka_tools import Tools
+    from forensics.salvage.rows import Markers
+    from forensics.salvage.segments import Lot
+    from forensics.views.salvage import Partition
+
+FORMATS = ("jsonl", "parquet", "segment", "send")
+
+
+@click.command(
+    "salvage",
+    cls=Told,
+    examples=(
+        ("All lost records that are still on a disk of the bundle", "incident.tar.gz --out salvaged"),
+        (
+            "Of one topic, as JSON lines, without what the records say",
+            "incident.tar.gz --out salvaged --topic orders --format jsonl --keys-only",
+        ),
+    ),
+)
+@evidence_options
+@click.option("--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, new or empty.")
+@click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(FORMATS),
+    help="JSON lines, Parquet, segments as Kafka's own, lines for kafka-console-producer; may be repeated, all of them when not given.",
+)
+@click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
+@click.option("--keys-only", is_flag=True, help="No values and no values of headers: JSON lines and Parquet without them, nothing else.")
+@click.option("--json", "json_file", is_flag=True, help="Print what was done as JSON in place of the words.")
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    out: str,
+    topics: tuple[str, ...],
+    partitions: tuple[int, ...],
+    formats: tuple[str, ...],
+    kafka_version: str | None,
+    keys_only: bool,
+    json_file: bool,
+) -> None:
+    """Bring back lost records that some collected disk still holds.
+
+    Copies saved before a broker was started again, replicas that never followed the new leader, directories put aside: what is
+    read there is exactly what was lost, by leader epoch and offset, checksums checked. The only command that reads records'
+    bodies; the files are readable by their owner alone. It prints how to send the records again, and sends nothing.
+    """
+    from forensics.salvage.places import trouble
+    from spark.cluster.versions import parsed
+
+    directory = Path(out)
+    try:
+        if told := trouble(directory, paths):
+            raise Unusable(told)
+    except OSError as error:
+        raise click.FileError(out, error.strerror or str(error)) from None
+    if keys_only and set(formats) & {"segment", "send"}:
+        raise click.BadParameter("segments, and lines to be sent, hold values", param_hint="--keys-only")
+    if kafka_version is not None and parsed(kafka_version) is None:
+        raise click.BadParameter(f"{kafka_version!r} is no version, as 2.8 or 3.9.1", param_hint="--kafka-version")
+    progress = Progress()
+    found = open_found(paths, timezone, clock_offsets, master, progress)
+    if not isinstance(found, InEvidence):
+        raise Unusable(f"{paths[0]}: a case holds no records; give the evidence it was made of")
+    with progress.stage("Judging partitions"):
+        from forensics.salvage.segments import copy, lots
+
+        asked = (lambda t, p: (not topics or t in topics) and (not partitions or p in partitions)) if topics or partitions else None
+        wanted = [x for x in lots(found.conclusion(asked).findings) if asked is None or asked(x.topic, x.partition)]
+    try:
+        with progress.stage("Reading what the disks still hold"):
+            problems = copy(found.opened.units, wanted, found.identifier.shown, directory)
+        with progress.stage("Writing records"):
+            kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
+            tools, _ = tools_of(found.cluster, kafka_version)
+            written = list(_written(wanted, directory, kinds, tools, problems, values=not keys_only))
+            if "segment" not in kinds:
+                shutil.rmtree(directory / "segments", ignore_errors=True)
+    except OSError as error:
+        raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
+    from forensics.views.salvage import Salvage, show
+
+    told_all = Salvage(written, out, problems, not keys_only, ("salvage", *found.paths))
+    if json_file:
+        sys.stdout.write(told_all.json())
+        return
+    show(told_all, console())
+
+
+def _written(
+    wanted: Sequence[Lot], directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
+) -> Iterator[Partition]:
+    from forensics.salvage.rows import markers
+
+    ends: dict[str, Markers] = {}
+    for _, own in groupby(wanted, key=lambda x: (x.topic, x.partition, x.cluster, x.leader_epoch)):
+        together = list(own)
+        ends |= dict.fromkeys((_key(x) for x in together), markers(together))
+    for (topic, partition), own in groupby(wanted, key=lambda x: (x.topic, x.partition)):
+        yield _partition(topic, partition, list(own), ends, directory, kinds, tools, problems, values=values)
+
+
+def _key(lot: Lot) -> str:
+    return f"{lot.finding} {lot.name}"
+
+
+def _partition(
+    topic: str,
+    partition: int,
+    own: list[Lot],
+    ends: dict[str, Markers],
+    directory: Path,
+    kinds: set[str],
+    tools: Tools,
+    problems: list[str],
+    *,
+    values: bool,
+) -> Partition:
+    from forensics.salvage.places import named
+    from forensics.salvage.rows import Row, rows
+    from forensics.salvage.written import JsonLines, Parquet, Sending, write_lines
+    from forensics.views.salvage import Partition
+
+    found = Partition(topic, partition, own)
+    if not any(lot.segments for lot in own):
+        return found
+    name = named(topic, partition)
+
+    def told(problems: list[str]) -> Iterable[Row]:
+        return (row for lot in own for row in rows(lot, ends[_key(lot)], problems))
+
+    found.files = {kind: f"{name}.{kind}" for kind in ("jsonl", "parquet") if kind in kinds}
+    out: list[JsonLines | Parquet] = [
+        (JsonLines if kind == "jsonl" else Parquet)(directory / file, values=values) for kind, file in found.files.items()
+    ]
+    sending = Sending()
+    for row in told(problems):
+        for each in out:
+            each.add(row)
+        sending.look(row)
+        found.records += row.control is None
+        found.markers += row.control is not None
+        found.aborted += row.transaction == "aborted"
+        found.open += row.transaction == "open"
+    for each in out:
+        each.close()
+    if "segment" in kinds:
+        found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, directory) for lot in own for s in lot.segments}))
+    if "send" in kinds:
+        if sending.of_late and not tools.null_in_lines:
+            found.not_sendable = (
+                "kafka-console-producer before 3.2 takes no nulls and no headers; one of 3.2 or later does, with --kafka-version"
+            )
+        else:
+            found.files["send"] = f"{name}.send"
+            write_lines(directory / found.files["send"], told([]), sending)
+            found.sending = sending
+            found.command = tools.produce(topic, sending.properties, str(directory / found.files["send"])) if sending.count else None
+            if not sending.count:
+                found.not_sendable = "none of them can be sent as a line of text; the JSON lines and the Parquet file have them"
+    return found

@@ -1,0 +1,172 @@
+"""Which of the lost records a collected disk still holds: in a copy saved before the cut, on a replica that never made it, in a
+directory that was put aside.
+
+Here: which batches of which files are the lost ones, each offset once, and where the others might lie. Not here: what was lost (loss),
+or what is in the records (forensics.salvage).
+
+A record is known by its leader epoch and offset (KIP-101), so what decides is the lineage of the log that was lost: the leader epoch that
+wrote an offset last before the term it was lost with. How old a copy is decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from forensics.model import Held, Range, Salvageable, moment
+from spark.events import Event
+from spark.partition.replicas import ASIDE, Removal
+from spark.partition.timeline import PartitionTimeline, Term
+
+_WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
+"""What a segment file is marked as that holds what it held as a part of the log: those that a truncation deletes lie there for
+file.delete.delay.ms more. The log cleaner's own, and copies that were never finished, hold less."""
+_CUT_NOTHING = ("left-behind", "stray", "deleted")
+"""Causes of removals by which the log went, and nothing in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A batch that may be of the lost ones."""
+
+    base: int
+    end: int
+    epoch: int
+    whole: bool
+    sure: bool
+    segment: Event
+
+
+def salvageable(
+    offsets: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, and_beyond: bool = False
+) -> Salvageable:
+    """Of the offsets that were lost with `term`. `and_beyond`: whatever of the same log lies above is lost as well."""
+    wanted = Range(offsets.start, None) if and_beyond else offsets
+    chosen = _chosen([f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)])
+    held = tuple(_held(own, wanted) for _, own in groupby(chosen, lambda f: (f.segment.source, f.epoch)))
+    missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline))
+    return Salvageable(
+        held=held,
+        missing=missing,
+        certain=all(f.sure for f in chosen),
+        elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
+    )
+
+
+def _overlaps(found: _Found, wanted: Range) -> bool:
+    return found.end > wanted.start and (wanted.end is None or found.base < wanted.end)
+
+
+def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
+    earlier = [t for t in timeline.terms if t.order < term.order]
+    there = set(_there(timeline))
+    for segment in timeline.segments:
+        if segment.reason not in _WHOLE_FILES:
+            continue
+        reached = segment.offset or 0
+        saved = _before_the_cut(segment, removals, timeline)
+        for batch in segment.batches or ():
+            epoch, base, end = batch["leader_epoch"], batch["base_offset"], batch["last_offset"] + 1
+            if epoch < 0 and batch["whole"] is None:
+                base = min(reached, base)  # of a compressed message of the old formats only the last offset is told
+            reached = end
+            if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
+                continue
+            by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may go on in its epoch
+            right = (None if saved else False) if by_copy else _wrote(base, epoch, term, earlier)
+            if right is not False:
+                yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment)
+
+
+def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
+    """Batches in the log of the partition as it stands."""
+    now = timeline.standing
+    leader = [now.leader] if now.leader in timeline.disks else now.isr
+    for broker in leader:
+        if broker is not None and broker in timeline.disks:
+            yield from ((b["base_offset"], b["leader_epoch"], b["crc"]) for b in timeline.disks[broker].batches())
+
+
+def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool | None:
+    """Whether this leader epoch was the last to write the offset before `term`; None where that is not in evidence."""
+    if epoch >= term.epoch:
+        return False
+    for before in reversed(earlier):
+        if before.at_most is not None and offset >= before.at_most:
+            return epoch == before.epoch
+        if offset >= before.at_least and epoch <= before.epoch:
+            return None
+    return None
+
+
+def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
+    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does."""
+    own = [r for r in removals if r.broker == segment.writer]
+    now = timeline.disks.get(segment.writer) if segment.writer is not None else None
+    saved = segment.reason is not None or now is None or now.collection != segment.collection
+    return any(saved or r.cause in _CUT_NOTHING for r in own)
+
+
+def _chosen(found: Sequence[_Found]) -> list[_Found]:
+    """Each offset once: the later epoch where nothing tells which was right, a whole batch before one the log cleaner has thinned out, else
+    of the directory that holds most."""
+    most = Counter(_directory(f) for f in found)
+    told: list[_Found] = []
+    for f in sorted(found, key=lambda f: (f.base, -f.epoch, not f.whole, -most[_directory(f)], f.segment.source)):
+        if not told or f.base >= told[-1].end:
+            told.append(f)
+    return told
+
+
+def _directory(found: _Found) -> str:
+    return found.segment.source.rpartition("/")[0]
+
+
+def _held(own: Iterator[_Found], wanted: Range) -> Held:
+    found = list(own)
+    first, end = found[0], found[-1].end
+    offsets = Range(max(first.base, wanted.start), end if wanted.end is None else min(end, wanted.end))
+    return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
+
+
+def _missing(offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: PartitionTimeline) -> Iterator[Range]:
+    """Between what is held; in a cleaned log only before and behind it, for there the log cleaner may have left nothing."""
+    spans = [h.offsets if isinstance(h, Held) else h for h in held]
+    if not spans:
+        yield offsets
+        return
+    if timeline.cleaned:
+        spans = [Range(spans[0].start, spans[-1].end)]
+    reached = offsets.start
+    for span in spans:
+        if span.start > reached:
+            yield Range(reached, span.start)
+        reached = max(reached, span.end or span.start)
+    if offsets.end is not None and reached < offsets.end:
+        yield Range(reached, offsets.end)
+
+
+def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:
+    """Whose disks had what is missing, and until when."""
+    told: dict[int, str] = {}
+    for removal in removals:
+        if removal.broker in told or removal.broker in found_on:
+            continue
+        had = next((e.at for e in removal.evidence if e.at is not None), None)
+        since = f" at {moment(had)}" if had is not None else ""
+        if removal.cause in _CUT_NOTHING and removal.cause != "deleted":
+            told[removal.broker] = (
+                f"broker {removal.broker} had them{since} and never cut its log; its segments of {timeline.name} were not collected"
+            )
+        else:
+            until = f" and held them until {moment(removal.at)}" if removal.at is not None else ""
+            told[removal.broker] = f"broker {removal.broker} had them{since}{until}: only a copy of its disk from before then holds them"
+    before = timeline.before(term)
+    for broker in dict.fromkeys((*(() if before is None else (before.leader,)), *(term.before.isr if term.before is not None else ()))):
+        if broker not in told and broker not in found_on and broker != term.leader and broker >= 0:
+            told[broker] = (
+                f"broker {broker} was {'the leader' if before is not None and broker == before.leader else 'in sync'} before {moment(term.at)}: a copy of its disk from then may hold them"
+            )
+    return "; ".join(told.values()) or None

@@ -1,0 +1,70 @@
+"""consumer-skip: a consumer group is not given records that were written in the place of lost ones it had read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forensics.cluster.kafka_tools import reset_group
+from forensics.model import Finding, Many, Rule, lower, moment, quote
+from forensics.partition.loss import losses
+from forensics.partition.readers import NAMES_GROUPS, SKIPPED, SKIPS, log_end, readers
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    if not timeline.commits:
+        return
+    for loss in losses(timeline, cluster):
+        for reader in readers(loss, timeline):
+            client, end = reader.client, log_end(timeline)
+            if client.skipped is None or client.outcome not in (SKIPS, SKIPPED):
+                continue
+            done = client.outcome == SKIPPED
+            sure = "probable" if done or (end is not None and reader.evidence[0].pattern != NAMES_GROUPS) else "possible"
+            yield Finding(
+                kind="consumer-skip",
+                severity="high",
+                confidence=lower(sure, loss.confidence),
+                brokers=(loss.term.leader,),
+                leader_epoch=loss.term.epoch,
+                start=loss.term.before.at if loss.term.before is not None else None,
+                end=loss.term.at,
+                offsets=(client.skipped,),
+                summary=f"{timeline.name}: group {client.group} {'was not given' if done else 'will not be given'} what is written anew at offsets {client.skipped}",
+                explanation=(
+                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}. What it had read from offset "
+                    f"{loss.range.start} on was lost in leader epoch {loss.term.epoch}, and other records are written there. "
+                    + (
+                        "Its next commits go on from there, so it was not given them, and nothing reports that."
+                        if done
+                        else f"A consumer goes on at its commit{_end(end)}: it is not given them, and nothing reports that. Its commit names no leader epoch "
+                        "by which it could notice (KIP-320)."
+                    )
+                ),
+                next_steps=(
+                    f"{'Find out what it missed' if done else 'Stop its members, and set it back before they start again'}, and have it read them: "
+                    f"{reset_group(client.group, timeline.topic, timeline.partition, loss.range.start)}",
+                ),
+                clients=(client,),
+                evidence=quote(*reader.evidence, *loss.evidence),
+            )
+
+
+def _end(end: int | None) -> str:
+    return f", which lies inside the log (it ends at {end})" if end is not None else ""
+
+
+RULE = Rule(
+    kind="consumer-skip",
+    rank=112,
+    level="high",
+    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it.",
+    benign=(
+        "A group that reads the partition from its start each time, or keeps its offsets elsewhere, commits and does not go by it.",
+        "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to where the log was cut: consumer-reset.",
+    ),
+    references=("KIP-320", "KAFKA-7747"),
+    partition=judge,
+    many=Many(key=lambda f: tuple(c.group for c in f.clients), recurs=False),
+)

@@ -1,0 +1,53 @@
+"""Where what is brought back goes: names that hostile evidence cannot lead astray, files that nobody else can read.
+
+Here: the directory, its files and their modes. Not here: what is written into them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+
+OF_OWNER = 0o600
+"""A record may hold anything: nobody but the owner reads what is written."""
+DIRECTORY_OF_OWNER = 0o700
+_LONGEST = 200
+"""Bytes of a name, so that one with its endings still is a file's name."""
+
+
+def trouble(directory: Path, paths: Sequence[str]) -> str | None:
+    """Why nothing can be written there."""
+    place = directory.resolve()
+    for path in paths:
+        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
+            return f"{directory}: it lies in the evidence ({path}), which is never written to"
+    if not os.path.lexists(directory):
+        return None
+    if not directory.is_dir() or any(directory.iterdir()):
+        return f"{directory}: not empty; what is brought back goes into a directory of its own"
+    return None
+
+
+def named(topic: str, partition: int) -> str:
+    """The partition as a file's name, as Kafka names its directory; a topic that Kafka would not allow is quoted."""
+    name = quote(topic, safe="")
+    if len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}~{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    return f"{name}-{partition}"
+
+
+def made(directory: Path) -> None:
+    """With what is missing above it, for its owner alone."""
+    if not directory.is_dir():
+        made(directory.parent)
+        directory.mkdir(mode=DIRECTORY_OF_OWNER)
+
+
+def created(path: Path) -> BinaryIO:
+    """A new file; one that is there, or a link, is never written to."""
+    made(path.parent)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OF_OWNER), "wb")

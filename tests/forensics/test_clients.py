@@ -1,0 +1,89 @@
+"""What is foretold of consumer groups, held against what they did when they were let loose again (fixtures/record/clients.py)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensics.model import Client, Finding
+from forensics.views.document import Report
+from forensics.views.plan import resets
+from tests import local
+
+BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
+NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.tar.gz"))
+
+
+@cache
+def report(name: str) -> Report:
+    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+
+
+@cache
+def truth(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((BUNDLES / f"{name}.expected.json").read_text())
+    return found
+
+
+def loss(name: str) -> Finding:
+    (found,) = [f for f in report(name).findings if f.kind == "data-loss" and f.topic == "orders"]
+    return found
+
+
+def offsets(ranges: list[list[int]]) -> set[int]:
+    return {o for start, end in ranges for o in range(start, end)}
+
+
+GROUPS = [(name, group) for name in NAMES for group, told in truth(name)["groups"].items() if told["topic"] == "orders"]
+
+
+@pytest.mark.parametrize(("name", "group"), GROUPS)
+def test_each_group_did_what_was_foretold(name: str, group: str) -> None:
+    was = truth(name)["groups"][group]
+    (client,) = [c for c in loss(name).clients if c.group == group]
+    lost = offsets(truth(name)["lost"]["orders-0"]["offsets"])
+    start = loss(name).offsets[0].start
+    read = set(range(client.had_read.start, client.had_read.end or 0)) if client.had_read is not None else set()
+    assert read & lost == offsets(was["had_read_of_lost"])
+    given, never = offsets(was["given"]), offsets(was["never_given"])
+    if client.outcome == "skips":
+        assert client.skipped is not None and never == set(range(client.skipped.start, client.skipped.end or 0))
+    elif client.outcome == "returns":
+        assert min(given) == start and not never and not was["given_again"]
+    elif client.outcome == "reset":
+        assert (min(given) == 0) if was["reset"] == "earliest" else (never >= {start} and not given)
+    else:
+        assert client.outcome == "untouched" and not never and not was["given_again"] and not read
+    kinds = {f.kind for f in report(name).findings if any(c.group == group for c in f.clients) and f.kind != "data-loss"}
+    assert ("read-then-lost" in kinds) == bool(read)
+    assert ("consumer-skip" in kinds) == (client.outcome == "skips")
+    assert ("consumer-reset" in kinds) == (client.outcome in ("reset", "returns"))
+
+
+def test_both_ways_of_clients_were_recorded() -> None:
+    outcomes = {(name, c.outcome) for name in NAMES for c in loss(name).clients}
+    assert {o for _, o in outcomes} >= {"skips", "reset", "returns", "untouched"}
+
+
+def test_nothing_of_a_value_is_in_the_report() -> None:
+    for name in NAMES:
+        assert "doomed" not in report(name).json()
+
+
+def test_clients_travel_as_rows() -> None:
+    told = [c for name in NAMES for f in report(name).findings for c in f.clients]
+    assert told and all(Client.of(c.row()) == c for c in told)
+
+
+def test_a_plan_sets_back_who_has_not_gone_on() -> None:
+    for name in NAMES:
+        told = {r.group: r for r in resets(report(name).findings)}
+        assert set(told) == {c.group for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
+        assert {r.offset for r in told.values()} == {loss(name).offsets[0].start}
+        assert told["tracking"].command.endswith(
+            f"--group tracking --topic orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
+        )
