@@ -185,6 +185,7 @@ TABLES = (
                 documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
             ]
         ),
+        day="start",
     ),
     Table(
         "facts",
