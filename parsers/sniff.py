@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from parsers.lines import UTF16, decoded
 from parsers.schemas import Member
 
 KINDS: dict[str, str] = {
@@ -160,7 +161,7 @@ def sniff(member: Member, head: bytes) -> str:
         return kind
     if not head:
         return "empty"
-    text = _decoded(head)
+    text = decoded(head)
     if _DESCRIBE.search(text):
         return "describe"
     if kind := _told_by_tool(member.path, text):
@@ -212,16 +213,9 @@ def _first(names: tuple[tuple[str, re.Pattern[str]], ...], name: str) -> str | N
     return next((kind for kind, expression in names if expression.search(name)), None)
 
 
-def _decoded(head: bytes) -> str:
-    """PowerShell's `>` writes UTF-16 with a mark."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return head.decode("utf-16", "replace")
-    return head.decode("utf-8", "replace").removeprefix("\ufeff")
-
-
 def _is_binary(head: bytes) -> bool:
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "\0" in _decoded(head)
+    if head.startswith(UTF16):
+        return "\0" in decoded(head)
     control = sum(head.count(byte) for byte in (*range(9), *range(14, 27), *range(28, 32)))
     broken = head.decode("utf-8", "replace").count("\ufffd")
     return b"\0" in head or (control + broken) * 10 > len(head)

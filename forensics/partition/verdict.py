@@ -252,8 +252,17 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
             return first.offset
         if first is not None:
             return None
-    disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
+    disk = timeline.disks.get(before.leader)
+    now = disk if timeline.has_epochs or not _copied_since(before.leader, term, timeline, cluster) else None
+    disks = [d for d in (now, *timeline.aside.get(before.leader, ())) if d is not None]
     return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
+
+
+def _copied_since(broker: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Its log may have grown since the term began: no epochs on its disk tell what it copied from what it took before."""
+    last = cluster.last_line(broker)
+    later = (s for s in timeline.states if s.known_epoch is not None and s.known_epoch >= term.epoch)
+    return (last is not None and (term.at is None or last >= term.at)) or any(broker in s.isr for s in later if s.leader != broker)
 
 
 def _lived_on(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:

@@ -15,10 +15,11 @@ from rich.cells import cell_len
 
 from forensics.cluster.folding import places
 from forensics.model import Evidence, Finding, Place, brokers_named, counted, moment, some
-from forensics.views.document import Report
+from forensics.views.document import Report, rules_digest
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.text import MODES, clean
+from forensics.views.version import version
 
 TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was lost"}
 NOT_KNOWN = "whether data was lost is not known"
@@ -266,11 +267,10 @@ def _finding(f: Finding) -> tuple[str, ...]:
 
 
 def _made(report: Report) -> Iterator[str]:
-    told = report.document()["tool"]
     quoted = {e.source for f in report.findings for e in f.evidence}
     yield "## How this was made"
     yield ""
-    yield f"{code(shlex.join(['kafka-forensics', *told['command']]))}, version {told['version']}, rules {code(told['rules'])}."
+    yield f"{code(shlex.join(['kafka-forensics', *report.command]))}, version {version()}, rules {code(rules_digest())}."
     rows = [(code(s.path), code(s.sha256 or "not known")) for s in report.cluster.sources if s.path in quoted]
     if rows:
         yield ""

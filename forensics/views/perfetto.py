@@ -1,6 +1,6 @@
 """What happened as a trace for Perfetto (ui.perfetto.dev) and whatever else reads the Trace Event Format, in its JSON form.
 
-Here: brokers as processes with a lane for their lives and one for each partition that anything befell; findings and incidents as spans
+Here: brokers as processes with a lane for what each was doing and one for each partition that anything befell; findings and incidents as spans
 beside them; how many partitions were under-replicated as counters. Not here: what happened. What of a lane is not known is not drawn.
 
 Of the format only what Perfetto's importer documents is used: X (must nest on their track), b and e with an id, i, C, M; times are
@@ -14,17 +14,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any
 
+from forensics.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
 from forensics.cluster.folding import places
-from forensics.cluster.under_replication import capped, series
+from forensics.cluster.under_replication import capped, offline, series
 from forensics.model import LEVELS, MINOR, Finding, Place
 from forensics.views.document import Report, timestamp
+from forensics.views.headline import counts, loss_of, summary
 from forensics.views.text import cleaned
+from forensics.views.version import version
 
 MAX_PARTITIONS = 400
 """Partitions with lanes of their own, the gravest first: the viewer draws no more in reason."""
+OF_PROCESS = frozenset({UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN})
 EPOCH = datetime(1970, 1, 1)
 
 Event = dict[str, Any]
@@ -87,12 +91,12 @@ class _Trace:
         return {broker for broker in led | set(state.get("replicas") or ()) if broker >= 0}
 
     def about(self) -> dict[str, Any]:
-        told = self.report.document()
+        judged = self.report.judged
         return {
-            "tool": f"kafka-forensics {told['tool']['version']}",
-            "loss": told["verdict"]["loss"],
-            "summary": told["verdict"]["summary"],
-            "partitions": told["verdict"]["partitions"],
+            "tool": f"kafka-forensics {version()}",
+            "loss": loss_of(*judged),
+            "summary": summary(*judged),
+            "partitions": counts(judged[1]),
             "partitions_without_lanes": len(self.left_out),
         }
 
@@ -108,7 +112,7 @@ class _Trace:
         for name in self.shown:
             yield from self._partition(name)
         for broker, process in self.processes.items():
-            yield from self._lives(broker, process)
+            yield from self._states(broker, process)
 
     def _names(self) -> Iterator[Event]:
         yield _about("process_name", self.cluster, self.cluster, "cluster")
@@ -126,9 +130,13 @@ class _Trace:
     def _counters(self) -> Iterator[Event]:
         for own in series(self.report.partitions):
             process = self.cluster if own.leader is None else self.processes.get(own.leader)
-            for step in capped(own.steps, lambda step: step.missing) if process is not None else ():
+            if process is None:
+                continue
+            for step in capped(own.steps, lambda step: step.missing):
                 counts = {"under-replicated": step.under_replicated, "reassigning": step.reassigning}
-                yield {"ph": "C", "name": "partitions", "pid": process, "tid": process, "ts": _ts(step.at or self.since), "args": counts}
+                yield _count("partitions", process, step.at or self.since, counts)
+        for point in capped(offline(self.report.partitions), lambda x: x.offline):
+            yield _count("partitions", self.cluster, point.at or self.since, {"without a leader": point.offline})
 
     def _span(
         self, process: int, name: str, key: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]
@@ -174,14 +182,17 @@ class _Trace:
             if (lane := self.lanes.get((broker, name))) is not None:
                 yield from _side_by_side(self.processes[broker], lane, own)
 
-    def _lives(self, broker: int, process: int) -> Iterator[Event]:
-        node = self.report.cluster.nodes.get(broker)
-        lives = node.lives if node is not None else []
-        spans = [(life.begin_at or self.since, life.end_at or self.until, "up") for life in lives]
-        for life, following in pairwise(lives):
-            if life.end_at is not None and following.begin_at is not None:
-                spans.append((life.end_at, following.begin_at, life.outcome))
-        yield from _side_by_side(process, process, spans)
+    def _states(self, broker: int, process: int) -> Iterator[Event]:
+        """What its process did has a lane; what may be besides (fenced, paused, controller) is beside it."""
+        lane = []
+        for n, span in enumerate(self.report.states.get(broker, ())):
+            start, end = span.start or self.since, span.end or self.until
+            if span.state in OF_PROCESS:
+                lane.append((start, end, span.state))
+            else:
+                told = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
+                yield from self._span(process, span.state, f"state {broker}.{n}", start, end, told)
+        yield from _side_by_side(process, process, lane)
 
 
 def _side_by_side(process: int, lane: int, spans: Sequence[tuple[datetime, datetime, str]]) -> Iterator[Event]:
@@ -195,6 +206,10 @@ def _side_by_side(process: int, lane: int, spans: Sequence[tuple[datetime, datet
 
 def _ts(at: datetime) -> int:
     return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def _count(name: str, process: int, at: datetime, counts: Mapping[str, int]) -> Event:
+    return {"ph": "C", "name": name, "pid": process, "tid": process, "ts": _ts(at), "args": counts}
 
 
 def _about(what: str, process: int, thread: int, value: str | int) -> Event:

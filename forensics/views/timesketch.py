@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from forensics.cluster.broker_states import STATES
 from forensics.model import MINOR, Evidence, Finding, Place
 from forensics.views.document import Report, timestamp
 from forensics.views.text import cleaned
@@ -50,14 +51,19 @@ def _events(report: Report) -> Iterator[Event]:
         yield from _moments("Finding", f.start, f.end, _finding(f))
         for p in f.places if f.severity not in MINOR else ():
             yield from _moments("Finding in a partition", p.start, p.end, _place(f, p))
-    for node in report.cluster.nodes.values():
-        for life in node.lives:
-            name = f"{'Broker' if node.broker else 'Controller'} {node.id}"
-            of_node = {"data_type": "kafka:forensics:broker", "brokers": [node.id], "tag": ["broker"]}
-            if life.begin_at is not None:
-                yield life.begin_at, "Process started", {"message": f"{name} starts", **of_node}
-            if life.end_at is not None:
-                yield life.end_at, "Process ended", {"message": f"{name}: {life.outcome}", **of_node}
+    for broker, spans in report.states.items():
+        node = report.cluster.nodes.get(broker)
+        name = f"{'Broker' if node is None or node.broker else 'Controller'} {broker}"
+        for span in spans:
+            told = {
+                "message": f"{name} {span.state}: {span.words or STATES[span.state]}",
+                "data_type": "kafka:forensics:broker",
+                "state": span.state,
+                "brokers": [broker],
+                "tag": ["broker", span.state],
+            }
+            if span.start is not None or span.end is not None:
+                yield from _moments("State", span.start, span.end, told)
     for state in report.judged[1]:
         yield (
             state["until"],

@@ -27,7 +27,7 @@ _FEATURES = ("org.apache.kafka.controller.FeatureControlManager",)
 _ID = r"(?P<topic_id>[\w-]{22})"
 _T_P = rf"(?P<topic>{TOPIC})-(?P<partition>\d+)"
 
-_CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^\]]*\]|[^\s,\[]+) -> (?P<new>\[[^\]]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
+_CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^][]*\]|[^\s,\[]+) -> (?P<new>\[[^][]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
 _CHANGED_COLUMN = {
     "replicas": ("replicas", None),
     "isr": ("isr", "previous_isr"),

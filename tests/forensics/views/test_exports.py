@@ -158,6 +158,9 @@ def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) ->
     assert of_timesketch(sketched) == told
     rows = [row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:verdict"]
     assert {(row["topic"], row["partition"]): row["verdict"] for row in rows} == verdicts
+    states = {(b["id"], s["state"]) for b in document["cluster"]["brokers"] for s in b["states"] if s["start"] or s["end"]}
+    of_brokers = (row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:broker")
+    assert {(row["brokers"][0], row["state"]) for row in of_brokers} == states
     assert json.loads(text("perfetto", report))["metadata"]["loss"] == document["verdict"]["loss"]
     (run,) = json.loads(text("sarif", report))["runs"]
     assert run["properties"]["verdict"] == document["verdict"]
