@@ -189,6 +189,7 @@ TABLES = (
                 documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
             ]
         ),
+        day="start",
     ),
     Table(
         "facts",

@@ -70,7 +70,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     "Default: cluster=NAME anywhere, else the cluster ids that files tell.",
 )
 @click.option(
-    "--no-records", is_flag=True, help="Do not keep all log lines, which only merge needs: half of the work and most of the size."
+    "--no-records", is_flag=True, help="Do not keep all log lines, which merge and lines in --html need: a quarter of the work."
 )
 @click.option("--force", is_flag=True, help="Forget what is in TABLES, and read everything anew.")
 @json_option("Write the summary as JSON; '-' is stdout, in place of the tables.")

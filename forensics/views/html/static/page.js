@@ -407,11 +407,15 @@
   function offsets(box, d) {
     if (!d.o.length) { box.hidden = true; return; }
     const brokers = [...new Set(d.o.map((o) => o[0]))].sort((a, b) => a - b);
-    const times = [...new Set(d.o.map((o) => o[2]))].sort((a, b) => a - b), data = [times], series = [];
+    const times = [...new Set([...d.o.map((o) => o[2]), ...d.r.map((r) => r[1])])].sort((a, b) => a - b), data = [times], series = [];
     brokers.forEach((b, n) => {
       for (const [what, words, dash, width] of [["e", "log end", undefined, 2], ["h", "high watermark", [5, 4], 1.25]]) {
         const own = new Map(d.o.filter((o) => o[0] === b && o[1] === what).map((o) => [o[2], o[3]]));
         if (!own.size) continue;
+        for (const [of, t, start] of d.r) { // neither is beyond where the log was cut to
+          const before = [...own.keys()].filter((at) => at <= t).sort((x, y) => x - y).pop();
+          if (of === b && before !== undefined && own.get(before) > start) own.set(t, start);
+        }
         data.push(times.map((t) => own.get(t) ?? null));
         series.push({ label: `${b} ${words}`, stroke: LINES[n % LINES.length], width, dash, spanGaps: true, paths: stepped, points: { show: false } });
       }
