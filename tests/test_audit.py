@@ -391,7 +391,14 @@ def test_a_report_of_all_clusters_and_of_one(run: Run, tmp_path: Path) -> None:
     every = json.loads(invoke(cli, ["report", str(tmp_path / "out"), "--json", "-"]).stdout)
     assert [c["cluster"] for c in every["clusters"]] == ["eu", "us"]
     assert invoke(cli, ["report", str(tmp_path / "out"), "--fail-on", "critical"]).exit_code == 1
-    for words in (["report"], ["timeline", "--topic", "t", "--partition", "0"], ["inspect"], ["checkpoints"], ["plan"], ["report", "--html", os.devnull]):
+    for words in (
+        ["report"],
+        ["timeline", "--topic", "t", "--partition", "0"],
+        ["inspect"],
+        ["checkpoints"],
+        ["plan"],
+        ["report", "--html", os.devnull],
+    ):
         done = invoke(cli, [words[0], str(tmp_path / "out"), "--cluster", "eu", *words[1:]])
         assert done.exit_code == 0, (words, done.stderr)
     done = invoke(cli, ["merge", str(tmp_path / "out"), "--cluster", "eu"])

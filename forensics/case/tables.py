@@ -240,6 +240,7 @@ TABLES = (
         "offsets",
         "Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.",
         pa.schema([*_PARTITION_KEY, *offsets.SCHEMA]),
+        day="time",
     ),
     Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT, day="key"),
     Table(

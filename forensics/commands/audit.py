@@ -69,9 +69,7 @@ def _layout(context: click.Context, option: click.Parameter, pattern: str | None
     help="What the steps of paths mean, as 'prod/{cluster}/{date}/{broker}/…'; * is anything within a step, … any further steps. "
     "Default: cluster=NAME anywhere, else the cluster ids that files tell.",
 )
-@click.option(
-    "--no-records", is_flag=True, help="Do not keep all log lines, which merge and lines in --html need: a quarter of the work."
-)
+@click.option("--no-records", is_flag=True, help="Do not keep all log lines, which merge and lines in --html need: a quarter of the work.")
 @click.option("--force", is_flag=True, help="Forget what is in TABLES, and read everything anew.")
 @json_option("Write the summary as JSON; '-' is stdout, in place of the tables.")
 @click.option(
