@@ -35,7 +35,12 @@ KINDS = frozenset(
         "truncate-to-start",
     }
 )
+MARKERS: set[tuple[str, str, str | None]] = {("transaction-marker-loss", "high", "orders")}
+"""Markers of a committed transaction and an aborted one went with what was lost."""
 FOUND: Mapping[str, set[tuple[str, str, str | None]]] = {
+    "clients-unclean-1.1.1-zk": MARKERS,
+    "clients-unclean-3.9.1-kraft": MARKERS,
+    "producers-left-down-3.9.1-kraft": MARKERS,
     "isr-flapping-2.8.2-zk": {("stale-controller", "medium", None)},
     "loser-moved-away-3.8.1-kraft-combined": {("stray-removed", "info", "orders")},
     "power-loss-divergence-0.10.2.2-zk": {("log-divergence", "critical", "bank")},

@@ -27,7 +27,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 confidence=lower("probable" if known else "possible", loss.confidence),
                 brokers=(loss.term.leader,),
                 leader_epoch=loss.term.epoch,
-                start=loss.term.before.at if loss.term.before is not None else None,
+                start=loss.term.at,
                 end=loss.term.at,
                 cause=client.outcome,
                 summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, {_briefly(client, loss)}",

@@ -28,7 +28,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 confidence=lower(sure, loss.confidence),
                 brokers=(loss.term.leader,),
                 leader_epoch=loss.term.epoch,
-                start=loss.term.before.at if loss.term.before is not None else None,
+                start=loss.term.at,
                 end=loss.term.at,
                 offsets=(client.skipped,),
                 summary=f"{timeline.name}: group {client.group} {'was not given' if done else 'will not be given'} what is written anew at offsets {client.skipped}",

@@ -26,7 +26,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 confidence=loss.confidence,
                 brokers=(loss.term.leader,),
                 leader_epoch=loss.term.epoch,
-                start=loss.term.before.at if loss.term.before is not None else None,
+                start=loss.term.at,
                 end=loss.term.at,
                 offsets=(had,),
                 summary=f"{timeline.name}: group {client.group} had read {'all' if whole else 'offsets'} {had} of what was lost",
