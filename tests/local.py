@@ -19,11 +19,9 @@ from forensics.model import Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
-from parsers.kinds import GATHERED
 from parsers.schemas import EVENTS, Member
-from spark.cluster.comparisons import LEADERSHIPS
 from spark.cluster.facts import Cluster
-from spark.cluster.gather import Identifier, Options, gather
+from spark.cluster.gather import Identifier, Options, gather, is_gathered
 from spark.engine.pipeline import by_partition, judged
 from spark.engine.pipeline import timelines as built
 from spark.events import IDENTIFIED
@@ -49,9 +47,7 @@ def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, 
 
 
 def of_cluster(table: pa.Table) -> pa.Table:
-    kinds = pa.array(sorted(GATHERED))
-    leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
-    return table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False)))
+    return table.filter(is_gathered(table))
 
 
 def identified(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:

@@ -33,7 +33,7 @@ from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
 from spark.engine.carried import batches as carried_batches
 from spark.engine.carried import carried
-from spark.engine.pipeline import tasks
+from spark.engine.pipeline import balance, tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -320,8 +320,6 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     from pyspark.sql import Window
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
-
-    from spark.engine.source import balance
 
     ways = tasks(session, sum(unit.size for unit in units))
     splits = balance(list(units), ways)
