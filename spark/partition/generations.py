@@ -131,8 +131,9 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
     away and came back, is split by the times of the ends."""
     lives: list[list[Event]] = [[]]
     deleted = False
+    renewed = frozenset(renewals)
     for event in file_order(stream):
-        again = any(event is e for e in renewals) or _makes(event)
+        again = event in renewed or _makes(event)
         if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
             lives.append([])
             deleted = False

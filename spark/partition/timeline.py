@@ -348,13 +348,16 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
-    states = assigned_from(
-        chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline.of, timeline.snapshots
-    )
+    states = assigned_from(chain([_arranged(s, timeline.orders) for s in found]), timeline.of, timeline.snapshots)
     timeline.states = after_reassignments(states, timeline.of)
     timeline.lineages = _lineages(timeline, cluster)
     timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+def _arranged(state: State, orders: Orders) -> State:
+    replicas = orders.arranged(state.replicas)
+    return state if replicas == state.replicas else replace(state, replicas=replicas)
 
 
 def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
