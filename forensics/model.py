@@ -45,6 +45,9 @@ class Evidence:
         text = (event.text or _rendered(event)).rstrip("\n")
         return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
 
+    def row(self) -> dict[str, Any]:
+        return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}
+
 
 def _rendered(event: Event) -> str:
     """Words for a fact that a binary file states."""
@@ -200,7 +203,7 @@ class Finding(Statement):
             "next_steps": list(self.next_steps),
             "cluster": self.cluster,
             "still_on": list(self.still_on),
-            "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
+            "evidence": [e.row() for e in self.evidence],
         }
 
     @classmethod
