@@ -20,8 +20,9 @@ from parsers.checkpoints import MAX_PROBLEMS, integer
 from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
-MAX_BYTES = 64 * 2**20
-"""Bytes read of one such file. Kafka's own limit for a znode is 1 MB; a plan of 100,000 partitions takes 10 MB."""
+MAX_BYTES = 16 * 2**20
+"""Bytes read of one such file. Kafka's own limit for a znode is 1 MB; a plan of 100,000 partitions takes 10 MB. Read of nothing but
+brackets they are twenty times as much in memory."""
 MAX_FAILURES = 50
 """Beginnings of JSON that lead to nothing, after which a text is taken to hold none."""
 

@@ -23,7 +23,7 @@ from parsers.catalogue.learning import begins_record, layout_of
 from parsers.catalogue.log_file import read_log
 from parsers.layouts import Layout, Record, fitting
 from parsers.lines import MAX_LOG_LINE, UTF16, Decoded, Outer, read_on
-from parsers.schemas import Member, Row
+from parsers.schemas import Member, Row, documented
 from parsers.sniff import log_kind
 from parsers.wrappers.unwrapper import Line, Unwrapper, finer, time_of
 from parsers.wrappers.writers import Writers
@@ -48,23 +48,21 @@ STATED = pa.struct(
 )
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 RECORDS = pa.schema(
     [
-        _field("source", pa.string(), "path of the file inside the evidence; `path#writer` where lines name their writer"),
-        _field("number", pa.int64(), "place among the rows of its source, from 0"),
-        _field("line", pa.int64(), "1-based line its first line is in"),
-        _field("byte", pa.int64(), "byte offset in the (decompressed) file at which that line begins"),
-        _field("lines", pa.int32(), "lines of the file that it takes one after the other; 1 where its lines do not follow each other"),
-        _field("time", pa.timestamp("us"), "when, as `clock` told it; that of the record before where it has none; null at a file's begin"),
-        _field("clock", pa.string(), "line: broker's local wall clock; utc: the line or its wrapper names the zone"),
-        _field("level", pa.string(), "level; null for what is no record"),
-        _field("logger", pa.string(), "logger as printed"),
-        _field("text", pa.string(), f"what the wrappers hold, lines joined with line feeds, at most {MAX_RECORD} characters"),
-        _field("events", pa.list_(STATED), "what the catalogue reads in it; null when nobody asked"),
+        documented("source", pa.string(), "path of the file inside the evidence; `path#writer` where lines name their writer"),
+        documented("number", pa.int64(), "place among the rows of its source, from 0"),
+        documented("line", pa.int64(), "1-based line its first line is in"),
+        documented("byte", pa.int64(), "byte offset in the (decompressed) file at which that line begins"),
+        documented("lines", pa.int32(), "lines of the file that it takes one after the other; 1 where its lines do not follow each other"),
+        documented(
+            "time", pa.timestamp("us"), "when, as `clock` told it; that of the record before where it has none; null at a file's begin"
+        ),
+        documented("clock", pa.string(), "line: broker's local wall clock; utc: the line or its wrapper names the zone"),
+        documented("level", pa.string(), "level; null for what is no record"),
+        documented("logger", pa.string(), "logger as printed"),
+        documented("text", pa.string(), f"what the wrappers hold, lines joined with line feeds, at most {MAX_RECORD} characters"),
+        documented("events", pa.list_(STATED), "what the catalogue reads in it; null when nobody asked"),
     ]
 )
 

@@ -72,7 +72,8 @@ COLLECTED = pa.struct(
 )
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+def documented(name: str, kind: pa.DataType, doc: str) -> pa.Field:
+    """A field that says what it holds, as every field of the project's tables does."""
     return pa.field(name, kind, metadata={"doc": doc})
 
 
@@ -80,63 +81,63 @@ _ids = pa.list_(pa.int32())
 
 EVENTS = pa.schema(
     [
-        _field(
+        documented(
             "source",
             pa.string(),
             "path of the source inside the evidence; containers joined with '/', the writer in a log of several after '#'",
         ),
-        _field("line", pa.int64(), "1-based line of a text source, null for binary ones"),
-        _field("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
-        _field("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),
-        _field(
+        documented("line", pa.int64(), "1-based line of a text source, null for binary ones"),
+        documented("byte", pa.int64(), "byte offset in the (decompressed) source at which the fact begins"),
+        documented("time", pa.timestamp("us"), "when, as the clock named by `clock` told it; lines carry no zone"),
+        documented(
             "clock",
             pa.string(),
             "line: broker's local wall clock; mtime: file's modification time, UTC; batch: record timestamp, UTC; stamp: time in the text itself, UTC; utc: a log line's time that names its zone, or its container's, UTC",
         ),
-        _field("event", pa.string(), "kind of fact, one of parsers.kinds"),
-        _field("pattern", pa.string(), "line pattern or file parser that read it"),
-        _field("level", pa.string(), "log level of the line"),
-        _field("mode", pa.string(), "'zookeeper' or 'kraft', where only a process of a cluster of that mode states such a fact"),
-        _field("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
-        _field("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
-        _field("near", pa.int32(), "node that the last line before named as its writer, where this one names none"),
-        _field("topic", pa.string(), "topic name"),
-        _field("partition", pa.int32(), "partition index"),
-        _field("topic_id", pa.string(), "topic id, 22 characters base64url (KIP-516)"),
-        _field("leader", pa.int32(), "leader of the partition; -1 is none"),
-        _field("leader_epoch", pa.int32(), "leader epoch (KIP-101)"),
-        _field("partition_epoch", pa.int32(), "version of the partition's state: zkVersion or partitionEpoch"),
-        _field("previous_leader", pa.int32(), "leader before the change, where the text names it"),
-        _field("previous_leader_epoch", pa.int32(), "leader epoch before the change, as the writer knew it; -1 after its start"),
-        _field("controller", pa.int32(), "controller node"),
-        _field("controller_epoch", pa.int32(), "controller epoch; in KRaft the quorum's epoch"),
-        _field("isr", _ids, "in-sync replicas after the change"),
-        _field("previous_isr", _ids, "in-sync replicas before the change"),
-        _field("replicas", _ids, "assigned replicas (AR), preferred leader first"),
-        _field("unordered", pa.bool_(), "`replicas` were sent as a set, up to 0.10.2: their order tells nothing"),
-        _field("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
-        _field("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
-        _field("eligible", _ids, "eligible leader replicas after the change (KIP-966)"),
-        _field("recovering", pa.bool_(), "leaderRecoveryState is RECOVERING (KIP-704)"),
-        _field("broker", pa.int32(), "the other broker the fact is about: removed from an ISR, fenced, fetched from"),
-        _field("brokers", _ids, "several brokers the fact is about"),
-        _field("broker_epoch", pa.int64(), "broker epoch of a registration"),
-        _field("offset", pa.int64(), "the offset the event is about: truncation target, epoch start, segment base, checkpoint value"),
-        _field("previous_offset", pa.int64(), "the offset before the event, where the text names it"),
-        _field("log_end_offset", pa.int64(), "log end offset (LEO) of the writer's log"),
-        _field("high_watermark", pa.int64(), "high watermark (HW)"),
-        _field("log_start_offset", pa.int64(), "log start offset"),
-        _field("metadata_offset", pa.int64(), "offset in __cluster_metadata"),
-        _field("count", pa.int64(), "a count the fact gives: logs, segments, required min ISR, metadata version"),
-        _field("bytes", pa.int64(), "a size in bytes"),
-        _field("duration_ms", pa.int64(), "how long the fact lasted, milliseconds; `time` is its beginning"),
-        _field("reason", pa.string(), "short word for why or between which states"),
-        _field("directory", pa.string(), "log directory, or directory id"),
-        _field("key", pa.string(), "name of a setting"),
-        _field("value", pa.string(), "value of a setting, version, cluster id"),
-        _field("replica_offsets", pa.list_(REPLICA_OFFSET), "what a leader knew of its followers"),
-        _field("batches", pa.list_(BATCH), "record batches of a segment, in file order"),
-        _field("collected", COLLECTED, "what is known of a source as a whole; only in `source` events"),
+        documented("event", pa.string(), "kind of fact, one of parsers.kinds"),
+        documented("pattern", pa.string(), "line pattern or file parser that read it"),
+        documented("level", pa.string(), "log level of the line"),
+        documented("mode", pa.string(), "'zookeeper' or 'kraft', where only a process of a cluster of that mode states such a fact"),
+        documented("text", pa.string(), f"the raw text, at most {MAX_TEXT} characters"),
+        documented("node", pa.int32(), "node id the fact itself names as its writer (line prefix, broker.id); null when it names none"),
+        documented("near", pa.int32(), "node that the last line before named as its writer, where this one names none"),
+        documented("topic", pa.string(), "topic name"),
+        documented("partition", pa.int32(), "partition index"),
+        documented("topic_id", pa.string(), "topic id, 22 characters base64url (KIP-516)"),
+        documented("leader", pa.int32(), "leader of the partition; -1 is none"),
+        documented("leader_epoch", pa.int32(), "leader epoch (KIP-101)"),
+        documented("partition_epoch", pa.int32(), "version of the partition's state: zkVersion or partitionEpoch"),
+        documented("previous_leader", pa.int32(), "leader before the change, where the text names it"),
+        documented("previous_leader_epoch", pa.int32(), "leader epoch before the change, as the writer knew it; -1 after its start"),
+        documented("controller", pa.int32(), "controller node"),
+        documented("controller_epoch", pa.int32(), "controller epoch; in KRaft the quorum's epoch"),
+        documented("isr", _ids, "in-sync replicas after the change"),
+        documented("previous_isr", _ids, "in-sync replicas before the change"),
+        documented("replicas", _ids, "assigned replicas (AR), preferred leader first"),
+        documented("unordered", pa.bool_(), "`replicas` were sent as a set, up to 0.10.2: their order tells nothing"),
+        documented("adding_replicas", _ids, "replicas a reassignment adds (KIP-455)"),
+        documented("removing_replicas", _ids, "replicas a reassignment removes (KIP-455)"),
+        documented("eligible", _ids, "eligible leader replicas after the change (KIP-966)"),
+        documented("recovering", pa.bool_(), "leaderRecoveryState is RECOVERING (KIP-704)"),
+        documented("broker", pa.int32(), "the other broker the fact is about: removed from an ISR, fenced, fetched from"),
+        documented("brokers", _ids, "several brokers the fact is about"),
+        documented("broker_epoch", pa.int64(), "broker epoch of a registration"),
+        documented("offset", pa.int64(), "the offset the event is about: truncation target, epoch start, segment base, checkpoint value"),
+        documented("previous_offset", pa.int64(), "the offset before the event, where the text names it"),
+        documented("log_end_offset", pa.int64(), "log end offset (LEO) of the writer's log"),
+        documented("high_watermark", pa.int64(), "high watermark (HW)"),
+        documented("log_start_offset", pa.int64(), "log start offset"),
+        documented("metadata_offset", pa.int64(), "offset in __cluster_metadata"),
+        documented("count", pa.int64(), "a count the fact gives: logs, segments, required min ISR, metadata version"),
+        documented("bytes", pa.int64(), "a size in bytes"),
+        documented("duration_ms", pa.int64(), "how long the fact lasted, milliseconds; `time` is its beginning"),
+        documented("reason", pa.string(), "short word for why or between which states"),
+        documented("directory", pa.string(), "log directory, or directory id"),
+        documented("key", pa.string(), "name of a setting"),
+        documented("value", pa.string(), "value of a setting, version, cluster id"),
+        documented("replica_offsets", pa.list_(REPLICA_OFFSET), "what a leader knew of its followers"),
+        documented("batches", pa.list_(BATCH), "record batches of a segment, in file order"),
+        documented("collected", COLLECTED, "what is known of a source as a whole; only in `source` events"),
     ]
 )
 
@@ -159,7 +160,8 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
 
 
 def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller."""
+    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller but for those of segments: each batch of
+    a segment counts, of which one row lists tens of thousands."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0
@@ -170,7 +172,7 @@ def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
             count += len(one)
         else:
             rows.append(one)
-            count += 1
+            count += 1 + len(one.get("batches") or ())
         if count >= size:
             yield from _joined([*waiting, *_batch(rows)], size)
             rows, waiting, count = [], [], 0

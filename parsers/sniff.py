@@ -139,9 +139,9 @@ _TOOLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )  # fmt: skip
 """Lines by which the output of Kafka's tools, or of ZooKeeper's shell, is known under any name."""
 _OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
-_METRICS = re.compile(
-    r'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?[ ]*"?(?:broker|node)[ _.]?(?:id)?"?[ ]*(?:[,;\t][^\n]*)?\r?\n[^\n]*\d', re.IGNORECASE
-)
+_COLUMNS_PART = re.compile(r"[,;\t]")
+_BROKER_COLUMN = re.compile(r' *"?(?:broker|node)[ _.]?(?:id)?"? *', re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _ZNODE_PATH = re.compile(
     r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|(?:isr_change|log_dir_event)_notification(?:\b|_).*"
     r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
@@ -256,7 +256,7 @@ def _structured(name: str, text: str) -> str | None:
         if _ASSIGNMENTS.search(text):
             return "reassignment-json"
         return "election-json" if _ELECTIONS.match(text.lstrip()) else "json"
-    if name.lower().endswith((".csv", ".tsv")) or _METRICS.match(text):
+    if name.lower().endswith((".csv", ".tsv")) or _metrics(text):
         return "load-metrics"
     if _PROPERTIES_NAME.search(name):
         if _IDENTITY.search(text) and "version=" in text and not _SETTING_OF_SERVER.search(text):
@@ -264,3 +264,11 @@ def _structured(name: str, text: str) -> str | None:
         if _SETTING.search(text) or name.lower().startswith(("server", "broker", "controller", "kafka")):
             return "server-properties"
     return None
+
+
+def _metrics(text: str) -> bool:
+    """A header with a column that names the broker, and a number below it."""
+    header, _, below = text.partition("\n")
+    columns = _COLUMNS_PART.split(header.rstrip("\r"))
+    named = len(columns) > 1 and any(map(_BROKER_COLUMN.fullmatch, columns))
+    return named and _DIGIT.search(below.partition("\n")[0]) is not None

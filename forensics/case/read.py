@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -157,6 +157,29 @@ class Case:
                 if (shown := wanted.shown({"events": None, **row})) is not None:
                     yield shown
 
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The records before and after those at these lines of these sources, and themselves: line and text, in the order of the file."""
+        rows = self.table("records", ["source", "number", "line"])
+        kept = rows.filter(pc.is_in(rows["source"], pa.array({source for source, _ in places}, pa.string())))
+        lines = kept.filter(pc.is_in(kept["line"], pa.array({line for _, line in places}, pa.int64()))).to_pylist()
+        found = {(r["source"], r["line"]): r["number"] for r in lines if (r["source"], r["line"]) in places}
+        wanted = {(source, n) for (source, _), number in found.items() for n in range(number - reach, number + reach + 1)}
+        sources, numbers = pa.array({s for s, _ in wanted}, pa.string()), pa.array({n for _, n in wanted}, pa.int64())
+        near: dict[tuple[str, int], tuple[int, str]] = {}
+        for batch in self.batches("records", ["source", "number", "line", "text"]) if wanted else ():
+            own = batch.filter(pc.and_(pc.is_in(batch["source"], sources), pc.is_in(batch["number"], numbers)))
+            near.update(
+                {
+                    key: (r["line"], r["text"])
+                    for r in own.to_pylist()
+                    if (key := (r["source"], r["number"])) in wanted and r["line"] is not None
+                }
+            )
+        return {
+            (source, line): [near[source, n] for n in range(number - reach, number + reach + 1) if (source, n) in near]
+            for (source, line), number in found.items()
+        }
+
     # rows of partitions
 
     def partitions(self) -> set[tuple[str, int]]:
@@ -165,7 +188,13 @@ class Case:
         return set(zip(names["topic"].to_pylist(), names["partition"].to_pylist(), strict=True))
 
     def steps(self, topic: str, partition: int) -> list[dict[str, Any]]:
-        found = self.table("steps", topic=topic)
+        return self._of("steps", topic, partition)
+
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        return self._of("offsets", topic, partition)
+
+    def _of(self, name: str, topic: str, partition: int) -> list[dict[str, Any]]:
+        found = self.table(name, topic=topic)
         own = pc.and_(pc.equal(found["topic"], topic), pc.equal(found["partition"], partition))
         return found.filter(own).to_pylist()  # type: ignore[no-any-return]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from forensics.case.tables import MANIFEST, SCHEMA, TABLES
+from forensics.case.tables import EXPORTED, MANIFEST, SCHEMA, TABLES, Table
 
 DUCKDB = (
     """SELECT severity, confidence, kind, summary FROM 'incident.case/findings.parquet' ORDER BY number""",
@@ -71,10 +71,23 @@ Nothing but Parquet is needed. DuckDB:
     yield f"polars:\n\n```python\n{POLARS}\n```\n"
     yield "## Tables\n"
     for table in TABLES:
-        yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
-        for field in table.schema:
-            yield f"| `{field.name}` | {_type(field.type)} | {field.metadata[b'doc'].decode()} |"
-        yield ""
+        yield from _table(table)
+    alike = [f"`{table.file}`" for table in EXPORTED if table in TABLES]
+    yield f"""## What `--parquet` writes
+
+`analyze` and `report` write with `--parquet DIR` the tables of what they report, narrowed by `--topic` and the like as the report is:
+{", ".join(alike[:-1])} and {alike[-1]} as above, and these:
+"""
+    for table in EXPORTED:
+        if table not in TABLES:
+            yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
+    for field in table.schema:
+        yield f"| `{field.name}` | {_type(field.type)} | {field.metadata[b'doc'].decode()} |"
+    yield ""
 
 
 def _type(kind: pa.DataType) -> str:

@@ -12,12 +12,12 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from forensics.cluster import standing
+from forensics.cluster import broker_states, standing
 from forensics.judge import FACTS, STANDING
 from forensics.model import FINDING
-from forensics.partition import side_by_side
+from forensics.partition import offsets, side_by_side
 from forensics.story.step import STEPS
-from parsers.schemas import EVENTS
+from parsers.schemas import EVENTS, documented
 from spark.engine.merge import KEPT
 from spark.events import IDENTIFIED
 
@@ -38,17 +38,13 @@ class Table:
         return f"{self.name}.parquet"
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 _TIME = pa.timestamp("us")
 _INTS = pa.list_(pa.int32())
 _RANGES = FINDING.field("offsets").type
 _PARTITION_KEY = (
-    _field("topic", pa.string(), "topic name"),
-    _field("partition", pa.int32(), "partition index"),
-    _field("cluster", pa.int32(), CLUSTER_DOC),
+    documented("topic", pa.string(), "topic name"),
+    documented("partition", pa.int32(), "partition index"),
+    documented("cluster", pa.int32(), CLUSTER_DOC),
 )
 
 _DOCS: Mapping[str, str] = MappingProxyType(
@@ -96,7 +92,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
 
 
 def _told(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [_field(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+    return [documented(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
 
 
 PLACES = pa.list_(
@@ -121,21 +117,21 @@ TABLES = (
         "What was collected, a row for each file.",
         pa.schema(
             [
-                _field("path", pa.string(), "path inside the evidence; containers joined with '/'"),
-                _field("kind", pa.string(), "what it is: server-log, hw-checkpoint, segment, …"),
-                _field("broker", pa.int32(), "whose it is; null where nobody knows, or where several write to it"),
-                _field("shared", _INTS, "brokers that write to it together"),
-                _field("collection", pa.string(), "top directory of the collection it belongs to; a broker may have several"),
-                _field("bytes", pa.int64(), "its size"),
-                _field("sha256", pa.string(), "its digest"),
-                _field("modified", _TIME, "modification time, UTC; null where it tells nothing"),
-                _field("lines", pa.int64(), "lines of a log"),
-                _field("unrecognised", pa.int64(), "relevant lines that were not recognised"),
-                _field("samples", pa.list_(pa.string()), "some of those lines"),
-                _field("first", _TIME, "time of its first line, UTC"),
-                _field("last", _TIME, "time of its last line, UTC"),
-                _field("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
-                _field("problem", pa.string(), "why it could not be read, or not whole"),
+                documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),
+                documented("kind", pa.string(), "what it is: server-log, hw-checkpoint, segment, …"),
+                documented("broker", pa.int32(), "whose it is; null where nobody knows, or where several write to it"),
+                documented("shared", _INTS, "brokers that write to it together"),
+                documented("collection", pa.string(), "top directory of the collection it belongs to; a broker may have several"),
+                documented("bytes", pa.int64(), "its size"),
+                documented("sha256", pa.string(), "its digest"),
+                documented("modified", _TIME, "modification time, UTC; null where it tells nothing"),
+                documented("lines", pa.int64(), "lines of a log"),
+                documented("unrecognised", pa.int64(), "relevant lines that were not recognised"),
+                documented("samples", pa.list_(pa.string()), "some of those lines"),
+                documented("first", _TIME, "time of its first line, UTC"),
+                documented("last", _TIME, "time of its last line, UTC"),
+                documented("layout", pa.string(), "conversion patterns learned from its lines, one a line"),
+                documented("problem", pa.string(), "why it could not be read, or not whole"),
             ]
         ),
     ),
@@ -144,20 +140,35 @@ TABLES = (
         "The nodes of each cluster, controllers included.",
         pa.schema(
             [
-                _field("cluster", pa.int32(), CLUSTER_DOC),
-                _field("id", pa.int32(), "node id"),
-                _field("role", pa.string(), "broker or controller (only that)"),
-                _field("version", pa.string(), "Kafka's version, as it printed it last"),
-                _field("timezone", pa.string(), "zone of its clock"),
-                _field("clock_offset_ms", pa.int64(), "by how much its clock is fast, the zone aside"),
-                _field("clock_basis", pa.string(), "where the clock is known from"),
-                _field("clock_uncertainty_ms", pa.int64(), "how sure that is"),
-                _field("collections", pa.list_(pa.string()), "its collections, oldest first"),
-                _field(
+                documented("cluster", pa.int32(), CLUSTER_DOC),
+                documented("id", pa.int32(), "node id"),
+                documented("role", pa.string(), "broker or controller (only that)"),
+                documented("version", pa.string(), "Kafka's version, as it printed it last"),
+                documented("timezone", pa.string(), "zone of its clock"),
+                documented("clock_offset_ms", pa.int64(), "by how much its clock is fast, the zone aside"),
+                documented("clock_basis", pa.string(), "where the clock is known from"),
+                documented("clock_uncertainty_ms", pa.int64(), "how sure that is"),
+                documented("collections", pa.list_(pa.string()), "its collections, oldest first"),
+                documented(
                     "lives",
                     pa.list_(pa.struct([("begin", _TIME), ("end", _TIME), ("outcome", pa.string())])),
                     "from start to stop or crash (UTC); null where nothing tells",
                 ),
+            ]
+        ),
+    ),
+    Table(
+        "broker_states",
+        "What each node was doing over time; spans of one node may overlap, as it may be up, fenced and the controller.",
+        pa.schema(
+            [
+                documented("cluster", pa.int32(), CLUSTER_DOC),
+                documented("broker", pa.int32(), "node id"),
+                documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
+                documented("start", _TIME, "from when on (UTC); null: since before the evidence"),
+                documented("end", _TIME, "to when (UTC); null: to the end of the evidence"),
+                documented("words", pa.string(), "what more there is to say"),
+                documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
             ]
         ),
     ),
@@ -172,21 +183,21 @@ TABLES = (
         "Load as the user measured it, the mean by broker and metric.",
         pa.schema(
             [
-                _field("broker", pa.int32(), "broker"),
-                _field("metric", pa.string(), "column of the CSV of load metrics"),
-                _field("mean", pa.float64(), "mean of its values"),
-                _field("count", pa.int64(), "how many there are"),
-                _field("source", pa.string(), "file of the first"),
-                _field("line", pa.int64(), "its line"),
-                _field("byte", pa.int64(), "its byte"),
-                _field("text", pa.string(), "its text"),
+                documented("broker", pa.int32(), "broker"),
+                documented("metric", pa.string(), "column of the CSV of load metrics"),
+                documented("mean", pa.float64(), "mean of its values"),
+                documented("count", pa.int64(), "how many there are"),
+                documented("source", pa.string(), "file of the first"),
+                documented("line", pa.int64(), "its line"),
+                documented("byte", pa.int64(), "its byte"),
+                documented("text", pa.string(), "its text"),
             ]
         ),
     ),
     Table(
         "partitions",
         "How each partition stands at the end, the verdict on it, and what rules read of it.",
-        pa.schema([*_PARTITION_KEY, *_told(STANDING, "topic", "partition"), *(_field(f.name, f.type, f.meaning) for f in FACTS)]),
+        pa.schema([*_PARTITION_KEY, *_told(STANDING, "topic", "partition"), *(documented(f.name, f.type, f.meaning) for f in FACTS)]),
     ),
     Table(
         "judged",
@@ -204,17 +215,22 @@ TABLES = (
         pa.schema([*_PARTITION_KEY, *_told(side_by_side.SCHEMA, "topic", "partition")]),
     ),
     Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS])),
+    Table(
+        "offsets",
+        "Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.",
+        pa.schema([*_PARTITION_KEY, *offsets.SCHEMA]),
+    ),
     Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT),
     Table(
         "findings",
         "The findings as the report has them, in its order; what one event did to many partitions is one.",
         pa.schema(
             [
-                _field("number", pa.int32(), "place in the report, from 0"),
-                _field("id", pa.string(), "the same for the same evidence"),
-                _field("incident", pa.string(), "id of the incident it belongs to"),
+                documented("number", pa.int32(), "place in the report, from 0"),
+                documented("id", pa.string(), "the same for the same evidence"),
+                documented("incident", pa.string(), "id of the incident it belongs to"),
                 *_told(FINDING, "evidence"),
-                _field("places", PLACES, "the partitions it is of, and what differs, where these are several; `topic` is null then"),
+                documented("places", PLACES, "the partitions it is of, and what differs, where these are several; `topic` is null then"),
             ]
         ),
     ),
@@ -223,12 +239,12 @@ TABLES = (
         "Causes with all that followed, in the order of the report.",
         pa.schema(
             [
-                _field("number", pa.int32(), "place in the report, from 0"),
-                _field("id", pa.string(), "the same for the same evidence"),
-                _field("kind", pa.string(), "kind of the finding that is the cause"),
+                documented("number", pa.int32(), "place in the report, from 0"),
+                documented("id", pa.string(), "the same for the same evidence"),
+                documented("kind", pa.string(), "kind of the finding that is the cause"),
                 *_told(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
-                _field("findings", pa.list_(pa.string()), "ids of the findings that are the cause or followed"),
-                _field("cluster", pa.int32(), CLUSTER_DOC),
+                documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or followed"),
+                documented("cluster", pa.int32(), CLUSTER_DOC),
             ]
         ),
     ),
@@ -237,14 +253,39 @@ TABLES = (
         "The evidence that findings quote.",
         pa.schema(
             [
-                _field("finding", pa.int32(), "`number` of the finding"),
-                _field("number", pa.int32(), "place among its quotes, from 0"),
-                _field("source", pa.string(), "path of the source"),
-                _field("line", pa.int64(), "1-based line; null in binary files"),
-                _field("byte", pa.int64(), "byte offset in the (decompressed) source"),
-                _field("text", pa.string(), "what stands there"),
+                documented("finding", pa.int32(), "`number` of the finding"),
+                documented("number", pa.int32(), "place among its quotes, from 0"),
+                documented("source", pa.string(), "path of the source"),
+                documented("line", pa.int64(), "1-based line; null in binary files"),
+                documented("byte", pa.int64(), "byte offset in the (decompressed) source"),
+                documented("text", pa.string(), "what stands there"),
             ]
         ),
     ),
 )
 BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}
+
+EXPORTED = (
+    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes")),
+    Table(
+        "partitions",
+        "How each partition stands at the end, and the verdict on it.",
+        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition")]),
+    ),
+    Table(
+        "places",
+        "What each finding says of each partition, a row for each range of offsets: nothing in it is nested but lists of brokers.",
+        pa.schema(
+            [
+                documented("finding", pa.int32(), "`number` of the finding"),
+                documented("id", pa.string(), "its id"),
+                *_told(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
+                *_told(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                documented("first_offset", pa.int64(), "first offset of the range; null where none is told"),
+                documented("end_offset", pa.int64(), "offset after its last; null where nobody knows how far it goes"),
+                *_told(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+            ]
+        ),
+    ),
+)
+"""What `--parquet` writes: flat where a case is not, and of what a report tells alone."""

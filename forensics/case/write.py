@@ -25,9 +25,12 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES
+from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster.broker_states import spans
+from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
+from forensics.rows import Rows
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
@@ -58,10 +61,7 @@ class Origin:
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
     """Raises Refused where a case cannot be, or something else is."""
-    place = directory.resolve()
-    for path in paths:
-        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
-            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
+    outside(directory, paths)
     if not os.path.lexists(directory):
         return
     if is_case(directory):
@@ -69,6 +69,14 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
             raise Refused(f"{directory}: there is a case already; --force replaces it")
     elif not directory.is_dir() or any(directory.iterdir()):
         raise Refused(f"{directory}: it is there, and no case")
+
+
+def outside(directory: Path, evidence: Iterable[str]) -> None:
+    """Raises Refused where it lies in the evidence."""
+    place = directory.resolve()
+    for path in evidence:
+        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
+            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
 
 
 @contextmanager
@@ -114,26 +122,35 @@ def write(
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
-        with _Writer(to, name) as writer:
+        with Writer(to, BY_NAME[name]) as writer:
             for some in rows:
                 writer.add(some)
         tables[name] = writer.rows
 
     put("records", records)
     put("facts", [facts(told, identifier)])
-    put("sources", [_table("sources", map(_source, cluster.sources))])
-    put("brokers", [_table("brokers", (row for life in cluster.lives for row in _brokers(life)))])
     put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put("judged", slices("finding"))
-        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
     found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
-    put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
-    put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
-    put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
+    put("broker_states", [_table("broker_states", (row for life in cluster.lives for row in _states(life, found.partitions)))])
+    for name, table in of_report(cluster, found.findings, found.incidents).items():
+        put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
+    """The tables by name that a report is made of, partitions aside."""
+    return {
+        "sources": _table("sources", map(_source, cluster.sources)),
+        "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
+        "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
+        "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
+        "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
+    }
 
 
 def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
@@ -154,18 +171,17 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
     }
 
 
-class _Writer:
+class Writer:
     """Writes a table in row groups of ROWS rows, however the rows come."""
 
-    def __init__(self, directory: Path, name: str) -> None:
-        self.schema = BY_NAME[name].schema
-        path = directory / BY_NAME[name].file
-        self._out = pq.ParquetWriter(path, self.schema, compression="zstd", write_page_checksum=True)
+    def __init__(self, directory: Path, table: Table) -> None:
+        self.schema = table.schema
+        self._out = pq.ParquetWriter(directory / table.file, self.schema, compression="zstd", write_page_checksum=True)
         self._pending: list[pa.Table] = []
         self._held = 0
         self.rows = 0
 
-    def __enter__(self) -> _Writer:
+    def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -222,6 +238,11 @@ def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:
             "collections": node.collections,
             "lives": [{"begin": life.begin_at, "end": life.end_at, "outcome": life.outcome} for life in node.lives],
         }
+
+
+def _states(cluster: Cluster, partitions: Rows) -> Iterator[dict[str, Any]]:
+    for span in spans(cluster, partitions if not cluster.number else ()):
+        yield {"cluster": cluster.number, **asdict(span)}
 
 
 def _measure(m: Measure) -> dict[str, Any]:

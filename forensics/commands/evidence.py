@@ -5,12 +5,15 @@ Here: the road from paths on the command line to a Cluster and its events. Not h
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Cluster
     from spark.cluster.gather import Identifier, Options
     from spark.engine.pipeline import Events
+    from spark.engine.progress import Seen
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
@@ -32,6 +36,8 @@ LEAST_MEMORY = 512 * 2**20
 """Spark does not start with less."""
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
+PERIOD_S = 0.5
+"""How often it is asked how far the work is."""
 
 
 class Unusable(click.ClickException):
@@ -97,24 +103,77 @@ def evidence_options(command: F) -> F:
 
 
 class Progress:
-    """One line on stderr that says what is being done, once it takes longer than a moment."""
+    """One line on stderr that says what is being done, once it takes longer than a moment; on a terminal with how much of it is, and how
+    long the rest will take."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._console: Any = None
+        self._session: Any = None
+
+    def watch(self, session: Any) -> None:
+        """From now on the work is this Spark's."""
+        self._session = session
 
     @contextmanager
     def stage(self, words: str) -> Iterator[None]:
-        if not sys.stderr.isatty():
+        if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             if time.monotonic() - self._began > QUIET_S:
                 click.echo(f"{words} ...", err=True)
             yield
             return
-        from rich.console import Console
-
-        self._console = self._console or Console(stderr=True)
-        with self._console.status(words):
+        seen = _seen_of(self._session)
+        over = threading.Event()
+        shown = threading.Thread(target=self._show, args=(words, seen, over), name="progress", daemon=True)
+        shown.start()
+        try:
             yield
+        finally:
+            over.set()
+            shown.join()
+
+    def _show(self, words: str, seen: Callable[[], Seen | None], over: threading.Event) -> None:
+        if over.wait(max(0.0, self._began + QUIET_S - time.monotonic())):
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(24), TextColumn("{task.fields[told]}"))
+        with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=1 / PERIOD_S) as bars:
+            bar = bars.add_task(words, total=None, told="")
+            first: dict[bool, tuple[float, int]] = {}
+            while not over.wait(PERIOD_S):
+                if (now := seen()) is not None and now.done:
+                    began, before = first.setdefault(now.bytes, (time.monotonic(), now.done))
+                    told = told_of(now, time.monotonic() - began, now.done - before)
+                    bars.update(bar, total=now.total, completed=now.done, told=told)
+
+
+def _seen_of(session: Any) -> Callable[[], Seen | None]:
+    if session is None:
+        return lambda: None
+    from spark.engine.progress import Watch
+    from spark.engine.session import directory
+
+    watch = Watch(session, directory(session))
+
+    def seen() -> Seen | None:
+        try:
+            return watch.seen()
+        except Exception:  # of a Spark that ends just now: nobody needs to hear of it from here
+            return None
+
+    return seen
+
+
+def told_of(seen: Seen, lately_s: float, lately: int) -> str:
+    """How much is done, and how long the rest takes at the pace of these last seconds."""
+    unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
+    done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
+    if lately_s < 2 or not lately or seen.done >= seen.total:
+        return done
+    left = timedelta(seconds=round(lately_s * (seen.total - seen.done) / lately))
+    return f"{done}, {str(left).removeprefix('0:')} left"
 
 
 @dataclass
@@ -168,9 +227,9 @@ def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], opti
     from spark.cluster.gather import gather
     from spark.engine.pipeline import read
 
-    context = click.get_current_context(silent=True)
-    with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
-        events = read(session, planned, context.meta.get(LOG_PATTERNS, ()) if context is not None else (), cut=keep)
+    progress.watch(session)
+    with progress.stage("Reading evidence"):
+        events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
         told = events.of_cluster
@@ -190,11 +249,10 @@ def _check(paths: Sequence[str]) -> None:
             raise Unusable(f"{without_secrets(path)}: {trouble}")
 
 
-def invocation(command: str, paths: Sequence[str], against: Sequence[str] = ()) -> tuple[str, ...]:
-    """The command as a report repeats it: without what is secret in a URI."""
-    from parsers.containers.storage import without_secrets
-
-    return (command, *map(without_secrets, paths), *(f"--against={without_secrets(path)}" for path in against))
+def log_patterns() -> Sequence[str]:
+    """What --log-pattern said."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
 def _session(starting: Any) -> Any:

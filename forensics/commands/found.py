@@ -7,14 +7,16 @@ case's files (forensics.case), or what a command makes of the rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import LOG_PATTERNS, Opened, Progress, Unusable, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, log_patterns, open_evidence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +38,7 @@ class Found(ABC):
 
     def __init__(self, paths: Sequence[str], cluster: Cluster, identifier: Identifier) -> None:
         self.paths, self.cluster, self.identifier = paths, cluster, identifier
+        """Paths as they may be shown: without what is secret in a URI."""
 
     @abstractmethod
     def measure(self) -> None:
@@ -70,7 +73,9 @@ class InEvidence(Found):
     """Read by Spark."""
 
     def __init__(self, opened: Opened) -> None:
-        super().__init__(opened.paths, opened.cluster, opened.identifier)
+        from parsers.containers.storage import without_secrets
+
+        super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.identifier)
         self.opened = opened
 
     def _identified(self, change: Change | None = None) -> Identified:
@@ -121,7 +126,7 @@ class InEvidence(Found):
     def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
         from spark.engine.merge import merged, merger, stream
 
-        reading = merger(self.cluster, self.identifier, wanted, _log_patterns(), stated=stated)
+        reading = merger(self.cluster, self.identifier, wanted, log_patterns(), stated=stated)
         return stream(merged(self.opened.session, self.opened.units, reading), show)
 
     def keep(self, directory: Path, progress: Progress) -> None:
@@ -135,9 +140,9 @@ class InEvidence(Found):
         with progress.stage("Judging partitions"):
             rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
             rows.keep()
-        reading = merger(self.cluster, self.identifier, None, _log_patterns())
+        reading = merger(self.cluster, self.identifier, None, log_patterns())
         records = kept(merged(self.opened.session, self.opened.units, reading))
-        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, _log_patterns())
+        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
         try:
             with progress.stage(f"Keeping the case in {directory}"), directory_for(directory) as to:
                 write(to, origin, self.opened.told, self.cluster, self.identifier, rows.batches(), records)
@@ -173,6 +178,14 @@ class InCase(Found):
             found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
         return sorted(found, key=lambda r: (r["generation"], r["number"]))
 
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        """Rows of the table `offsets`."""
+        return self.case.offsets(topic, partition)
+
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The log records before and after those at these lines of these sources."""
+        return self.case.around(places, reach)
+
     def partitions(self) -> set[tuple[str, int]]:
         return self.case.partitions()
 
@@ -190,6 +203,19 @@ class InCase(Found):
         from spark.engine.merge import blocks
 
         return blocks(self.case.records(wanted, stated=stated), show)
+
+
+@contextmanager
+def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
+    """A case, or one that is made of the evidence for as long as it is asked."""
+    if isinstance(found, InCase):
+        yield found
+        return
+    assert isinstance(found, InEvidence)
+    with TemporaryDirectory(prefix="kafka-forensics-") as directory:
+        path = Path(directory) / "of-a-report.case"
+        found.keep(path, progress)
+        yield open_case(str(path))
 
 
 def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
@@ -229,7 +255,7 @@ def open_found(
         return InEvidence(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{cases[0]}: a case stands for all evidence it was made of, and goes alone")
-    if timezone is not None or clock_offsets or _log_patterns():
+    if timezone is not None or clock_offsets or log_patterns():
         raise Unusable(
             f"{paths[0]}: --timezone, --clock-offset and --log-pattern say how evidence is read, and a case was made of it before"
         )
@@ -243,8 +269,3 @@ def open_case(path: str) -> InCase:
     if not is_case(Path(path)):
         raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
     return InCase(Case(Path(path)))
-
-
-def _log_patterns() -> Sequence[str]:
-    context = click.get_current_context(silent=True)
-    return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, evidence_options, invocation
+from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
+from forensics.commands.help import Told
+from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -23,14 +25,24 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Cluster
 
 
-@click.command("plan")
+@click.command(
+    "plan",
+    cls=Told,
+    examples=(
+        ("What could be done, without writing anything", "incident.tar.gz"),
+        ("The files for Kafka's own tools, with the commands beside them", "incident.tar.gz --out plan/"),
+        ("Broker 2 is not coming back", "incident.case --gone 2 --out plan/"),
+    ),
+)
 @evidence_options
 @click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, new or empty.")
 @click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON in place of the tables.")
 @click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
 @click.option("--live", multiple=True, type=int, metavar="BROKER", help="This broker lives, whatever the evidence says (may be repeated).")
 @click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
-@click.option("--batch", type=click.IntRange(1, 10_000), default=1000, show_default=True, help="Partitions in one reassignment file.")
+@click.option(
+    "--batch", type=click.IntRange(1, 10_000), metavar="N", default=1000, show_default=True, help="Partitions in one reassignment file."
+)
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -45,9 +57,12 @@ def command(
 ) -> None:
     """Write the election and reassignment files that would repair what was found.
 
+    Nothing is executed: the files are for Kafka's own tools, and each comes with the commands that run, verify and undo it.
+
     Planned are: preferred leader elections; replacements for brokers that are gone for good (unregistered, or named with
     --gone); moves and reorderings where a broker's share deviates by more than 10 %; and, apart and as a last resort, unclean
-    elections for partitions that no live ISR member can lead. What the evidence cannot tell is not planned, and why is said.
+    elections, which lose data, for partitions that no live in-sync replica can lead. What the evidence cannot tell is not planned,
+    and why is said.
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
@@ -55,17 +70,15 @@ def command(
     with progress.stage("Planning"):
         from forensics.cluster.standing import partitions
 
-        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, invocation("plan", found.paths))
+        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
     if out is not None:
         _write(planned, Path(out))
     if json_file:
         sys.stdout.write(planned.json())
         return
-    from rich.console import Console
-
     from forensics.views.plan import show
 
-    show(planned, Console(highlight=False), out=out)
+    show(planned, console(), out=out)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:

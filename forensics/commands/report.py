@@ -11,12 +11,28 @@ import click
 
 from forensics.commands.analyze import report, report_options
 from forensics.commands.evidence import Progress
+from forensics.commands.exports import Exports
 from forensics.commands.found import open_case
+from forensics.commands.help import Told
 
 
-@click.command("report")
+@click.command(
+    "report",
+    cls=Told,
+    examples=(
+        ("Once more what analyze said", "incident.case"),
+        ("The draft of a review", "incident.case --markdown review.md"),
+        ("For ui.perfetto.dev, and for Timesketch", "incident.case --perfetto trace.json --timesketch events.jsonl"),
+        ("Tables for DuckDB or pandas", "incident.case --parquet tables/"),
+    ),
+)
 @click.argument("case", type=click.Path(path_type=str))
 @report_options
-def command(case: str, **asked: Any) -> None:
-    """Tell what a case holds, as analyze told it when it made the case. Spark is not started."""
-    report(open_case(case), Progress(), **asked)
+def command(case: str, exports: Exports, **asked: Any) -> None:
+    """Tell what a case holds, as analyze told it when it made the case.
+
+    CASE is a directory that `analyze --case` wrote. It takes about a second: Spark is not started, and the evidence is not needed.
+    In FILE's place - is stdout, and nothing else is printed.
+    """
+    exports.check()
+    report(open_case(case), Progress(), exports, **asked)

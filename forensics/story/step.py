@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model import FINDING, Evidence, quote
+from parsers.schemas import documented
 from spark.events import Event
 
 Key = tuple[datetime, int, int, int]
@@ -38,38 +39,34 @@ MAX_TEXT = 500
 """Characters of an entry's words; more is cut with a sign."""
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 _BROKERS = pa.list_(pa.int32())
 STEPS = pa.schema(
     [
-        _field("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
-        _field("topic_id", pa.string(), "its id, where it is known"),
-        _field("number", pa.int64(), "place in the story of this generation, from 0: the order of cause"),
-        _field("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
-        _field("last", pa.timestamp("us"), "of what repeats the last time, else `time`"),
-        _field("repeats", pa.int64(), "how often"),
-        _field("epoch", pa.int32(), "leader epoch it belongs to"),
-        _field("partition_epoch", pa.int32(), "version of the partition's state, of steps that are one"),
-        _field("kind", pa.string(), "what it is: leader-change, isr-change, an event's kind, a finding's, gap"),
-        _field("tone", pa.string(), "loss, bad, warn, plain or gap"),
-        _field("broker", pa.int32(), "whom it is about"),
-        _field("text", pa.string(), f"what happened, in words; at most {MAX_TEXT} characters"),
-        _field("in_brief", pa.bool_(), "false: told with --all alone"),
-        _field("kept", pa.bool_(), "told however often it happened"),
-        _field("news_only", pa.bool_(), "told only if it changes whether a broker is down"),
-        _field("news_only_in_brief", pa.bool_(), "the same, but not with --all"),
-        _field("like", pa.int64(), "`number` of the first step of this generation that says the same"),
-        _field(
+        documented("generation", pa.int32(), "which topic of this name: 0 the last one, -1 the one deleted before it, and so on"),
+        documented("topic_id", pa.string(), "its id, where it is known"),
+        documented("number", pa.int64(), "place in the story of this generation, from 0: the order of cause"),
+        documented("time", pa.timestamp("us"), "UTC after correction; null where nothing tells it"),
+        documented("last", pa.timestamp("us"), "of what repeats the last time, else `time`"),
+        documented("repeats", pa.int64(), "how often"),
+        documented("epoch", pa.int32(), "leader epoch it belongs to"),
+        documented("partition_epoch", pa.int32(), "version of the partition's state, of steps that are one"),
+        documented("kind", pa.string(), "what it is: leader-change, isr-change, an event's kind, a finding's, gap"),
+        documented("tone", pa.string(), "loss, bad, warn, plain or gap"),
+        documented("broker", pa.int32(), "whom it is about"),
+        documented("text", pa.string(), f"what happened, in words; at most {MAX_TEXT} characters"),
+        documented("in_brief", pa.bool_(), "false: told with --all alone"),
+        documented("kept", pa.bool_(), "told however often it happened"),
+        documented("news_only", pa.bool_(), "told only if it changes whether a broker is down"),
+        documented("news_only_in_brief", pa.bool_(), "the same, but not with --all"),
+        documented("like", pa.int64(), "`number` of the first step of this generation that says the same"),
+        documented(
             "roles",
             pa.list_(pa.struct([("broker", pa.int32()), ("status", pa.string())])),
             "what every replica is from here on (leader, in-sync, out-of-sync, none, unknown); null where that does not change",
         ),
-        _field("down", _BROKERS, "brokers that go down"),
-        _field("up", _BROKERS, "brokers that come up"),
-        _field("evidence", FINDING.field("evidence").type, "where that stands: source, line, byte and text"),
+        documented("down", _BROKERS, "brokers that go down"),
+        documented("up", _BROKERS, "brokers that come up"),
+        documented("evidence", FINDING.field("evidence").type, "where that stands: source, line, byte and text"),
     ]
 )
 """All steps of a partition, none folded: what every story of it is told from."""

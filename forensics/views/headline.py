@@ -34,13 +34,18 @@ def counts(states: Partitions) -> dict[str, int]:
 
 
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
-    """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
+    """The sentences, one after the other."""
+    return " ".join(sentences(findings, states))
+
+
+def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    """A few: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
     told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
-    return " ".join(t[0].upper() + t[1:] for t in told) or "Nothing can be said of losses: what was collected tells of no partition."
+    return [t[0].upper() + t[1:] for t in told] or ["Nothing can be said of losses: what was collected tells of no partition."]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:

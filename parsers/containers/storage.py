@@ -12,10 +12,10 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from parsers.containers.directories import leaves, link_trouble
@@ -50,6 +50,8 @@ class Leaf(NamedTuple):
 class File(io.RawIOBase):
     """An open file of the evidence, unbuffered."""
 
+    meter: ClassVar[Callable[[File, int], None] | None] = None
+    """Is told how many bytes come from each, by whoever shows how far this process is."""
     size: int
     modified: datetime | None
 
@@ -114,6 +116,18 @@ class _LocalFile(File, io.FileIO):
         io.FileIO.__init__(self, path, "rb")
         status = os.fstat(self.fileno())
         self.size, self.modified = status.st_size, moment(status.st_mtime)
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = io.FileIO.read(self, size)
+        if File.meter is not None:
+            File.meter(self, len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        size = io.FileIO.readinto(self, buffer)
+        if File.meter is not None:
+            File.meter(self, size)
+        return size
 
 
 class _Local:
@@ -263,6 +277,8 @@ class _Object(File):
         piece = self._window[at : at + len(view)]
         view[: len(piece)] = piece
         self._at += len(piece)
+        if File.meter is not None:
+            File.meter(self, len(piece))
         return len(piece)
 
     def _fetch(self, wanted: int) -> None:

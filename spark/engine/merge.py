@@ -10,6 +10,7 @@ file. Sorting is Spark's, which spills to disk; the driver holds one piece of th
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from parsers.evidence import LOG_KINDS
 from parsers.layouts import Layout, abbreviates
 from parsers.log_pattern import compiled
 from parsers.records import RECORDS, batches, records
-from parsers.schemas import Row
+from parsers.schemas import Row, documented
 from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
 from spark.engine.carried import batches as carried_batches
@@ -45,29 +46,25 @@ BLOCK = 256 << 10
 """Characters of shown records that travel together."""
 
 
-def _field(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    return pa.field(name, kind, metadata={"doc": doc})
-
-
 _PLACE = (
-    _field("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
-    _field("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
-    _field("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
-    _field("broker", pa.int32(), "who wrote it; null when nobody knows"),
+    documented("key", pa.timestamp("us"), "`at`, or the greatest before it in its source: the first of what is sorted by"),
+    documented("rank", pa.int32(), "place of the source among the sources, those that begin first first"),
+    documented("at", pa.timestamp("us"), "UTC after correction; null where no line of the file has a time"),
+    documented("broker", pa.int32(), "who wrote it; null when nobody knows"),
 )
-_TWIN = _field("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
+_TWIN = documented("twin", pa.binary(), "the same for copies of one record; null where no source is a copy")
 _RECORD = tuple(RECORDS.field(name) for name in ("source", "number", "line", "byte", "lines", "level", "logger", "text"))
 MERGED = pa.schema(
     [
         *_PLACE,
         _TWIN,
-        _field("event", pa.string(), "what the record states, of several the first that was asked for"),
-        _field("topic", pa.string(), "topic of the event"),
-        _field("partition", pa.int32(), "partition of the event"),
+        documented("event", pa.string(), "what the record states, of several the first that was asked for"),
+        documented("topic", pa.string(), "topic of the event"),
+        documented("partition", pa.int32(), "partition of the event"),
         *_RECORD,
     ]
 )
-KEPT = pa.schema([*_PLACE, *_RECORD, _field("events", RECORDS.field("events").type, "what the catalogue reads in it")])
+KEPT = pa.schema([*_PLACE, *_RECORD, documented("events", RECORDS.field("events").type, "what the catalogue reads in it")])
 """Records in order, each of several copies once, from which any can be chosen later."""
 ORDER = ("key", "rank", "number")
 
@@ -321,16 +318,23 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    ways = tasks(session, sum(unit.size for unit in units))
-    splits = balance(list(units), ways)
+    from spark.engine.progress import announced, metered
+    from spark.engine.session import directory
+
+    size = sum(unit.size for unit in units)
+    ways = tasks(session, size)
+    told = announced(directory(session), size)
     wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), wanted)
+            for split in batch.column("split").to_pylist():
+                yield from batches(merger.rows(metered(pickle.loads(split), told)), wanted)
 
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    # As rows, not in what a task closes over: that would be all names in every task.
+    splits = [(pickle.dumps(split),) for split in balance(list(units), ways)]
+    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "split binary")
+    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")

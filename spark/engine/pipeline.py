@@ -23,10 +23,13 @@ from parsers.schemas import EVENTS, batches
 from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather, is_gathered
 from spark.engine.carried import Packed, opened, packed, whole
+from spark.engine.progress import announced, metered
 from spark.events import Event, rows
 from spark.partition.timeline import PartitionTimeline, build
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark import RDD
     from pyspark.sql import SparkSession
 
@@ -128,20 +131,23 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
     counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
     parts = pieces.numbered(parts, counts)
     told = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
-    return Events(_put_together(session, told, parts, log_patterns))
+    return Events(_put_together(session, told, [unit for unit in parts if unit.piece is not None], log_patterns))
 
 
 def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> RDD[Parcel]:
     from pyspark import StorageLevel
 
-    splits = balance(units, tasks(session, sum(u.size for u in units)))
-    told = session.sparkContext.parallelize(splits, len(splits)).flatMap(partial(_read, log_patterns=tuple(log_patterns)))
-    return told.persist(StorageLevel.MEMORY_AND_DISK)
+    from spark.engine.session import directory
+
+    size = sum(unit.size for unit in units)
+    splits = balance(units, tasks(session, size))
+    reading = partial(_read, log_patterns=tuple(log_patterns), progress=announced(directory(session), size))
+    return session.sparkContext.parallelize(splits, len(splits)).flatMap(reading).persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _read(split: Iterable[Unit], log_patterns: Sequence[str]) -> Iterator[Parcel]:
+def _read(split: Iterable[Unit], log_patterns: Sequence[str], progress: Path) -> Iterator[Parcel]:
     """What a task reads; a unit never fails, what it could not read is a row."""
-    for file, own in groupby(split, key=lambda unit: pieces.source_of(unit) if unit.piece is not None else None):
+    for file, own in groupby(metered(split, progress), key=lambda unit: pieces.source_of(unit) if unit.piece is not None else None):
         told = (batch for unit in own for batch in pieces.events(unit, log_patterns))
         yield from parcels(told, file)
 

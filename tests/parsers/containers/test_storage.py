@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
-from forensics.commands.evidence import Progress, Unusable, invocation, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, open_evidence
+from forensics.commands.found import InEvidence
 from parsers import evidence
 from parsers.containers.storage import READ_AHEAD, storage, without_secrets
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
+from spark.cluster.gather import Options
 from tests import local
 from tests.archives import FILES, LINE, put, spread, tar, zipped
 from tests.objects import SECRET, Objects
@@ -127,7 +130,9 @@ def test_the_same_report_from_a_store(objects: Objects) -> None:
 
 def test_no_secret_is_in_what_a_command_says(objects: Objects) -> None:
     uri = objects.put("server.log", LINE)
-    assert invocation("analyze", [uri], [uri]) == ("analyze", "s3://evidence/server.log", "--against=s3://evidence/server.log")
+    told = local.events_of(uri)
+    opened = Opened([uri], Options(), told, *local.gathered(told), MagicMock(), [])
+    assert InEvidence(opened).paths == ["s3://evidence/server.log"]
     with pytest.raises(Unusable, match=r"^s3://evidence/nowhere: no such object or prefix$"):
         open_evidence([objects.uri("nowhere")], None, (), None, Progress())
     lost = storage("s3://key:secret@bucket/a b").trouble()
