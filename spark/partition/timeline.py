@@ -159,7 +159,7 @@ class PartitionTimeline:
         """What its log held and held no more, as it tells."""
         return self.replicas[broker].removals if broker in self.replicas else ()
 
-    @property
+    @cached_property
     def assigned(self) -> tuple[int, ...]:
         """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
         return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
