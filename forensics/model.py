@@ -51,6 +51,9 @@ class Evidence:
         text = (event.text or _rendered(event)).rstrip("\n")
         return cls(event.source, event.line, event.byte, text[:MAX_QUOTE])
 
+    def row(self) -> dict[str, Any]:
+        return {"source": self.source, "line": self.line, "byte": self.byte, "text": self.text}
+
 
 def _rendered(event: Event) -> str:
     """Words for a fact that a binary file states."""
@@ -311,7 +314,7 @@ class Finding(Statement):
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
             "clients": [c.row() for c in self.clients],
-            "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
+            "evidence": [e.row() for e in self.evidence],
         }
 
     @classmethod

@@ -10,6 +10,8 @@ from typing import Any, overload
 
 import pyarrow as pa
 
+from spark.events import values
+
 CHUNK = 1024
 """Rows of which a column is decoded at once."""
 
@@ -65,12 +67,3 @@ class _Row(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return self.chunk.batch.num_columns  # type: ignore[no-any-return]
-
-
-def values(column: pa.Array) -> list[Any]:
-    """A column's values; those that are equal are one object where that can be had for little."""
-    if not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
-        return column.to_pylist()  # type: ignore[no-any-return]
-    coded = column.dictionary_encode()
-    known = coded.dictionary.to_pylist()
-    return [None if code is None else known[code] for code in coded.indices.to_pylist()]

@@ -7,7 +7,9 @@ Not here: how the broker or the time is found (identity, clocks) or what follows
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -35,69 +37,63 @@ IDENTIFIED = pa.schema(
 )
 """EVENTS with who and when resolved."""
 
-_COLUMNS = tuple(name for name in IDENTIFIED.names if name not in ("collected", "level", "time", "clock"))
 
-
+@dataclass(slots=True, eq=False, repr=False)
 class Event:
     """One row. Every column of IDENTIFIED the timeline needs is an attribute; null is None. `repeats` counts folded twins."""
 
-    __slots__ = (*_COLUMNS, "repeats", "last_at")
+    source: str = None  # type: ignore[assignment]
+    line: int | None = None
+    byte: int | None = None
+    event: str = None  # type: ignore[assignment]
+    pattern: str | None = None
+    mode: str | None = None
+    text: str | None = None
+    node: int | None = None
+    topic: str | None = None
+    partition: int | None = None
+    topic_id: str | None = None
+    leader: int | None = None
+    leader_epoch: int | None = None
+    partition_epoch: int | None = None
+    previous_leader: int | None = None
+    previous_leader_epoch: int | None = None
+    controller: int | None = None
+    controller_epoch: int | None = None
+    isr: list[int] | None = None
+    previous_isr: list[int] | None = None
+    replicas: list[int] | None = None
+    unordered: bool | None = None
+    adding_replicas: list[int] | None = None
+    removing_replicas: list[int] | None = None
+    eligible: list[int] | None = None
+    recovering: bool | None = None
+    broker: int | None = None
+    brokers: list[int] | None = None
+    broker_epoch: int | None = None
+    offset: int | None = None
+    previous_offset: int | None = None
+    log_end_offset: int | None = None
+    high_watermark: int | None = None
+    log_start_offset: int | None = None
+    metadata_offset: int | None = None
+    count: int | None = None
+    bytes: int | None = None
+    duration_ms: int | None = None
+    reason: str | None = None
+    directory: str | None = None
+    key: str | None = None
+    value: str | None = None
+    replica_offsets: list[dict[str, Any]] | None = None
+    batches: list[dict[str, Any]] | None = None
+    writer: int | None = None
+    collection: str | None = None
+    cluster: int | None = None
+    at: datetime | None = None
+    repeats: int = 1
+    last_at: datetime | None = None
 
-    source: str
-    line: int | None
-    byte: int | None
-    event: str
-    pattern: str | None
-    mode: str | None
-    text: str | None
-    node: int | None
-    topic: str | None
-    partition: int | None
-    topic_id: str | None
-    leader: int | None
-    leader_epoch: int | None
-    partition_epoch: int | None
-    previous_leader: int | None
-    previous_leader_epoch: int | None
-    controller: int | None
-    controller_epoch: int | None
-    isr: list[int] | None
-    previous_isr: list[int] | None
-    replicas: list[int] | None
-    unordered: bool | None
-    adding_replicas: list[int] | None
-    removing_replicas: list[int] | None
-    eligible: list[int] | None
-    recovering: bool | None
-    broker: int | None
-    brokers: list[int] | None
-    broker_epoch: int | None
-    offset: int | None
-    previous_offset: int | None
-    log_end_offset: int | None
-    high_watermark: int | None
-    log_start_offset: int | None
-    metadata_offset: int | None
-    count: int | None
-    bytes: int | None
-    duration_ms: int | None
-    reason: str | None
-    directory: str | None
-    key: str | None
-    value: str | None
-    replica_offsets: list[dict[str, Any]] | None
-    batches: list[dict[str, Any]] | None
-    writer: int | None
-    collection: str | None
-    cluster: int | None
-    at: datetime | None
-    repeats: int
-    last_at: datetime | None
-
-    def __init__(self, **fields: Any) -> None:
-        for name in _COLUMNS:
-            setattr(self, name, fields.get(name))
-        self.repeats = 1
+    def __post_init__(self) -> None:
         self.last_at = self.at
 
     def __repr__(self) -> str:
@@ -105,10 +101,20 @@ class Event:
         return f"Event({told})"
 
 
+_COLUMNS = tuple(f.name for f in fields(Event) if f.name in IDENTIFIED.names)
+
+
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
-    """The rows of a batch of IDENTIFIED (or of EVENTS: then writer, collection and at are None)."""
-    names = [n for n in _COLUMNS if n in batch.schema.names]
-    columns = [batch.column(n) for n in names]
-    present = [(n, c.to_pylist()) for n, c in zip(names, columns, strict=True) if c.null_count < len(c)]
-    for i in range(batch.num_rows):
-        yield Event(**{n: values[i] for n, values in present})
+    """The rows of a batch of IDENTIFIED (or of EVENTS, or with some of their columns: the others are None)."""
+    names = set(batch.schema.names)
+    columns = [batch.column(n) if n in names else None for n in _COLUMNS]
+    yield from map(Event, *(repeat(None, batch.num_rows) if c is None or c.null_count == len(c) else values(c) for c in columns))
+
+
+def values(column: pa.Array) -> list[Any]:
+    """A column's values; those that are equal are one object where that can be had for little."""
+    if not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
+        return column.to_pylist()  # type: ignore[no-any-return]
+    coded = column.dictionary_encode()
+    known = coded.dictionary.to_pylist()
+    return [None if code is None else known[code] for code in coded.indices.to_pylist()]

@@ -21,10 +21,9 @@ from parsers import evidence, schemas
 from parsers.containers.units import units
 from parsers.schemas import EVENTS, Member
 from spark.cluster.facts import Cluster
-from spark.cluster.gather import Identifier, Options, gather
+from spark.cluster.gather import Identifier, Options, gather, is_gathered
 from spark.engine.pipeline import by_partition, judged
 from spark.engine.pipeline import identified_here as identified
-from spark.engine.pipeline import of_cluster_here as of_cluster
 from spark.engine.pipeline import timelines as built
 from spark.partition.timeline import PartitionTimeline
 
@@ -45,6 +44,10 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
     return gather(of_cluster(table), options)
+
+
+def of_cluster(table: pa.Table) -> pa.Table:
+    return table.filter(is_gathered(table))
 
 
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:

@@ -26,10 +26,10 @@ from forensics.cluster.balance import measures, sums
 from forensics.judge import Conclusion
 from forensics.views.clusters import brief
 from spark.cluster.facts import Cluster
-from spark.cluster.gather import gather
+from spark.cluster.gather import gather, is_gathered
 from spark.engine.audit import events_of, records_of
 from spark.engine.merge import merger
-from spark.engine.pipeline import identified_here, judged, of_cluster_here
+from spark.engine.pipeline import identified_here, judged
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def failed(work: Work, error: Exception) -> Judged:
 def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
     kept = str(work.directory / KEPT)
     events = events_of(work.sources.events, kept)
-    told = of_cluster_here(events)
+    told = events.filter(is_gathered(events))
     cluster, identifier = gather(told, work.origin.options)
     named = (identifier.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
     cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())

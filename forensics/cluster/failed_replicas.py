@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, some
 from forensics.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
-from forensics.rows import Rows, values
+from forensics.rows import Rows
 from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
+from spark.events import values
 
 SHOWN = 5
 """Partitions an aggregate names."""

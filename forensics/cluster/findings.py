@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from forensics.model import LEVELS, Client, Finding, Range, Salvageable, Statement
-from forensics.rows import values
+from spark.events import values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

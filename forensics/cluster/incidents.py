@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from forensics.cluster.folding import folded, hit, offsets_in, places
 from forensics.model import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
@@ -75,10 +76,12 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
     phrases = {r.kind: r.root for r in rules if r.root is not None}
     groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     roots = {r.cause: g.id for g in groups for r in g.roots}
-    by_broker: dict[int, list[tuple[_Root, str]]] = defaultdict(list)
+    by_broker: dict[int, list[_Befell]] = defaultdict(list)
     for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+        end = root.end or datetime.max
         for broker in root.brokers:
-            by_broker[broker].append((root, group))
+            befell = by_broker[broker]
+            befell.append(_Befell(root, group, max(end, befell[-1].over) if befell else end))
 
     def of_incident(f: Statement) -> Statement:
         incident = roots.get(f) or _followed(f, by_broker)
@@ -100,19 +103,30 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
     return -max(LEVELS.index(f.severity) for f in of)
 
 
-def _followed(f: Statement, by_broker: Mapping[int, Sequence[tuple[_Root, str]]]) -> str | None:
+class _Befell(NamedTuple):
+    """What befell a broker."""
+
+    root: _Root
+    group: str
+    over: datetime
+    """When it and all before it were over."""
+
+
+def _followed(f: Statement, by_broker: Mapping[int, Sequence[_Befell]]) -> str | None:
     """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
     at = f.happened or f.end
     if at is None:
         return None
     settles = SETTLES if f.kind in SETTLING else DETECTION
-    found = [
-        (root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group)
-        for broker in f.brokers
-        for own in (by_broker.get(broker, ()),)
-        for root, group in own[: bisect_right(own, at + DETECTION, key=lambda item: item[0].start)]
-        if root.end is None or at <= root.end + settles
-    ]
+    found: list[tuple[bool, bool, datetime, str]] = []
+    for broker in f.brokers:
+        own = by_broker.get(broker, ())
+        for place in range(bisect_right(own, at + DETECTION, key=lambda one: one.root.start) - 1, -1, -1):
+            root, group, over = own[place]
+            if over < at - settles:
+                break
+            if root.end is None or at <= root.end + settles:
+                found.append((root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group))
     return max(found)[3] if found else None
 
 

@@ -256,22 +256,21 @@ def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Jud
     from forensics.case.archive import KEPT
     from forensics.case.whole import Judged, case_directory, entry, failed
     from spark.cluster.gather import gather
-    from spark.engine.audit import events_frame, records_frame
+    from spark.engine.audit import kept_events, kept_records
     from spark.engine.java import has_fallen
     from spark.engine.merge import merger
-    from spark.engine.pipeline import of_cluster
 
     kept = str(work.directory / KEPT)
-    events = events_frame(session, work.sources.events, kept)
+    events = kept_events(session, work.sources.events, kept)
     try:
         with case_directory(work) as to:
-            told_of_it = of_cluster(events).sort_by([(name, "ascending") for name in ("source", "line", "byte")])
+            told_of_it = events.of_cluster.sort_by([(name, "ascending") for name in ("source", "line", "byte")])
             cluster, identifier = gather(told_of_it, work.origin.options)
-            found = InEvidence(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, identifier, events, []))
+            found = InEvidence(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, identifier, session, events, []))
             records: Iterator[RecordBatch] = iter(())
             if work.sources.records:
                 reading = merger(cluster, identifier, None, work.origin.log_patterns)
-                records = records_frame(session, work.sources.records, kept, reading, session.sparkContext.defaultParallelism)
+                records = kept_records(session, work.sources.records, kept, reading, session.sparkContext.defaultParallelism)
             conclusion = found.write(to, work.origin, records, progress)
             return Judged(work.sources.name, entry(work, to, conclusion, cluster))
     except Exception as error:

@@ -21,11 +21,12 @@ import click
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
     from spark.cluster.facts import Cluster
     from spark.cluster.gather import Identifier, Options
+    from spark.engine.pipeline import Events
     from spark.engine.progress import Seen
     from spark.engine.session import Starting
 
@@ -213,7 +214,8 @@ class Opened:
     """The events that were gathered, of which the cluster and the identifier are made."""
     cluster: Cluster
     identifier: Identifier
-    events: DataFrame
+    session: SparkSession
+    events: Events
     units: list[Unit]
 
 
@@ -237,27 +239,27 @@ def open_evidence(
 
         planned = units(list(paths))
     if beside is not None:
-        return _read(beside.events.sparkSession, paths, planned, options, progress, keep)
+        return _read(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
         session = started(starting)
     return _read(session, paths, planned, options, progress, keep)
 
 
-def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
+def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], options: Options, progress: Progress, keep: bool) -> Opened:
     from spark.cluster.gather import gather
-    from spark.engine.pipeline import of_cluster, read
+    from spark.engine.pipeline import read
 
     progress.watch(session)
     with progress.stage("Reading evidence"):
         events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
-        told = of_cluster(events)
+        told = events.of_cluster
         cluster, identifier = gather(told, options)
     if not cluster.usable:
         told = next((s.problem for s in cluster.sources if s.problem), None)
         raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
-    return Opened(paths, options, told, cluster, identifier, events, planned)
+    return Opened(paths, options, told, cluster, identifier, session, events, planned)
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:

@@ -19,8 +19,7 @@ import click
 from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, log_patterns, open_evidence
 
 if TYPE_CHECKING:
-    from pyarrow import RecordBatch
-    from pyspark.sql import DataFrame
+    import pyarrow as pa
 
     from forensics.case.read import Case
     from forensics.case.write import Origin
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Cluster, Measure
     from spark.cluster.gather import Identifier
     from spark.engine.merge import Show, Wanted
+    from spark.engine.pipeline import Change, Events, Identified
 
 LOAD_METRICS = "load-metrics"
 """Kind of the sources that hold load as the user measured it."""
@@ -79,64 +79,56 @@ class InEvidence(Found):
         super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.identifier)
         self.opened = opened
 
-    def _identified(self, events: DataFrame | None = None) -> DataFrame:
+    def _identified(self, change: Change | None = None) -> Identified:
         from spark.engine.pipeline import identified
 
-        return identified(self.opened.events if events is None else events, self.identifier)
+        return identified(self.opened.events, self.identifier, change)
 
     def measure(self) -> None:
-        self.cluster.measures = measures_of(self._identified(), self.cluster)
+        self.cluster.measures = measures_of(self.opened.events, self.identifier, self.cluster)
 
     def conclusion(self, asked: Asked | None) -> Conclusion:
         from forensics.judge import VERDICTS, conclude, judge_partition
         from spark.engine.pipeline import verdicts
 
-        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).toArrow(), self.cluster, asked)
+        return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).table(), self.cluster, asked)
 
     def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
-        from pyspark.sql import functions as F
-
         from forensics.story.assembly import tell
         from forensics.story.step import STORY
         from spark.engine.pipeline import verdicts
 
-        ids = [i for i, name in self.identifier.topics.items() if name == topic]
-        named = (F.col("topic") == topic) | (F.col("topic").isNull() & F.col("topic_id").isin(ids))
-        own = self.opened.events.where(named & (F.col("partition") == partition))
-        rows = verdicts(self._identified(own), self.cluster, partial(tell, wanted=wanted), STORY, ways=1).toArrow().to_pylist()
+        own = self._identified(partial(of_places, topics=(topic,), partitions=(partition,)))
+        rows = verdicts(own, self.cluster, partial(tell, wanted=wanted), STORY, ways=1).table().to_pylist()
         return sorted(rows, key=lambda r: (r["generation"], r["number"]))
 
     def partitions(self) -> set[tuple[str, int]]:
-        events = self._identified()
-        return {(r[0], r[1]) for r in events.select("topic", "partition").dropna().distinct().collect()}
+        return self._identified().partitions()
 
     def standing(self) -> list[dict[str, Any]]:
         from forensics.cluster.standing import SCHEMA, standing
         from spark.engine.pipeline import verdicts
 
-        return verdicts(self._identified(), self.cluster, standing, SCHEMA).toArrow().to_pylist()  # type: ignore[no-any-return]
+        return verdicts(self._identified(), self.cluster, standing, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
-        from pyspark.sql import functions as F
-
         from forensics.partition.side_by_side import SCHEMA, as_before, comparison
-        from spark.engine.pipeline import verdicts
+        from spark.engine.pipeline import identified, verdicts
 
-        events = self._identified()
-        if isinstance(before, InEvidence):
-            events = events.unionByName(as_before(before._identified()))
-        if topics:
-            events = events.where(F.col("topic").isin(*topics))
-        if partitions:
-            events = events.where(F.col("partition").isin(*partitions))
+        chosen = partial(of_places, topics=topics, partitions=partitions)
+        other = before.opened if isinstance(before, InEvidence) else None
+        events = identified(self.opened.events, self.identifier, chosen, like=other.events if other is not None else None)
+        if other is not None:
+            files = identified(other.events, other.identifier, lambda told: as_before(chosen(told)), like=self.opened.events)
+            events = events.union(files)
         judge = comparison(self.cluster, before.cluster if before is not None else None, everything=everything)
-        return verdicts(events, self.cluster, judge, SCHEMA).toArrow().to_pylist()  # type: ignore[no-any-return]
+        return verdicts(events, self.cluster, judge, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
 
     def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
         from spark.engine.merge import merged, merger, stream
 
         reading = merger(self.cluster, self.identifier, wanted, log_patterns(), stated=stated)
-        return stream(merged(self.opened.events.sparkSession, self.opened.units, reading), show)
+        return stream(merged(self.opened.session, self.opened.units, reading), show)
 
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
@@ -149,31 +141,28 @@ class InEvidence(Found):
         except OSError as error:
             raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
 
-    def records(self) -> Iterator[RecordBatch]:
+    def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of spark.engine.merge.KEPT."""
         from spark.engine.merge import kept, merged, merger
 
         reading = merger(self.cluster, self.identifier, None, log_patterns())
-        return kept(merged(self.opened.events.sparkSession, self.opened.units, reading))
+        return kept(merged(self.opened.session, self.opened.units, reading))
 
-    def write(self, to: Path, origin: Origin, records: Iterator[RecordBatch], progress: Progress) -> Conclusion:
+    def write(self, to: Path, origin: Origin, records: Iterator[pa.RecordBatch], progress: Progress) -> Conclusion:
         """Writes a case's tables into a directory, and gives what was found."""
-        from pyspark import StorageLevel
-
         from forensics.case.judge import ROW, judge
         from forensics.case.write import write
-        from spark.engine.carried import batches
         from spark.engine.pipeline import verdicts
 
         self.measure()
         with progress.stage("Judging partitions"):
-            rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW).persist(StorageLevel.DISK_ONLY)
-            rows.count()  # by all tasks at once, which an iterator over them is not
+            rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW)
+            rows.keep()
         try:
             with progress.stage("Keeping what was found"):
-                return write(to, origin, self.opened.told, self.cluster, self.identifier, batches(rows, ROW, prefetch=True), records)
+                return write(to, origin, self.opened.told, self.cluster, self.identifier, rows.batches(), records)
         finally:
-            rows.unpersist()
+            rows.forget()
 
 
 class InCase(Found):
@@ -244,17 +233,24 @@ def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
         yield open_case(str(path))
 
 
-def measures_of(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
+def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
+    """Events of these topics and partitions; of all, where none are named."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if topics:
+        told = told.filter(pc.is_in(told["topic"], pa.array(topics, pa.string())))
+    return told.filter(pc.is_in(told["partition"], pa.array(partitions, pa.int32()))) if partitions else told
+
+
+def measures_of(events: Events, identifier: Identifier, cluster: Cluster) -> Sequence[Measure]:
     """Means of the user's load metrics; a job of its own, for evidence that holds any."""
     if not any(s.kind == LOAD_METRICS for s in cluster.sources):
         return ()
-    from pyspark.sql import functions as F
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     from forensics.cluster.balance import MEASURES, measures, sums
+    from spark.engine.pipeline import unplaced
 
-    found = events.where(F.col("event") == "load-metric").mapInArrow(sums, from_arrow_schema(MEASURES))
-    return measures(found.toArrow().to_pylist())
+    return measures(unplaced(events, identifier, sums, MEASURES).table().to_pylist())
 
 
 def open_found(

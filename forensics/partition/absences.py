@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -541,13 +541,13 @@ def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
 def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
     evidence = quote(i.evidence)[:QUOTED_EACH] if quoted else ()
     told = {name: getattr(i, name) for name in ("broker", "leader", "start", "end", "cause", "confidence", "back", "told", "elected")}
-    return {**told, "times": times, "words": i.words[:MAX_WORDS], "evidence": [asdict(e) for e in evidence]}
+    return {**told, "times": times, "words": i.words[:MAX_WORDS], "evidence": [e.row() for e in evidence]}
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
     """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
-    return [asdict(s) for s in told]
+    return [{name: getattr(s, name) for name in ("leader", "start", "end", "planned", "missing")} for s in told]
 
 
 ABSENCES = Fact(

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from forensics.model import Fact
 from forensics.partition.placement import FACTOR, TOLD
+from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
 from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from spark.cluster.facts import Cluster
@@ -61,6 +62,7 @@ def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int
     return min(asked, len(state.replicas))
 
 
+@last_kept
 def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
     """The states, cut where min.insync.replicas changes while one lasts: the later part stands from that moment on."""
     found: list[State] = []

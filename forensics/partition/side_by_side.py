@@ -15,9 +15,10 @@ from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from forensics.partition.lineage import part, same_batches
 from parsers.kinds import ON_DISK
@@ -27,9 +28,6 @@ from spark.events import Event
 from spark.partition.lineage import Lineage, reach
 from spark.partition.replicas import Disk, disk
 from spark.partition.timeline import PartitionTimeline
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 BEFORE = "against: "
 """Marks collections of the evidence that was given to compare with."""
@@ -187,15 +185,17 @@ def comparison(cluster: Cluster, before: Cluster | None = None, *, everything: b
     return partial(compare, listed=dict(listed), everything=everything)
 
 
-def as_before(events: DataFrame) -> DataFrame:
+def as_before(events: pa.Table) -> pa.Table:
     """Identified events of checkpoint, epoch and segment files of other evidence, told apart by their collection; beside the
     events of the evidence in question they are what was there before."""
-    from pyspark.sql import functions as F
-
-    files = events.where(F.col("event").isin(*sorted(ON_DISK)))
-    return files.withColumn("collection", F.concat(F.lit(BEFORE), F.col("collection"))).withColumn(
-        "at", F.coalesce(F.col("at"), F.lit(NO_TIME).cast("timestamp_ntz"))
-    )
+    files = events.filter(pc.is_in(events["event"], pa.array(sorted(ON_DISK))))
+    before = {
+        "collection": pc.binary_join_element_wise(BEFORE, files["collection"], ""),
+        "at": pc.coalesce(files["at"], pa.scalar(NO_TIME, files.schema.field("at").type)),
+    }
+    for name, column in before.items():
+        files = files.set_column(files.schema.get_field_index(name), files.schema.field(name), column)
+    return files
 
 
 def compare(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,22 +17,24 @@ from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incar
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    told = _Told(partitions)
     for node in cluster.nodes.values():
         for away in cluster.presence(node.id).aways:
             if away.life is not None and (node.broker or not _left(away, cluster)) and away.how in (KILLED, MISSED):
                 sure = _sure(node, away, cluster) if away.how == MISSED else "certain"
-                yield _finding(node, away.life, cluster, partitions, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
+                yield _finding(node, away.life, cluster, told, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
     """No controller was left to miss it."""
+    told = _Told(partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         presence = cluster.presence(node.id)
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and presence.running is not None and (since := presence.unmissed(left)) is not None:
             words = f"{left[since].name}, which it was the last to hold in sync, had no leader from {moment(since)} on"
-            yield _finding(node, presence.running, cluster, partitions, "possible", words, left[since].whole.evidence[:2])
+            yield _finding(node, presence.running, cluster, told, "possible", words, left[since].whole.evidence[:2])
 
 
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
@@ -45,47 +49,51 @@ def _left(away: Away, cluster: Cluster) -> bool:
     return away.event.cluster != cluster.number
 
 
-def _touched(
-    broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]
-) -> tuple[list[str], datetime | None]:
-    """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With the
-    first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it dies."""
-    names = []
-    times: list[datetime] = []
-    for p in partitions:
-        own = [
-            a
-            for a in p["absences"] or ()
-            if a["broker"] == broker
-            and a["start"] is not None
-            and (begin is None or a["start"] >= begin - SLACK)
-            and (end is None or a["start"] <= end + DETECTION)
-        ]
-        if own:
-            names.append(f"{p['topic']}-{p['partition']}")
-            times.extend(a["start"] for a in own if a["times"] == 1 and _lasted(a, end))
-    return sorted(names), min(times, default=None)
+class _Told:
+    """What partitions tell of brokers, by broker, looked at once for all crashes."""
+
+    def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
+        self._partitions = partitions
+
+    @cached_property
+    def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
+        found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+        for p in self._partitions:
+            for a in p["absences"] or ():
+                if a["start"] is not None:
+                    found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
+        return found
+
+    @cached_property
+    def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
+        """Partitions that the broker led and that had no leader after it."""
+        found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
+        for p in self._partitions:
+            for was, now in pairwise(p["steps"] or ()):
+                if now["leader"] == -1 and now["at"] is not None:
+                    found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
+        return found
+
+    def touched(self, broker: int, begin: datetime | None, end: datetime | None) -> tuple[list[str], datetime | None]:
+        """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With
+        the first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it
+        dies."""
+        own = [(name, a) for name, a in self._absences.get(broker, ()) if _within(a["start"], begin, end)]
+        times = [a["start"] for _, a in own if a["times"] == 1 and _lasted(a, end)]
+        return sorted({name for name, _ in own}), min(times, default=None)
+
+    def headless(self, broker: int, begin: datetime | None, end: datetime | None) -> list[str]:
+        """Partitions it led that had no leader after it."""
+        return sorted({name for name, at in self._losses.get(broker, ()) if _within(at, begin, end)})
+
+
+def _within(at: datetime, begin: datetime | None, end: datetime | None) -> bool:
+    return (begin is None or at >= begin - SLACK) and (end is None or at <= end + DETECTION)
 
 
 def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
     over = absence["end"]
     return over is None or (returned is not None and absence["start"] <= returned <= over)
-
-
-def _headless(broker: int, begin: datetime | None, end: datetime | None, partitions: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Partitions it led that had no leader after it."""
-    return sorted(
-        f"{p['topic']}-{p['partition']}"
-        for p in partitions
-        if any(
-            was["leader"] == broker
-            and now["leader"] == -1
-            and now["at"] is not None
-            and (begin is None or now["at"] >= begin - SLACK)
-            and (end is None or now["at"] <= end + DETECTION)
-            for was, now in pairwise(p["steps"] or ())
-        )
-    )
 
 
 def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: Cluster) -> str:
@@ -105,7 +113,7 @@ def _finding(
     node: Node,
     life: Incarnation,
     cluster: Cluster,
-    partitions: Sequence[Mapping[str, Any]],
+    partitions: _Told,
     confidence: str,
     missed: str | None,
     told: Sequence[Evidence],
@@ -113,8 +121,8 @@ def _finding(
     """`missed`: how others knew of an end that no later start shows."""
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
     end = life.end_at if missed is None and life.end is not life.halted else None
-    touched, gone = _touched(node.id, last, end, partitions)
-    headless = _headless(node.id, last, end, partitions)
+    touched, gone = partitions.touched(node.id, last, end)
+    headless = partitions.headless(node.id, last, end)
     unclean = [e for e in life.evidence if e.event == "unclean-start"]
     count = len({*touched, *headless})
     back = (

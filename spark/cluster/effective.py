@@ -71,8 +71,8 @@ class Effective:
     with or the topic's own settings are not in evidence."""
 
     @classmethod
-    def of(cls, key: str, change: Change) -> Effective:
-        return cls(key, change.value, change.source, change.at if change.at != datetime.min else None, change.event)
+    def of(cls, key: str, change: Change, *, assumed: bool = False) -> Effective:
+        return cls(key, change.value, change.source, change.at if change.at != datetime.min else None, change.event, assumed)
 
     @property
     def place(self) -> str:
@@ -118,16 +118,17 @@ def effective(
         return first
     if any(e.value != first.value for e in found):
         return replace(first, value=None, assumed=True)
-    return replace(first, assumed=any(e.assumed for e in found) or (broker is not None and broker not in known))
+    assumed = any(e.assumed for e in found) or (broker is not None and broker not in known)
+    return first if first.assumed == assumed else replace(first, assumed=assumed)
 
 
 def _of(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
     found = cluster.settings.change(key, topic=topic, broker=broker, at=at, below=below)
     if found is not None and found.source in (TOPIC, EFFECTIVE):
-        return replace(Effective.of(key, found), assumed=_later(found, at))
+        return Effective.of(key, found, assumed=_later(found, at))
     untold = topic is not None and topic not in cluster.described
     if found is not None:
-        return replace(Effective.of(key, found), assumed=untold or _later(found, at))
+        return Effective.of(key, found, assumed=untold or _later(found, at))
     name = BROKER_NAMES.get(key, (key,))[0] if topic is not None else key
     values = {default(name, v) for v in versions(cluster, broker, at)} or {default(name, None)}
     value = values.pop() if len(values) == 1 else None

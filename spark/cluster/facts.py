@@ -111,8 +111,9 @@ class Cluster:
     nodes: dict[int, Node] = field(default_factory=dict)
     begun: tuple[Beginning, ...] = ()
     """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
-    whole: tuple[Cluster, ...] = field(default=(), repr=False, compare=False)
-    """All clusters of the collection, oldest first; empty where this one was made alone."""
+    whole: Sequence[Cluster] = field(default=(), repr=False, compare=False)
+    """All clusters of the collection, oldest first; empty where this one was made alone. One list in all of them, of which pickle knows when
+    it comes back to it: a tuple takes it down as many levels as there are clusters."""
     events: list[Event] = field(default_factory=list)
     """Events of no single partition, in time order."""
     settings: Settings = field(default_factory=Settings)

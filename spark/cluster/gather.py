@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.kinds import RECORDS, By, Role, named, of
+from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from spark.cluster.clocks import Clock, estimate
 from spark.cluster.comparisons import LEADERSHIPS, RELATING, relations
 from spark.cluster.facts import Beginning, Cluster, Node, Source, recreated_topics
@@ -45,6 +45,22 @@ _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are a time at which Kafka was started."""
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _IDENTIFYING = named("log-directory-identity", "config")
+
+
+ALL_EPOCHS = 64
+ONE_OF = 32
+"""Leader epochs of which all lines are gathered, and of how many later ones one: few are enough to compare clocks, and a partition may
+have a million."""
+
+
+def is_gathered(events: pa.Table) -> pa.ChunkedArray:
+    """Which events the cluster as a whole is made of: those of no partition, and some of partitions that compare clocks."""
+    epoch = events["leader_epoch"]
+    few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
+    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
+    of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
+    leaderships = pc.fill_null(pc.and_(pc.and_(of_first, told), few), False)
+    return pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), leaderships)
 
 
 @dataclass(frozen=True)
@@ -557,7 +573,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | {e.mode for e in raw if e.cluster == number})
         lives.append(cluster)
     for cluster in lives:
-        cluster.whole = tuple(lives)
+        cluster.whole = lives
     return lives[-1], identifier
 
 

@@ -29,10 +29,10 @@ from parsers.records import RECORDS, batches, records
 from parsers.schemas import EVENTS, Row
 from spark.cluster.incarnations import CLUSTER_ID
 from spark.engine.merge import KEPT, ORDER, Merger, kept, once
-from spark.engine.pipeline import plain, read, tasks
+from spark.engine.pipeline import Events, Parcel, balance, of_parcel, parcels, read, tasks
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 ROWS = 20_000
 """Of a row group of a kept file."""
@@ -99,14 +99,29 @@ def _digest(file: File) -> str | None:
 
 def keep_events(session: SparkSession, units: list[Unit], log_patterns: Sequence[str], group: Group, directory: Path) -> list[Row]:
     """Reads the units once, and keeps what they tell in new files of a directory that all workers see. Gives rows of TOLD."""
-    from pyspark.sql.pandas.types import from_arrow_schema
 
-    def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield _kept(map(plain, given), EVENTS, group, directory)
+    def apply(given: Iterable[Parcel]) -> list[Row]:
+        return _kept(_together(given), EVENTS, group, directory).to_pylist()  # type: ignore[no-any-return]
 
     events = read(session, units, log_patterns)
     events.unpersist()  # it is read once; pieces of large logs stay, since whether they fit is looked at first
-    return events.mapInArrow(apply, from_arrow_schema(TOLD, prefer_timestamp_ntz=True)).toArrow().to_pylist()  # type: ignore[no-any-return]
+    return events.parcels.mapPartitions(apply).collect()
+
+
+def _together(given: Iterable[Parcel]) -> Iterator[pa.RecordBatch]:
+    """Their events, those of parcels that were packed together in one batch: a batch is of few files, the next one of later ones."""
+    waiting: list[Parcel] = []
+    for parcel in given:
+        if any(other.what == parcel.what for other in waiting):
+            yield from _events_of(waiting)
+            waiting = []
+        waiting.append(parcel)
+    if waiting:
+        yield from _events_of(waiting)
+
+
+def _events_of(together: Iterable[Parcel]) -> list[pa.RecordBatch]:
+    return pa.concat_tables(map(of_parcel, together)).combine_chunks().to_batches()  # type: ignore[no-any-return]
 
 
 def keep_records(
@@ -115,19 +130,18 @@ def keep_records(
     """The same of the records of the logs, of which `kinds` has the kinds."""
     from spark.engine.progress import announced, metered
     from spark.engine.session import directory as own_directory
-    from spark.engine.source import balance, decode, encode
 
     context = session.sparkContext
     size = sum(unit.size for unit in units)
     told = announced(own_directory(session), size)
-    splits = [encode(split) for split in balance(units, tasks(session, size))]
+    splits = balance(units, tasks(session, size))
     known = context.broadcast(kinds)
 
-    def apply(split: str) -> list[Row]:
+    def apply(split: Sequence[Unit]) -> list[Row]:
         layouts = [compiled(pattern) for pattern in log_patterns]
         rows = (
             row
-            for unit in metered(decode(split), told)
+            for unit in metered(split, told)
             for member, stream, _ in read_unit(unit)
             if stream is not None and member.path in known.value
             for row in records(stream, member, known.value[member.path], layouts)
@@ -242,31 +256,25 @@ def records_of(parts: Sequence[Part], directory: str, merger: Merger) -> Iterato
     return iter(ordered.cast(KEPT).to_batches())
 
 
-def events_frame(session: SparkSession, parts: Sequence[Part], directory: str) -> DataFrame:
-    """The events of a cluster, in no order."""
-    return _frame(session, parts, EVENTS, lambda part: rows_of(part, directory))
+def kept_events(session: SparkSession, parts: Sequence[Part], directory: str) -> Events:
+    """The events of a cluster."""
+    return Events(session.sparkContext.parallelize(parts, len(parts)).flatMap(lambda part: parcels(rows_of(part, directory))))
 
 
-def records_frame(session: SparkSession, parts: Sequence[Part], directory: str, merger: Merger, ways: int) -> Iterator[pa.RecordBatch]:
+def kept_records(session: SparkSession, parts: Sequence[Part], directory: str, merger: Merger, ways: int) -> Iterator[pa.RecordBatch]:
     """The records of a cluster, rows of spark.engine.merge.KEPT in their order."""
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     def placed(part: Part) -> Iterator[pa.RecordBatch]:
         yield from batches(merger.placed(row for batch in rows_of(part, directory) for row in batch.to_pylist()), merger.schema)
 
-    return kept(once(_frame(session, parts, merger.schema, placed), merger, ways))
-
-
-def _frame(
-    session: SparkSession, parts: Sequence[Part], schema: pa.Schema, of_part: Callable[[Part], Iterator[pa.RecordBatch]]
-) -> DataFrame:
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     def apply(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
             for number in batch.column("id").to_pylist():
-                yield from of_part(parts[number])
+                yield from placed(parts[number])
 
-    return session.range(0, len(parts), 1, len(parts)).mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+    of_parts = session.range(0, len(parts), 1, len(parts))
+    return kept(once(of_parts.mapInArrow(apply, from_arrow_schema(merger.schema, prefer_timestamp_ntz=True)), merger, ways))
 
 
 def each(session: SparkSession, work: Sequence[Work], do: Callable[[Work], Done]) -> list[Done]:

@@ -101,7 +101,7 @@ INTERFACES = (
     ),
     Interface(
         "`pyspark.sql.pandas.types.from_arrow_schema(…, prefer_timestamp_ntz=…)`",
-        "spark/engine/source.py, pipeline.py, merge.py",
+        "spark/engine/merge.py",
         "Spark's schema of Arrow columns, with times that have no zone.",
         _arrow_types,
     ),

@@ -34,7 +34,7 @@ from spark.cluster.facts import Cluster, Source
 from spark.cluster.gather import CALENDAR, Identifier
 from spark.engine.carried import batches as carried_batches
 from spark.engine.carried import carried
-from spark.engine.pipeline import tasks
+from spark.engine.pipeline import balance, tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -319,7 +319,6 @@ def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> Data
 
     from spark.engine.progress import announced, metered
     from spark.engine.session import directory
-    from spark.engine.source import balance
 
     size = sum(unit.size for unit in units)
     ways = tasks(session, size)

@@ -1,36 +1,43 @@
 """The run on Spark: evidence to events, events to timelines, timelines to whatever a judge makes of them.
 
-Here: the DataFrames and how few jobs they take: one that reads everything once and gathers what belongs to no partition, one
-that shuffles the rest by partition and judges it. Not here: what is read, and what is judged; the judge is an argument.
+Here: how the work is divided, and how few jobs it takes: one that reads everything once and gathers what belongs to no partition, one
+that brings the rest together by partition and judges it. Not here: what is read, and what is judged; the judge is an argument.
 """
 
 from __future__ import annotations
 
-import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers import pieces
 from parsers.containers.walk import hands
-from parsers.kinds import GATHERED
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together
 from parsers.schemas import EVENTS, batches
-from spark.cluster.comparisons import LEADERSHIPS
 from spark.cluster.facts import Cluster
-from spark.cluster.gather import Identifier, Options, gather
+from spark.cluster.gather import Identifier, Options, gather, is_gathered
+from spark.engine.carried import Packed, opened, packed, whole
+from spark.engine.progress import announced, metered
 from spark.events import IDENTIFIED, Event, rows
 from spark.partition.timeline import PartitionTimeline, build
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pathlib import Path
+
+    from pyspark import RDD
+    from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
 
 Judge = Callable[[PartitionTimeline, Cluster], Iterable[Mapping[str, Any]]]
+Change = Callable[[pa.Table], pa.Table]
+"""Identified events as they are to be judged: some of them, or told apart."""
 
 SPLIT_BYTES = 64 << 20
 """Evidence a task reads, about."""
@@ -39,121 +46,251 @@ LEAST_BYTES = 2 << 20
 HAND_BYTES = 32 << 20
 MOST_HANDS = 8
 """Tasks that read one compressed tar, each its own members, and what each should have at least: each decompresses all of it."""
+PARCEL_ROWS = 1 << 14
+"""Events that travel together, about."""
+JUDGED_ROWS, LEAST_JUDGED = 200_000, 20_000
+"""Events that a task judges, about, and that are worth a task of their own, where there are cores for it."""
+BUCKETS = 256
+BUCKET_ROWS = 50_000
+"""Partitions are brought together by buckets, of which one at a time is held in memory: at least so many, and of so many events about."""
+
+GATHERED, PLACED, OTHER, ACCOUNT = "gathered", "placed", "other", "account"
+"""What a parcel holds: events that are gathered, those of partitions (some are both, and in both), neither, and accounts of pieces."""
+
+
+class Parcel(NamedTuple):
+    """Events of one task in the order in which they were read."""
+
+    what: str
+    file: str | None
+    """The one they are of, where it was read in pieces."""
+    rows: int
+    data: bytes
 
 
 def tasks(session: SparkSession, size: int) -> int:
     """How many tasks so many bytes of evidence are worth."""
-    return max(size // SPLIT_BYTES, min(session.sparkContext.defaultParallelism, size // LEAST_BYTES), 1)
+    return _ways(session.sparkContext.defaultParallelism, size, SPLIT_BYTES, LEAST_BYTES)
 
 
-def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> DataFrame:
-    """Events (schema parsers.schemas.EVENTS) of the units, kept for the passes that follow. Large logs are read in pieces, side by side,
-    unless `cut` is false: that reads everything at once, to know whether the pieces fit."""
+def _ways(cores: int, size: int, each: int, least: int) -> int:
+    return max(size // each, min(cores, size // least), 1)
+
+
+def balance(units: Sequence[Unit], ways: int) -> list[list[Unit]]:
+    """Units dealt to `ways` splits, largest first to the lightest, so that no task is left with the whole archive."""
+    splits: list[list[Unit]] = [[] for _ in range(max(1, min(ways, len(units))))]
+    weights = [0] * len(splits)
+    for unit in sorted(units, key=lambda u: (-u.size, u.path, u.select or ())):
+        lightest = weights.index(min(weights))
+        splits[lightest].append(unit)
+        weights[lightest] += unit.size
+    return splits
+
+
+class Events:
+    """What units tell, in Spark."""
+
+    def __init__(self, parcels: RDD[Parcel]) -> None:
+        self.parcels = parcels
+
+    @cached_property
+    def _gathered(self) -> Sequence[Parcel]:
+        return self.parcels.map(_without_events_of_partitions).collect()
+
+    @property
+    def of_cluster(self) -> pa.Table:
+        """What is gathered: restarts, settings, topics and one row a source; of partitions only what compares clocks."""
+        found = [whole(opened(parcel.data), EVENTS) for parcel in self._gathered if parcel.what == GATHERED]
+        return pa.concat_tables(found) if found else EVENTS.empty_table()
+
+    @cached_property
+    def of_partitions(self) -> int:
+        """How many are of partitions."""
+        return sum(parcel.rows for parcel in self._gathered if parcel.what == PLACED)
+
+    def unpersist(self) -> None:
+        """Spark forgets them, and reads anew where they are asked for."""
+        self.parcels.unpersist()
+
+
+def _without_events_of_partitions(parcel: Parcel) -> Parcel:
+    return parcel if parcel.what == GATHERED else parcel._replace(data=b"")
+
+
+def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:
+    """Events of the units, kept for the passes that follow. Large logs are read in pieces, side by side, unless `cut` is false: that reads
+    everything at once, to know whether the pieces fit."""
     layouts = [compiled(pattern) for pattern in log_patterns]
     cores = session.sparkContext.defaultParallelism
     dealt = [hand for unit in units for hand in hands(unit, min(cores, MOST_HANDS, unit.size // HAND_BYTES))]
     planned = [piece for unit in dealt for piece in (pieces.cut(unit, layouts) if cut else [unit])]
     parts = [unit for unit in planned if unit.piece is not None]
     if not parts:
-        return _loaded(session, planned, log_patterns)
+        return Events(_loaded(session, planned, log_patterns))
     counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
     parts = pieces.numbered(parts, counts)
-    events = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
-    return _put_together(events, [unit for unit in parts if unit.piece is not None], log_patterns)
+    told = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
+    return Events(_put_together(session, told, [unit for unit in parts if unit.piece is not None], log_patterns))
 
 
-def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> DataFrame:
-    from spark.engine.progress import announced
+def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> RDD[Parcel]:
+    from pyspark import StorageLevel
+
     from spark.engine.session import directory
-    from spark.engine.source import NAME, EvidenceSource, balance, write_plan
 
-    session.dataSource.register(EvidenceSource)
     size = sum(unit.size for unit in units)
-    plan = write_plan(balance(units, tasks(session, size)), directory(session))
-    reader = session.read.format(NAME).option("plan", str(plan)).option("told", str(announced(directory(session), size)))
-    return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
+    splits = balance(units, tasks(session, size))
+    reading = partial(_read, log_patterns=tuple(log_patterns), progress=announced(directory(session), size))
+    return session.sparkContext.parallelize(splits, len(splits)).flatMap(reading).persist(StorageLevel.MEMORY_AND_DISK)
 
 
-def _put_together(events: DataFrame, parts: Sequence[Unit], log_patterns: Sequence[str]) -> DataFrame:
+def _read(split: Iterable[Unit], log_patterns: Sequence[str], progress: Path) -> Iterator[Parcel]:
+    """What a task reads; a unit never fails, what it could not read is a row."""
+    for file, own in groupby(metered(split, progress), key=lambda unit: pieces.source_of(unit) if unit.piece is not None else None):
+        told = (batch for unit in own for batch in pieces.events(unit, log_patterns))
+        yield from parcels(told, file)
+
+
+def parcels(told: Iterable[pa.RecordBatch], file: str | None = None) -> Iterator[Parcel]:
+    """Batches of events as parcels."""
+    for events in _joined(told):
+        account = pc.equal(events["event"], pieces.EVENT)
+        gathered, placed = is_gathered(events), _placed(events)
+        other = pc.invert(pc.or_(pc.or_(gathered, placed), account))
+        for what, wanted in ((GATHERED, gathered), (PLACED, placed), (OTHER, other), (ACCOUNT, account)):
+            own = events.filter(wanted)
+            if own.num_rows:
+                yield Parcel(what, file, own.num_rows, packed(own))
+
+
+def of_parcel(parcel: Parcel) -> pa.Table:
+    """Its events (schema parsers.schemas.EVENTS), without those that are in another parcel too."""
+    events = whole(opened(parcel.data), EVENTS)
+    return events.filter(pc.invert(_placed(events))) if parcel.what == GATHERED else events
+
+
+def _joined(told: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
+    """The same rows, at least PARCEL_ROWS together."""
+    waiting: list[pa.Table] = []
+    count = 0
+    for batch in told:
+        waiting.append(pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch)
+        count += batch.num_rows
+        if count >= PARCEL_ROWS:
+            yield pa.concat_tables(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _placed(events: pa.Table) -> pa.ChunkedArray:
+    """Which are of a partition, as far as is known before topics are named by their ids."""
+    return pc.and_(pc.is_valid(events["partition"]), pc.or_(pc.is_valid(events["topic"]), pc.is_valid(events["topic_id"])))
+
+
+def _put_together(session: SparkSession, told: RDD[Parcel], parts: Sequence[Unit], log_patterns: Sequence[str]) -> RDD[Parcel]:
     """The events with what is to be said of each file that was read in pieces; where they do not fit, those of one reader."""
-    from pyspark.sql import functions as F
-
-    accounts = events.where(F.col("event") == pieces.EVENT).select("value").toArrow()["value"].to_pylist()
-    last, torn = put_together(parts, accounts, [compiled(pattern) for pattern in log_patterns])
-    told = events.where(F.col("event") != pieces.EVENT)
+    accounts = told.filter(lambda parcel: parcel.what == ACCOUNT).flatMap(lambda parcel: opened(parcel.data)["value"].to_pylist())
+    last, torn = put_together(parts, accounts.collect(), [compiled(pattern) for pattern in log_patterns])
+    files = frozenset(pieces.source_of(unit) for unit in torn)
+    found = told.filter(lambda parcel: parcel.what != ACCOUNT and parcel.file not in files)
     if torn:
-        told = told.where(~F.col("source").isin([pieces.source_of(unit) for unit in torn]))
-        told = told.unionByName(_loaded(events.sparkSession, torn, log_patterns))
-    rows = pa.Table.from_batches(list(batches(last)), schema=EVENTS)
-    return told.unionByName(events.sparkSession.createDataFrame(rows, events.schema)) if last else told
+        found = found.union(_loaded(session, torn, log_patterns))
+    return found.union(session.sparkContext.parallelize(list(parcels(batches(last))), 1)) if last else found
 
 
-ALL_EPOCHS = 64
-ONE_OF = 32
-"""Leader epochs of which all lines go to the driver, and of how many later ones one: few are enough to compare clocks, and a partition
-may have a million."""
-
-
-def gathered(events: DataFrame, options: Options | None = None) -> tuple[Cluster, Identifier]:
+def gathered(events: Events, options: Options | None = None) -> tuple[Cluster, Identifier]:
     """Job one: the cluster as a whole."""
-    return gather(of_cluster(events), options)
+    return gather(events.of_cluster, options)
 
 
-def of_cluster(events: DataFrame) -> pa.Table:
-    """What is gathered: restarts, settings, topics and one row a source; of partitions only what compares clocks."""
-    from pyspark.sql import functions as F
+class Identified(NamedTuple):
+    """Events of partitions with writer, collection and corrected time (schema spark.events.IDENTIFIED), by buckets in which all events of a
+    partition are."""
 
-    few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod("leader_epoch", F.lit(ONE_OF)) == 0)
-    told = F.col("reason").isNull() | (F.col("reason") != "cached")
-    leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0) & told & few
-    wanted = events.where(F.col("event").isin(*sorted(GATHERED)) | leaderships)
-    return wanted.toArrow()
+    buckets: RDD[tuple[int, bytes]]
+    rows: int
 
+    def union(self, other: Identified) -> Identified:
+        """`other` has to have the same buckets."""
+        return Identified(self.buckets.union(other.buckets), self.rows + other.rows)
 
-def of_cluster_here(events: pa.Table) -> pa.Table:
-    """The same of events that are in this process."""
-    epoch = events["leader_epoch"]
-    sampled = pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0)
-    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
-    of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
-    leaderships = pc.and_(pc.and_(of_first, told), pc.or_(pc.less(epoch, ALL_EPOCHS), sampled))
-    return events.filter(pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), pc.fill_null(leaderships, False)))
+    def partitions(self) -> set[tuple[str, int]]:
+        """Names of those that anything is told of."""
+        return set().union(*self.buckets.map(_names).collect())
 
 
-def identified_here(events: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
-    """The identified events of partitions, in their order, of events that are in this process."""
-    whole = pa.Table.from_batches([identifier.apply(batch) for batch in events.to_batches()], schema=IDENTIFIED)
-    whole = whole.filter(pc.and_(pc.is_valid(whole["topic"]), pc.is_valid(whole["partition"])))
-    return whole.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches()  # type: ignore[no-any-return]
+def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
+    named = opened(bucket[1]).group_by(["topic", "partition"]).aggregate([])
+    return set(zip(named["topic"].to_pylist(), named["partition"].to_pylist(), strict=True))
 
 
-def identified(events: DataFrame, identifier: Identifier) -> DataFrame:
-    """Events with writer, collection and corrected time (schema spark.events.IDENTIFIED)."""
-    from pyspark.sql.pandas.types import from_arrow_schema
+def identified(events: Events, identifier: Identifier, change: Change | None = None, *, like: Events | None = None) -> Identified:
+    """Events of partitions, identified. `like`: other events beside which they are judged."""
+    of_all = events.of_partitions + (like.of_partitions if like is not None else 0)
+    buckets = max(BUCKETS, 1 << (of_all // BUCKET_ROWS).bit_length())
+    known = events.parcels.context.broadcast(identifier)
 
-    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield identifier.apply(plain(batch))
+    def apply(given: Iterable[Parcel]) -> Iterator[tuple[int, bytes]]:
+        told = (opened(parcel.data) for parcel in given if parcel.what == PLACED)
+        named = (_named(table, known.value, change) for table in told)
+        for table in _joined(table for table in named if table.num_rows):
+            yield from _in_buckets(table, buckets)
 
-    return events.mapInArrow(apply, from_arrow_schema(IDENTIFIED, prefer_timestamp_ntz=True))
+    return Identified(events.parcels.mapPartitions(apply), events.of_partitions)
 
 
-def verdicts(events: DataFrame, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> DataFrame:
-    """Job two: rows of `schema`, as `judge` makes them of each partition's timeline. `events` are identified."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.pandas.types import from_arrow_schema
+def _named(told: pa.Table, identifier: Identifier, change: Change | None) -> pa.Table:
+    batch = whole(told, EVENTS).combine_chunks().to_batches()[0]
+    named = pa.Table.from_batches([identifier.apply(batch)])
+    named = named.filter(pc.is_valid(named["topic"]))
+    return change(named) if change is not None else named
 
-    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from judged(batches, cluster, judge, schema)
 
-    key = ["topic", "partition"]
-    of_partitions = events.where(F.col("topic").isNotNull() & F.col("partition").isNotNull())
-    ways = ways or events.sparkSession.sparkContext.defaultParallelism
-    return (
-        of_partitions.repartition(ways, *key)
-        .sortWithinPartitions(*key)
-        .mapInArrow(apply, from_arrow_schema(schema, prefer_timestamp_ntz=True))
-    )
+def _in_buckets(events: pa.Table, buckets: int) -> Iterator[tuple[int, bytes]]:
+    topics = events["topic"].combine_chunks().dictionary_encode()
+    of_topics = pa.array([zlib.crc32(topic.encode()) for topic in topics.dictionary.to_pylist()], pa.int64())
+    mixed = pc.add(of_topics.take(topics.indices), events["partition"].combine_chunks().cast(pa.int64()))
+    number = pc.bit_wise_and(mixed, buckets - 1)
+    for bucket in pc.unique(number).to_pylist():
+        yield bucket, packed(events.filter(pc.equal(number, bucket)))
+
+
+def unplaced(
+    events: Events, identifier: Identifier, work: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
+) -> Packed:
+    """Rows of `schema`: what `work` makes of identified events that are of no partition and not gathered, on the tasks that have them."""
+    known = events.parcels.context.broadcast(identifier)
+
+    def apply(given: Iterable[Parcel]) -> Iterator[bytes]:
+        told = (whole(opened(parcel.data), EVENTS).combine_chunks() for parcel in given if parcel.what == OTHER)
+        yield from (packed(pa.Table.from_batches([b])) for b in work(known.value.apply(b) for t in told for b in t.to_batches()))
+
+    return Packed(events.parcels.mapPartitions(apply), schema)
+
+
+def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:
+    """Job two: rows of `schema`, as `judge` makes them of each partition's timeline."""
+    context = events.buckets.context
+    ways = ways or _ways(context.defaultParallelism, events.rows, JUDGED_ROWS, LEAST_JUDGED)
+    known = context.broadcast(cluster)
+
+    def apply(given: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+        for batch in judged(_sorted(given), known.value, judge, schema):
+            yield packed(pa.Table.from_batches([batch]))
+
+    return Packed(events.buckets.partitionBy(ways, int).mapPartitions(apply), schema)
+
+
+def _sorted(given: Iterable[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+    """Events by topic and partition; of the buckets one is open at a time."""
+    found: dict[int, list[bytes]] = {}
+    for bucket, data in given:
+        found.setdefault(bucket, []).append(data)
+    for bucket in sorted(found):
+        told = pa.concat_tables([opened(data) for data in found.pop(bucket)], promote_options="default")
+        yield from told.sort_by([("topic", "ascending"), ("partition", "ascending")]).combine_chunks().to_batches(max_chunksize=4096)
 
 
 def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -178,12 +315,19 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
             yield from ((timeline, own) for timeline in build(topic, partition, told, own))
 
 
+def identified_here(events: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
+    """The identified events of partitions, in their order, of events that are in this process."""
+    named = pa.Table.from_batches([identifier.apply(batch) for batch in events.to_batches()], schema=IDENTIFIED)
+    named = named.filter(pc.and_(pc.is_valid(named["topic"]), pc.is_valid(named["partition"])))
+    return named.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches()  # type: ignore[no-any-return]
+
+
 def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, list[Event]]]:
     """Groups of consecutive rows of one topic-partition."""
     key: tuple[str, int] | None = None
     group: list[Event] = []
     for batch in batches:
-        for event in rows(plain(batch)):
+        for event in rows(batch):
             now = (event.topic, event.partition)
             if now != key:
                 if key is not None:
@@ -192,9 +336,3 @@ def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, 
             group.append(event)
     if key is not None:
         yield (*key, group)
-
-
-def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Spark hands timestamps back with its own unit and zone; the columns' own types are restored."""
-    target = IDENTIFIED if "writer" in batch.schema.names else pa.schema([IDENTIFIED.field(n) for n in batch.schema.names])
-    return batch if batch.schema.equals(target) else batch.cast(target)

@@ -207,7 +207,7 @@ def _on_cluster(master: str, conf: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     # Executors fetch it from here whenever they come up.
-    session.addArtifacts(str(zip_packages(Path(own))), pyfile=True)
+    session.sparkContext.addPyFile(str(zip_packages(Path(own))))
     return session
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark import Broadcast, StorageLevel
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -58,7 +59,12 @@ class RowsReader(DataSourceReader):
 
 
 def jobs(session: SparkSession) -> int:
-    """The shapes of work of the pipeline: source, map, group, window, join, sort, union. The number of rows there were."""
+    """The shapes of work of the pipeline: parcels, source, map, group, window, join, sort, union. The number of rows there were."""
+    context = session.sparkContext
+    known: Broadcast[list[Any]] = context.broadcast([])
+    parcels = context.parallelize(range(64), 2).map(lambda number: (number, b"")).persist(StorageLevel.MEMORY_AND_DISK)
+    parcels.collect()
+    list(parcels.partitionBy(2, int).mapPartitions(lambda given: [known.value, *given]).persist(StorageLevel.DISK_ONLY).toLocalIterator())
     session.dataSource.register(Rows)
     rows = session.read.format(Rows.name()).load()
     same = rows.mapInArrow(_same, SCHEMA).persist()

@@ -87,6 +87,9 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
     """Where a broker takes the partition up at leader epoch 0 though it knew a later one, or a controller makes anew what it knew: no
     deletion is in evidence, but only a new topic begins so. What an old controller sends late is no start, and no log is created for it."""
     found: list[Event] = []
+    taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
+    if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
+        return found  # the order of all there is, which costs more than the rest, shows nothing then
     reached, created, known = 0, None, datetime.max
     for e in file_order(stream):
         if _makes(e):
@@ -98,15 +101,19 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
             known = min(known, e.at)
         if e.event == "log-created":
             created = e
-        starts = e.event in STARTS
-        if e.leader_epoch is None or not (starts or (e.event == "partition-state" and e.reason == "received")):
-            continue  # what its controller decides it has not taken up
-        if e.leader_epoch == 0 and reached and not e.log_end_offset and (starts or created is not None):
+        if not _takes_up(e):
+            continue
+        if e.leader_epoch == 0 and reached and not e.log_end_offset and (e.event in STARTS or created is not None):
             found.append(created or e)
             reached = 0
         elif e.leader_epoch:
             reached, created = max(reached, e.leader_epoch), None
     return found
+
+
+def _takes_up(event: Event) -> bool:
+    """The broker takes a leader epoch up; what its controller decides it has not."""
+    return event.leader_epoch is not None and (event.event in STARTS or (event.event == "partition-state" and event.reason == "received"))
 
 
 def _makes(event: Event) -> bool:
@@ -135,8 +142,9 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
     away and came back, is split by the times of the ends."""
     lives: list[list[Event]] = [[]]
     deleted = False
+    renewed = frozenset(renewals)
     for event in file_order(stream):
-        again = any(event is e for e in renewals) or _makes(event)
+        again = event in renewed or _makes(event)
         if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
             lives.append([])
             deleted = False

@@ -8,10 +8,10 @@ moment. What Kafka cannot do then decides: a follower neither changes an ISR nor
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from parsers.kinds import STARTS, By, Role, of
 from spark.events import Event
@@ -31,50 +31,63 @@ def file_order(events: Iterable[Event]) -> list[Event]:
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source].append(event)
-    files = [_timed(by_source[source]) for source in sorted(by_source)]
-    return [t.event for t in files[0]] if len(files) == 1 else _merged(files)
+    files = [sorted(by_source[source], key=_place) for source in sorted(by_source)]
+    return _merged([_File(own) for own in files]) if len(files) > 1 else [event for own in files for event in own]
 
 
-class _Timed(NamedTuple):
-    moment: datetime
-    """The latest time read in the file so far."""
-    event: Event
-    decides: Event
-    """This event, or the next of the file in the same moment whose place can be told: what stands before it goes with it."""
+def _place(event: Event) -> tuple[int, int, int]:
+    return (event.line or 0, event.byte or 0, event.metadata_offset or 0)
 
 
-def _timed(own: list[Event]) -> list[_Timed]:
-    own.sort(key=lambda e: (e.line or 0, e.byte or 0, e.metadata_offset or 0))
-    latest = datetime.min
-    moments = [latest := max(latest, e.at) if e.at is not None else latest for e in own]
-    timed: list[_Timed] = []
-    for moment, event in zip(reversed(moments), reversed(own), strict=True):
-        follows = timed[-1] if timed and timed[-1].moment == moment else None
-        timed.append(_Timed(moment, event, follows.decides if follows is not None and event.event not in _PLACED else event))
-    return timed[::-1]
+class _File:
+    """A file's events in its order, and how many of them were taken."""
+
+    def __init__(self, own: list[Event]) -> None:
+        self.own = own
+        latest = datetime.min
+        self.moments = [latest := max(latest, e.at) if e.at is not None else latest for e in own]
+        """The latest time read in the file up to each."""
+        self.taken = 0
+
+    @property
+    def now(self) -> datetime:
+        return self.moments[self.taken]
+
+    @property
+    def decides(self) -> Event:
+        """The next event, or the next after it in the same moment whose place can be told: what stands before it goes with it."""
+        end = bisect_right(self.moments, self.now, self.taken)
+        return next((e for e in self.own[self.taken : end] if e.event in _PLACED), self.own[end - 1])
+
+    def take(self, end: int) -> list[Event]:
+        begin, self.taken = self.taken, end
+        return self.own[begin:end]
 
 
-def _merged(files: list[list[_Timed]]) -> list[Event]:
+def _merged(files: list[_File]) -> list[Event]:
     merged: list[Event] = []
-    heads = [0] * len(files)
-    live = list(range(len(files)))
     role: str | None = None
-    while live:
-        now = min(files[f][heads[f]].moment for f in live)
-        tied = [f for f in live if files[f][heads[f]].moment == now]
-        taken = tied[0] if len(tied) == 1 else _next([files[f][heads[f]].decides for f in tied], tied, role)
-        event = files[taken][heads[taken]].event
-        role = _role(event, role)
-        merged.append(event)
-        heads[taken] += 1
-        if heads[taken] == len(files[taken]):
-            live.remove(taken)
-    return merged
+    while len(files) > 1:
+        moments = [f.now for f in files]
+        now = min(moments)
+        tied = [f for f, moment in zip(files, moments, strict=True) if moment == now]
+        if len(tied) == 1:
+            first = tied[0]
+            events = first.take(bisect_left(first.moments, min(f.now for f in files if f is not first), first.taken))
+        else:
+            first = _next(tied, role)
+            events = first.take(first.taken + 1)
+        role = _role(events, role)
+        merged += events
+        if first.taken == len(first.own):
+            files = [f for f in files if f is not first]
+    return merged + files[0].own[files[0].taken :]
 
 
-def _next(heads: list[Event], files: list[int], role: str | None) -> int:
+def _next(tied: list[_File], role: str | None) -> _File:
     """The file whose event comes first of those at one moment."""
-    return min(zip(heads, files, strict=True), key=lambda head: (_rank(head[0], heads, role), head[1]))[1]
+    heads = [f.decides for f in tied]
+    return min(zip(heads, tied, strict=True), key=lambda head: _rank(head[0], heads, role))[1]
 
 
 def _rank(event: Event, heads: list[Event], role: str | None) -> int:
@@ -99,13 +112,15 @@ def _cut_later(cut: Event, heads: list[Event]) -> bool:
     return any(s.log_end_offset is None or cut.offset is None or s.log_end_offset > cut.offset for s in starts)
 
 
-def _role(event: Event, role: str | None) -> str | None:
-    if event.event == "log-load":
-        return None
-    if event.event == "leader-start":
-        return "leader"
-    if event.event == "follower-start":
-        return "follower"
-    if event.event == "partition-state" and event.reason == "received" and event.leader is not None:
-        return "leader" if event.leader == event.writer else "follower"
+def _role(events: Sequence[Event], role: str | None) -> str | None:
+    """The broker's role after events of one file, before which it had `role`."""
+    for event in reversed(events):
+        if event.event == "log-load":
+            return None
+        if event.event == "leader-start":
+            return "leader"
+        if event.event == "follower-start":
+            return "follower"
+        if event.event == "partition-state" and event.reason == "received" and event.leader is not None:
+            return "leader" if event.leader == event.writer else "follower"
     return role

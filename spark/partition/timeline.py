@@ -163,7 +163,7 @@ class PartitionTimeline:
         """What its log held and held no more, as it tells."""
         return self.replicas[broker].removals if broker in self.replicas else ()
 
-    @property
+    @cached_property
     def assigned(self) -> tuple[int, ...]:
         """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
         return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
@@ -359,13 +359,16 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     timeline.events.sort(key=_in_time)
     timeline.orders = Orders(timeline.events, timeline.snapshots)
     found = collect_states(timeline.events, timeline.replicas)
-    states = assigned_from(
-        chain([replace(s, replicas=timeline.orders.arranged(s.replicas)) for s in found]), timeline.of, timeline.snapshots
-    )
+    states = assigned_from(chain([_arranged(s, timeline.orders) for s in found]), timeline.of, timeline.snapshots)
     timeline.states = after_reassignments(states, timeline.of)
     timeline.lineages = _lineages(timeline, cluster)
     timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+def _arranged(state: State, orders: Orders) -> State:
+    replicas = orders.arranged(state.replicas)
+    return state if replicas == state.replicas else replace(state, replicas=replicas)
 
 
 def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:

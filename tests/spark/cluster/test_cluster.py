@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from spark.cluster.facts import recreated_topics
+from spark.cluster.facts import Cluster, recreated_topics
 from spark.cluster.presence import Incarnation, lives
 from spark.events import Event
 from tests import local
@@ -158,3 +159,10 @@ def test_lives_of_real_brokers(name: str, outcome: str) -> None:
 def test_deletions_of_topics_with_their_times() -> None:
     told = [Event(event=k, topic="t", at=NOON) for k in ("topic-deletion", "metadata-topic-removed", "topic-created")]
     assert recreated_topics(told) == {"t": [NOON, NOON]}
+
+
+def test_clusters_that_followed_each_other_travel_however_many_they_were() -> None:
+    lives = [Cluster(number) for number in range(-999, 1)]
+    for cluster in lives:
+        cluster.whole = lives
+    assert [life.number for life in pickle.loads(pickle.dumps(lives[-1])).lives] == list(range(-999, 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,12 +15,10 @@ from hypothesis import strategies as st
 from forensics.judge import VERDICTS, conclude, judge_partition
 from forensics.views.document import Report
 from parsers import pieces
-from parsers.containers.storage import Version
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
 from spark.cluster.facts import Cluster
-from spark.engine.pipeline import by_partition, gathered, identified, read, tasks, verdicts
-from spark.engine.source import EvidenceReader, Split, balance, decode, write_plan
+from spark.engine.pipeline import Events, balance, by_partition, gathered, identified, of_parcel, read, tasks, verdicts
 from spark.events import IDENTIFIED
 from spark.partition.timeline import PartitionTimeline
 from tests import local
@@ -61,14 +58,6 @@ def test_order_of_the_units_is_nothing() -> None:
     assert balance(dealt, 2) == balance(dealt[::-1], 2)
 
 
-def test_splits_come_back_from_the_plan_as_they_went(tmp_path: Path) -> None:
-    dealt = [[Unit("a 'ü\n\udcff'", ("0-5",), 7, "p/", (Version(1, 2),)), Unit("b", None, 0)], [Unit("c", (), 1)]]
-    reader = EvidenceReader(str(write_plan(dealt, tmp_path)))
-    splits = reader.partitions()
-    assert [decode(split.line) for split in splits if isinstance(split, Split)] == dealt
-    assert len(pickle.dumps(reader)) < 1000
-
-
 def test_ten_thousand_small_files_and_a_huge_one_are_dealt_by_their_bytes(session: SparkSession) -> None:
     assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 2, 320]
 
@@ -83,11 +72,15 @@ def test_partition_that_spans_batches_is_one_group() -> None:
     assert list(by_partition([])) == []
 
 
+def everything(events: Events) -> pa.Table:
+    return pa.concat_tables(map(of_parcel, events.parcels.collect()))
+
+
 def on_spark(session: SparkSession, *paths: Path) -> Report:
     found = read(session, units([str(p) for p in paths]))
     try:
         cluster, identifier = gathered(found)
-        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).toArrow()
+        rows = verdicts(identified(found, identifier), cluster, judge_partition, VERDICTS).table()
     finally:
         found.unpersist()
     told = conclude(rows, cluster)
@@ -107,14 +100,14 @@ def test_columns_come_through_spark_as_they_are_from_a_store_too(session: SparkS
     path = BUNDLES / "unclean-election-0.10.2.2-zk.tar.gz"
     found = read(session, units([objects.put(path.name, path.read_bytes())]))
     try:
-        told = found.toArrow()
+        told = everything(found)
     finally:
         found.unpersist()
     assert told.schema.names == EVENTS.names
     here = local.events_of(path)
     order = [("source", "ascending"), ("line", "ascending"), ("byte", "ascending"), ("event", "ascending"), ("topic", "ascending")]
     order += [("partition", "ascending"), ("offset", "ascending"), ("leader_epoch", "ascending"), ("key", "ascending")]
-    assert told.cast(EVENTS).sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
+    assert told.sort_by(order).to_pylist() == here.sort_by(order).to_pylist()
 
 
 REFUSED = "INFO Partition [orders,0] on broker 3: Cached zkVersion [0] not equal to that in zookeeper, skip updating ISR (kafka.cluster.Partition)"
@@ -145,7 +138,7 @@ def test_leader_that_repeats_itself_fifty_thousand_times_is_one_fact(session: Sp
     try:
         cluster, identifier = gathered(found)
         schema = pa.schema([("name", pa.string()), ("repeats", pa.int64()), ("seconds", pa.float64())])
-        told = verdicts(identified(found, identifier), cluster, runs, schema).toArrow().to_pylist()
+        told = verdicts(identified(found, identifier), cluster, runs, schema).table().to_pylist()
     finally:
         found.unpersist()
     assert told == [{"name": "orders-0", "repeats": TIMES, "seconds": (TIMES - 1) / 100}]
@@ -172,8 +165,7 @@ def test_logs_in_pieces_give_what_one_reader_gives(session: SparkSession, tmp_pa
         return last, whole
 
     monkeypatch.setattr("spark.engine.pipeline.put_together", put_together)
-    there = read(session, units([str(tmp_path)])).toArrow().cast(EVENTS).sort_by(order).to_pylist()
-    session.catalog.clearCache()
+    there = everything(read(session, units([str(tmp_path)]))).sort_by(order).to_pylist()
     assert torn == [("broker-4/logs/server.log",)]
     assert len(there) == 2 * (150 + 700) + 1 + 2
     assert there == local.events_of(tmp_path).sort_by(order).to_pylist()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from parsers.catalogue.record import search_all
+from parsers.schemas import EVENTS
+from spark import events
 from spark.cluster.facts import Cluster
 from spark.cluster.settings import STATIC, TOPIC
 from spark.events import Event
@@ -111,4 +114,4 @@ def test_whether_the_log_cleaner_may_have_been_there(
     made = search_all(f"[2024-05-01 12:00:00,123] INFO Created log for partition t-0 in /d with properties {line} (kafka.log.LogManager)")
     held = disk(batches=((0, 0, 9),))
     held.segments[0].batches[0]["whole"] = whole  # type: ignore[index]
-    assert may_be_cleaned(topic, [Event(**row) for row in made] if line else [], [held], cluster) is expected
+    assert may_be_cleaned(topic, list(events.rows(pa.RecordBatch.from_pylist(made, EVENTS))) if line else [], [held], cluster) is expected
