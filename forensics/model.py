@@ -333,7 +333,7 @@ class Finding(Statement):
             "cluster": self.cluster,
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
-            "clients": [c.row() for c in self.clients],
+            "clients": [c.row() for c in self.clients] or None,
             "evidence": [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in self.evidence],
         }
 

@@ -137,11 +137,14 @@ def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool
 
 
 def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
-    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does."""
+    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does; or, what the
+    leader has is left out, that the leader's log is there to be held against."""
     own = [r for r in removals if r.broker == segment.writer]
+    leader = timeline.standing.leader
     now = timeline.disks.get(segment.writer) if segment.writer is not None else None
     saved = segment.reason is not None or now is None or now.collection != segment.collection
-    return any(saved or r.cause in _CUT_NOTHING for r in own)
+    compared = leader in timeline.disks and segment.writer != leader
+    return any(saved or compared or r.cause in _CUT_NOTHING for r in own)
 
 
 def _chosen(found: Sequence[_Found]) -> list[_Found]:

@@ -104,7 +104,7 @@ def _clients_words(clients: Sequence[Client]) -> str:
 def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
     """With what can be brought back, and how."""
     if not found.held:
-        return replace(finding, salvageable=found)
+        return finding if finding.confidence == "possible" else replace(finding, salvageable=found)
     spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in found.held])
     sources = some([h.source.rpartition("/")[0] for h in found.held])
     which = "of them, " if found.missing else ""
