@@ -17,7 +17,8 @@ from forensics.views.version import version
 
 COMMANDS = {
     "analyze": "Say what was lost, when and why.",
-    "report": "Tell what a case holds that analyze has kept.",
+    "report": "Tell what a case holds that analyze has kept, or all clusters of an audit.",
+    "audit": "Judge an archive of many clusters and days; only what is new is read.",
     "inspect": "Say what was collected, and what is missing.",
     "timeline": "Tell one partition's story, a lane for each broker.",
     "merge": "Print the log lines of all brokers in one order of time.",
@@ -58,9 +59,19 @@ def cli() -> None:
       kafka-forensics analyze incident.tar.gz
       kafka-forensics analyze broker-1/ broker-2/ broker-3/ --json report.json
       kafka-forensics analyze incident.tar.gz --case incident.case
+      kafka-forensics audit /archive-of-many-clusters --out tables
 
-    Results go to stdout, progress to stderr. Exit codes: 0 done, 1 findings at or above --fail-on, 2 unusable input or usage.
+    What needs no evidence: `rules` says what is looked for and what it means, `patterns` which log lines are understood. Every command has
+    examples: kafka-forensics analyze --help.
+
+    Results go to stdout, progress to stderr; colours only where a terminal shows them and NO_COLOR is not set. Exit codes: 0 done, 1 findings at or above --fail-on, 2 unusable input or usage.
     The evidence is only read, never changed.
+
+    \b
+    Completion of commands and options, for a shell's start-up file:
+      bash   eval "$(_KAFKA_FORENSICS_COMPLETE=bash_source kafka-forensics)"
+      zsh    eval "$(_KAFKA_FORENSICS_COMPLETE=zsh_source kafka-forensics)"
+      fish   _KAFKA_FORENSICS_COMPLETE=fish_source kafka-forensics | source
     """
 
 

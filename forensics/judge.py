@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.cluster import balance, under_replication
+from forensics.cluster import balance, broker_states, under_replication
 from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
 from forensics.model import FINDING, Fact, Finding
@@ -29,7 +29,7 @@ OF_METADATA = frozenset({"raft-truncation"})
 """Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
 
 
-OF_REPORT: tuple[Fact, ...] = (*balance.FACTS, *durability.FACTS, *under_replication.FACTS)
+OF_REPORT: tuple[Fact, ...] = tuple(dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS)))
 """What sections of the report read of partitions."""
 FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
 """That and what rules read, each once."""

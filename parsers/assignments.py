@@ -17,11 +17,13 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from parsers.checkpoints import MAX_PROBLEMS, integer
+from parsers.lines import decoded
 from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
-MAX_BYTES = 64 * 2**20
-"""Bytes read of one such file. Kafka's own limit for a znode is 1 MB; a plan of 100,000 partitions takes 10 MB."""
+MAX_BYTES = 16 * 2**20
+"""Bytes read of one such file. Kafka's own limit for a znode is 1 MB; a plan of 100,000 partitions takes 10 MB. Read of nothing but
+brackets they are twenty times as much in memory."""
 MAX_FAILURES = 50
 """Beginnings of JSON that lead to nothing, after which a text is taken to hold none."""
 
@@ -50,7 +52,7 @@ class Malformed(ValueError):
 def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
     """Lines and JSON documents of a text, in order; UTF-16 with a mark is read too. What is beyond MAX_BYTES is a problem row."""
     data = stream.read(MAX_BYTES + 1)
-    text = _decoded(data[:MAX_BYTES])
+    text = decoded(data[:MAX_BYTES])
     exact = text.isascii() and len(text) == len(data[:MAX_BYTES])
     at, line, failures = 0, 1, 0
     while at < len(text):
@@ -76,12 +78,6 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
         at = end
     if len(data) > MAX_BYTES:
         yield problem("too-large", f"{member.path}: longer than {MAX_BYTES} bytes, the rest is not read", byte=MAX_BYTES)
-
-
-def _decoded(data: bytes) -> str:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", "replace")
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _document(raw: str) -> int | None:

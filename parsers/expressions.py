@@ -30,19 +30,26 @@ class Quick:
     """The groups of each name, the first one last: of those that take part in a match the first counts."""
 
     @cached_property
-    def _others(self) -> Sequence[tuple[str, Sequence[int]]]:
-        return [(name, places) for name, places in self.groups.items() if len(places) > 1]
+    def _places(self) -> tuple[Sequence[str], Sequence[int], Sequence[tuple[str, Sequence[int]]]]:
+        """The names, the group that counts first for each, and those with several."""
+        several = [(name, places) for name, places in self.groups.items() if len(places) > 1]
+        return tuple(self.groups), (0, *(places[0] for places in self.groups.values())), several
 
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
         """The groups by name, as the first expression tells them."""
-        texts = found.group(0, *[places[0] for places in self.groups.values()])
-        told: dict[str, str | None] = dict(zip(self.groups, texts[1:], strict=True)) if self.groups else {}
-        for name, places in self._others:
-            told[name] = next((found[at] for at in places if found[at] is not None), None)
+        names, first, several = self._places
+        told = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
+        for name, places in several:
+            if told[name] is None:
+                for at in places:
+                    text = found[at]
+                    if text is not None:
+                        told[name] = text
+                        break
         return told
 
 
-def quick(expression: str) -> Quick | None:
+def quick(expression: str, flags: int = 0) -> Quick | None:
     """None where `re` does not know the syntax, or it could not be told which group of a name was matched last."""
     places: dict[str, list[int]] = defaultdict(list)
     paths: dict[str, list[_Path]] = defaultdict(list)
@@ -81,9 +88,16 @@ def quick(expression: str) -> Quick | None:
     if not all(_in_turn(one, other, name in again) for name, found in paths.items() for one, other in combinations(found, 2)):
         return None
     try:
-        return Quick(re.compile("".join(pieces)), {name: found[::-1] for name, found in places.items()})
+        return Quick(re.compile("".join(pieces), flags), {name: found[::-1] for name, found in places.items()})
     except re.error:
         return None
+
+
+def quickest(expression: str) -> Quick:
+    """The same of an expression of our own, of which it is known that it has one."""
+    found = quick(expression)
+    assert found is not None, expression
+    return found
 
 
 def _again(places: Sequence[int]) -> str:

@@ -223,7 +223,7 @@ LOG4J = Layout(
     head=regex.compile(rb"(?m)^[\x00-\x08\x0b-\x1f]*\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3}\] +[A-Z]{4,5} "),
     line=regex.compile(
         rf"\[(?P<time>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{{3}})\] +(?P<level>{LEVELS}) "
-        rf"(?: *(?P<message>.*) \((?P<logger>{_LOGGER})\)| *(?P<message>.*))[ \t\r]*"
+        rf"(?: *(?P<message>(?:[^ ].*)?) \((?P<logger>{_LOGGER})\)| *(?P<message>.*))[ \t\r]*"
     ),
     parts=(
         Part("", r"\["),

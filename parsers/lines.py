@@ -54,18 +54,25 @@ class Outer:
 
     def next(self) -> tuple[bytes, int, int] | None:
         """The next line without its line feed, its number and its first byte; None at the end."""
-        end = self._data.find(b"\n", self._at)
+        at, number, byte = self._at, self.line, self.byte
+        end = self._data.find(b"\n", at)
+        if end >= 0:
+            self._at, self.line, self.byte = end + 1, number + 1, byte + end + 1 - at
+            return self._data[at:end], number, byte
         while end < 0 and len(self._data) - self._at < MAX_LOG_LINE:
             searched = len(self._data) - self._at
             if not self._more():
                 break
             end = self._data.find(b"\n", searched)
-        number, byte = self.line, self.byte
         if end < 0:
             return self._last(number, byte)
         text = self._data[self._at : end]
-        self._skip(end + 1 - self._at)
+        self.skip(end + 1 - self._at)
         return text, number, byte
+
+    def buffered(self) -> tuple[bytes, int]:
+        """Bytes that are there already, and where in them the next line begins."""
+        return self._data, self._at
 
     def exactly(self, size: int) -> bytes:
         """So many bytes, fewer at the end; of more than MAX_LOG_LINE only the beginning is kept."""
@@ -74,7 +81,7 @@ class Outer:
             piece = self._data[self._at : self._at + size]
             kept += piece[: MAX_LOG_LINE - len(kept)]
             self.line += piece.count(b"\n")
-            self._skip(len(piece), lines=0)
+            self.skip(len(piece), lines=0)
             size -= len(piece)
         return bytes(kept)
 
@@ -83,7 +90,7 @@ class Outer:
         text = self._data[self._at : self._at + MAX_LOG_LINE]
         if not text:
             return None
-        self._skip(len(text), lines=0)
+        self.skip(len(text), lines=0)
         self.unended = True
         if len(text) == MAX_LOG_LINE and (self._at < len(self._data) or self._more()):
             self.cut += 1
@@ -95,11 +102,12 @@ class Outer:
             end = self._data.find(b"\n", self._at)
             if end >= 0:
                 self.unended = False
-                self._skip(end + 1 - self._at)
+                self.skip(end + 1 - self._at)
                 return
-            self._skip(len(self._data) - self._at, lines=0)
+            self.skip(len(self._data) - self._at, lines=0)
 
-    def _skip(self, size: int, lines: int = 1) -> None:
+    def skip(self, size: int, lines: int = 1) -> None:
+        """Leaves out so many bytes of `buffered`."""
         self._at += size
         self.byte += size
         self.line += lines
@@ -121,6 +129,13 @@ class Outer:
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file begins that PowerShell's `>` wrote."""
+
+
+def decoded(data: bytes) -> str:
+    """The text of a small file, UTF-16 with its mark or UTF-8."""
+    if data.startswith(UTF16):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 class Decoded(io.RawIOBase):

@@ -3,8 +3,8 @@
 Here: which files are cut and where, what a piece yields, and the rows about the file as a whole. Not here: how a piece is read
 (parsers.catalogue.piece) or run (spark).
 
-Only plain text logs are cut. A log in a container that must be read from its start, one whose lines are wrapped (JSON, a
-container's runtime, several writers) or UTF-16 is read by one reader.
+Only text logs are cut, plain ones and those compressed by gzip or zstd, of which each piece decompresses all that is before it. A log in
+an archive, one whose lines are wrapped (JSON, a container's runtime, several writers) or UTF-16 is read by one reader.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from parsers import evidence, schemas
 from parsers.catalogue import log_file
 from parsers.catalogue.learning import HEAD as WRAPPING
 from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
+from parsers.containers.compression import Inflated
 from parsers.containers.magic import form_of
 from parsers.containers.units import Piece, Unit
-from parsers.containers.walk import label_of, lone_file
+from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
 from parsers.lines import UTF16
@@ -37,7 +38,11 @@ from parsers.wrappers.unwrapper import Unwrapper
 PIECE_BYTES = 128 << 20
 """Of a log, about; a file of less is not cut. A piece costs two chunks that are read only for what they leave behind."""
 DIGEST = 16
-"""Bytes that are digested in the time one is read, at least."""
+"""Bytes that are digested, or decompressed, in the time one is read, at least."""
+MOST_OF_COMPRESSED = 8
+"""Pieces of a compressed log, whose last ones decompress nearly all of it."""
+UNCUT = Piece(0, None)
+"""Of a compressed log, before its size is known."""
 EVENT = "piece"
 """The row that ends a piece: its account, in `value`. No kind of event (kinds): it is taken out before anybody reads what was told."""
 
@@ -61,7 +66,7 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
     if unit.size < PIECE_BYTES:
         return [unit]
     try:
-        found = lone_file(unit)
+        found = lone_content(unit)
         if found is None:
             return [unit]
         member, file = found
@@ -72,44 +77,63 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
                 return [unit]
     except OSError:  # whoever reads it meets the same, and names it
         return [unit]
+    if isinstance(file, Inflated):
+        return [replace(unit, piece=UNCUT)]
     size = member.size or 0
+    pieces = _cut(size, round(size / PIECE_BYTES)) if size >= PIECE_BYTES else []
+    return [replace(unit, piece=p, size=(p.end or size) - p.begin + (0 if p.begin else size // DIGEST)) for p in pieces] or [unit]
+
+
+def _cut(size: int, count: int) -> list[Piece]:
+    """So many pieces of whole chunks, two at least; none of what has no two chunks."""
     chunks = size // log_file.CHUNK
-    count = min(max(2, round(size / PIECE_BYTES)), chunks)
-    if size < PIECE_BYTES or count < 2:
-        return [unit]
-    begins = [number * chunks // count * log_file.CHUNK for number in range(count)]
-    pieces = [Piece(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=True)]
-    return [replace(unit, piece=p, size=(p.end or size) - p.begin + (0 if p.begin else size // DIGEST)) for p in pieces]
+    count = min(max(2, count), chunks)
+    begins = [number * chunks // count * log_file.CHUNK for number in range(count)] if count > 1 else []
+    return [Piece(begin, end) for begin, end in zip(begins, [*begins[1:], None], strict=False)]
 
 
-def line_feeds(unit: Unit) -> int:
-    """How many a piece holds; 0 where it cannot be read."""
+def line_feeds(unit: Unit) -> list[int]:
+    """How many are in each chunk of a piece; none where it cannot be read."""
     assert unit.piece is not None
+    counts = []
     try:
-        found = lone_file(unit)
+        found = lone_content(unit)
         if found is None:
-            return 0
-        with io.BufferedReader(found[1], CHUNK) as stream:
-            stream.seek(unit.piece.begin)
-            left = (unit.piece.end or found[1].size) - unit.piece.begin
-            count = 0
-            while left > 0 and (data := stream.read(min(CHUNK, left))):
-                count += data.count(b"\n")
-                left -= len(data)
-            return count
+            return []
+        with io.BufferedReader(found[1], log_file.CHUNK) as stream:
+            at = stream.seek(unit.piece.begin)
+            while unit.piece.end is None or at < unit.piece.end:
+                data = stream.read(log_file.CHUNK)
+                if not data:
+                    break
+                counts.append(data.count(b"\n"))
+                at += len(data)
     except (OSError, EOFError):
-        return 0
+        return []
+    return counts
 
 
-def numbered(units: Sequence[Unit], counts: Iterable[int]) -> list[Unit]:
-    """Pieces that know how many lines there are before them. `units` are in the order of their files, `counts` their line_feeds."""
+def numbered(units: Sequence[Unit], counts: Iterable[Sequence[int]]) -> list[Unit]:
+    """Pieces that know how many lines there are before them, and those of files that are cut now that their size is known; a file
+    that is not worth it as it was. `units` are in the order of their files, `counts` their line_feeds."""
     before, out = 0, []
-    for unit, count in zip(units, counts, strict=True):
+    for unit, chunks in zip(units, counts, strict=True):
         assert unit.piece is not None
+        if unit.piece == UNCUT:
+            out.extend(_of_compressed(unit, chunks))
+            continue
         before = before if unit.piece.begin else 0
         out.append(replace(unit, piece=unit.piece._replace(lines=before)))
-        before += count
+        before += sum(chunks)
     return out
+
+
+def _of_compressed(unit: Unit, chunks: Sequence[int]) -> list[Unit]:
+    size = len(chunks) * log_file.CHUNK
+    count = min(round(size / PIECE_BYTES), MOST_OF_COMPRESSED)
+    pieces = [p._replace(lines=sum(chunks[: p.begin // log_file.CHUNK])) for p in (_cut(size, count) if count > 1 else [])]
+    weighs = [(p.end or size) - p.begin + (p.begin or size) // DIGEST for p in pieces]
+    return [replace(unit, piece=p, size=weight) for p, weight in zip(pieces, weighs, strict=True)] or [replace(unit, piece=None)]
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
@@ -124,7 +148,7 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     """Events of a piece, and its account last. There is none where it could not be read: nothing fits then."""
     assert unit.piece is not None
     try:
-        found = lone_file(unit)
+        found = lone_content(unit)
         if found is None:
             return
         member, file = found

@@ -160,7 +160,8 @@ def problem(reason: str, text: str, *, line: int | None = None, byte: int | None
 
 
 def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller."""
+    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller but for those of segments: each batch of
+    a segment counts, of which one row lists tens of thousands."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0
@@ -171,7 +172,7 @@ def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
             count += len(one)
         else:
             rows.append(one)
-            count += 1
+            count += 1 + len(one.get("batches") or ())
         if count >= size:
             yield from _joined([*waiting, *_batch(rows)], size)
             rows, waiting, count = [], [], 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from parsers.lines import UTF16, decoded
 from parsers.schemas import Member
 
 KINDS: dict[str, str] = {
@@ -141,9 +142,9 @@ _TOOLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )  # fmt: skip
 """Lines by which the output of Kafka's tools, or of ZooKeeper's shell, is known under any name."""
 _OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
-_METRICS = re.compile(
-    r'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?[ ]*"?(?:broker|node)[ _.]?(?:id)?"?[ ]*(?:[,;\t][^\n]*)?\r?\n[^\n]*\d', re.IGNORECASE
-)
+_COLUMNS_PART = re.compile(r"[,;\t]")
+_BROKER_COLUMN = re.compile(r' *"?(?:broker|node)[ _.]?(?:id)?"? *', re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 _ZNODE_PATH = re.compile(
     r"(?:^|[/_.-])(?:brokers[/_.-](?:ids[/_.-]\d+|topics[/_.-].+)|controller|controller_epoch|cluster[/_.-]id|(?:isr_change|log_dir_event)_notification(?:\b|_).*"
     r"|admin[/_.-](?:reassign_partitions|preferred_replica_election)|config[/_.-](?:topics|brokers)[/_.-].+)(?:\.(?:json|txt|out|znode|data))?$"
@@ -162,7 +163,7 @@ def sniff(member: Member, head: bytes) -> str:
         return kind
     if not head:
         return "empty"
-    text = _decoded(head)
+    text = decoded(head)
     if _DESCRIBE.search(text):
         return "describe"
     if kind := _told_by_tool(member.path, text):
@@ -214,16 +215,9 @@ def _first(names: tuple[tuple[str, re.Pattern[str]], ...], name: str) -> str | N
     return next((kind for kind, expression in names if expression.search(name)), None)
 
 
-def _decoded(head: bytes) -> str:
-    """PowerShell's `>` writes UTF-16 with a mark."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return head.decode("utf-16", "replace")
-    return head.decode("utf-8", "replace").removeprefix("\ufeff")
-
-
 def _is_binary(head: bytes) -> bool:
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "\0" in _decoded(head)
+    if head.startswith(UTF16):
+        return "\0" in decoded(head)
     control = sum(head.count(byte) for byte in (*range(9), *range(14, 27), *range(28, 32)))
     broken = head.decode("utf-8", "replace").count("\ufffd")
     return b"\0" in head or (control + broken) * 10 > len(head)
@@ -258,7 +252,7 @@ def _structured(name: str, text: str) -> str | None:
         if _ASSIGNMENTS.search(text):
             return "reassignment-json"
         return "election-json" if _ELECTIONS.match(text.lstrip()) else "json"
-    if name.lower().endswith((".csv", ".tsv")) or _METRICS.match(text):
+    if name.lower().endswith((".csv", ".tsv")) or _metrics(text):
         return "load-metrics"
     if _PROPERTIES_NAME.search(name):
         if _IDENTITY.search(text) and "version=" in text and not _SETTING_OF_SERVER.search(text):
@@ -266,3 +260,11 @@ def _structured(name: str, text: str) -> str | None:
         if _SETTING.search(text) or name.lower().startswith(("server", "broker", "controller", "kafka")):
             return "server-properties"
     return None
+
+
+def _metrics(text: str) -> bool:
+    """A header with a column that names the broker, and a number below it."""
+    header, _, below = text.partition("\n")
+    columns = _COLUMNS_PART.split(header.rstrip("\r"))
+    named = len(columns) > 1 and any(map(_BROKER_COLUMN.fullmatch, columns))
+    return named and _DIGIT.search(below.partition("\n")[0]) is not None

@@ -27,11 +27,13 @@ os.environ[SWITCH] = "off"
 @pytest.fixture(scope="session")
 def session() -> Iterator[SparkSession]:
     """An embedded session as the commands have it, with two tasks at a time."""
+    from spark.engine.java import stop_all
     from spark.engine.session import start
 
     running = start("local[2]")
     yield running
     running.stop()
+    stop_all()
 
 
 @pytest.fixture(scope="session")

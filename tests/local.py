@@ -19,14 +19,13 @@ from forensics.model import Finding, Place
 from forensics.views.document import Report
 from parsers import evidence, schemas
 from parsers.containers.units import units
-from parsers.kinds import GATHERED
 from parsers.schemas import EVENTS, Member
-from spark.cluster.comparisons import LEADERSHIPS
 from spark.cluster.facts import Cluster
 from spark.cluster.gather import Identifier, Options, gather
 from spark.engine.pipeline import by_partition, judged
+from spark.engine.pipeline import identified_here as identified
+from spark.engine.pipeline import of_cluster_here as of_cluster
 from spark.engine.pipeline import timelines as built
-from spark.events import IDENTIFIED
 from spark.partition.timeline import PartitionTimeline
 
 
@@ -46,19 +45,6 @@ def events_of_files(files: Mapping[str, str | bytes]) -> pa.Table:
 
 def gathered(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
     return gather(of_cluster(table), options)
-
-
-def of_cluster(table: pa.Table) -> pa.Table:
-    kinds = pa.array(sorted(GATHERED))
-    leaderships = pc.and_(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(table["partition"], 0))
-    return table.filter(pc.or_(pc.is_in(table["event"], kinds), pc.fill_null(leaderships, False)))
-
-
-def identified(table: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
-    batches = [identifier.apply(b) for b in table.to_batches()]
-    whole = pa.Table.from_batches(batches, schema=IDENTIFIED)
-    whole = whole.filter(pc.and_(pc.is_valid(whole["topic"]), pc.is_valid(whole["partition"])))
-    return list(whole.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches())
 
 
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:

@@ -260,8 +260,13 @@ class Judged(NamedTuple):
     """Up to when each verdict holds."""
     lost_at: Mapping[str, datetime]
     """When records were lost, or may have been."""
+    gone: Mapping[str, range]
+    """What a verdict says to be gone at least, where the finding it rests on leaves open how far it went."""
     loss: str
     summary: str
+
+
+AT_LEAST = re.compile(r"offsets (\d+)\.\.(\d+) at least")
 
 
 def judged(told: Report) -> Judged:
@@ -270,7 +275,9 @@ def judged(told: Report) -> Judged:
     until = {f"{p['topic']}-{p['partition']}": p["until"] for p in told.partitions if p["until"] is not None}
     gone = [p for f in told.findings if f.kind == "data-loss" for p in places(f)]
     lost_at = {f"{p.topic}-{p.partition}": at for p in gone if (at := p.end or p.start) is not None}
-    return Judged(claims(told.findings), verdicts, since, until, lost_at, loss_of(*told.judged), summary(*told.judged))
+    least = {f"{p['topic']}-{p['partition']}": found for p in told.partitions if (found := AT_LEAST.match(p["why"]))}
+    sure = {name: range(int(found[1]), int(found[2]) + 1) for name, found in least.items() if verdicts[name] == LOST}
+    return Judged(claims(told.findings), verdicts, since, until, lost_at, sure, loss_of(*told.judged), summary(*told.judged))
 
 
 Violation = tuple[str, str]
@@ -286,6 +293,7 @@ def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Vi
         verdicts={name: v for name, v in part.verdicts.items() if name not in outside}
     )  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
+    yield from _above(part, whole, truth)
     yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))
 
@@ -303,8 +311,6 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
             told[c.place] |= c.offsets
         if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
             yield f"unclean election that never was: {c.summary}"
-        if c.severity > LEVELS.index(truth["worst_allowed"]):
-            yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
     for name, offsets in told.items():
         if name in truth["nothing_lost"]:
             yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
@@ -321,6 +327,17 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is called lost"
 
 
+def _above(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
+    """What is worse than all that happened. That a replica was out of the ISR and a write would have been refused was so, where it is told with all
+    evidence, too: what excuses it, that brokers were stopped in order, is what was taken away."""
+    absent = [o for o in whole.claims if o.kind not in OF_RECORDS | OF_EVIDENCE]
+    for c in part.claims:
+        if c.severity > LEVELS.index(truth["worst_allowed"]):
+            same = (o for o in absent if {*c.brokers} <= {*o.brokers})
+            was_so = c.kind not in OF_RECORDS and any(not c.place or (o.kind, o.place) == (c.kind, c.place) for o in same)
+            yield ELSEWHERE if was_so else FALSE, f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
+
+
 def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
     of_kind: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for c in whole.claims:
@@ -331,6 +348,8 @@ def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:
         of_records = c.kind in OF_RECORDS
         same = [o for o in of_kind[c.kind, c.place] if _same(c, o)]
         best = max((o.confidence for o in same), default=-1)
+        if c.kind == "data-loss" and c.offsets and c.offsets <= {*whole.gone.get(c.place, ())}:
+            continue  # the verdict of the whole says no less
         if c.confidence > max(best, 0):
             instead = CONFIDENCES[best] if best >= 0 else "nothing"
             yield SURER if of_records else ELSEWHERE, f"{c.kind} {CONFIDENCES[c.confidence]} instead of {instead}: {c.summary}"

@@ -76,23 +76,27 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("merge", "--topic", "clicks"),
 )
 WITHOUT_A_FILE = {"plan"}
+DRAWN = {"analyze", "report"}
 
 
 def test_every_command_says_of_a_case_what_it_says_of_the_evidence(tmp_path: Path, called: Callable[..., Done]) -> None:
     def told(path: Path, words: Sequence[str], file: Path) -> tuple[int, str, list[str], str]:
+        page = file.with_suffix(".html")
         asked = ("--json",) if words[0] in WITHOUT_A_FILE else ("--json", file)
-        done = called(words[0], path, *words[1:], *asked, cwd=tmp_path)
+        drawn = ("--html", page) if words[0] in DRAWN else ()
+        done = called(words[0], path, *words[1:], *asked, *drawn, cwd=tmp_path)
         said = [line for line in done.stderr.splitlines() if not line.endswith("...")]
-        return done.returncode, done.stdout, said, file.read_text() if file.exists() else ""
+        return done.returncode, done.stdout, said, "".join(made.read_text() for made in (file, page) if made.exists())
 
     directory = tmp_path / "a.case"
-    made = called("analyze", BUNDLE, "--case", directory, "--json", tmp_path / "made.json", cwd=tmp_path)
+    wanted = ("--json", tmp_path / "made.json", "--html", tmp_path / "made.html")
+    made = called("analyze", BUNDLE, "--case", directory, *wanted, cwd=tmp_path)
     for n, words in enumerate(COMMANDS):
         there = told(BUNDLE, words, tmp_path / f"{n}-evidence.json")
         assert told(directory, words, tmp_path / f"{n}-case.json") == there, words
         assert there[0] == 0 and there[1] + there[3], words
         if words == ("analyze",):
-            assert (made.stdout, (tmp_path / "made.json").read_text()) == (there[1], there[3])
+            assert (made.stdout, "".join((tmp_path / f"made.{kind}").read_text() for kind in ("json", "html"))) == (there[1], there[3])
             assert told(directory, ("report",), tmp_path / "report.json") == there
 
 

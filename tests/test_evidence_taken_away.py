@@ -26,6 +26,11 @@ SAMPLE = (
 WAYS = 4
 """Ways tried on a fixture of the sample: evenly over all there are, and others on each fixture."""
 
+ONCE_BROKEN = (
+    ("opposite-tails-0.10.1.1-zk", "tenth 7 of all logs"),  # a disk without epochs tells not how its log ended as it led
+    ("wiped-everything-0.10.0.1-zk", "everything of broker-2"),  # clusters without ids
+)
+
 
 @pytest.mark.parametrize("name", NAMES if ASKED == "all" else ASKED.split(",") if ASKED else SAMPLE)
 def test_nothing_false_nothing_surer_and_no_silence(name: str) -> None:
@@ -35,3 +40,9 @@ def test_nothing_false_nothing_surer_and_no_silence(name: str) -> None:
         chosen = chosen[SAMPLE.index(name) * step // len(SAMPLE) :: step]
     broken = [(way[1], *violation) for way in chosen for violation in tried(name, way).violations if violation[0] in NEVER]
     assert broken == []
+
+
+@pytest.mark.parametrize(("name", "taken"), ONCE_BROKEN)
+def test_what_was_broken_once(name: str, taken: str) -> None:
+    (way,) = (way for way in ways(name) if way[1] == taken)
+    assert [violation for violation in tried(name, way).violations if violation[0] in NEVER] == []

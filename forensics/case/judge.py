@@ -1,4 +1,5 @@
-"""What a case keeps of one partition: findings and verdict, standing, files side by side, and all steps of its story, judged once.
+"""What a case keeps of one partition: findings and verdict, standing, files side by side, all steps of its story, and its replicas'
+offsets, judged once.
 
 Here: the row that travels (ROW) and the judge for spark.engine.pipeline.verdicts. Not here: what any of it is.
 """
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from forensics.cluster import standing
 from forensics.judge import VERDICTS, found_in, verdicts_of
-from forensics.partition import side_by_side
+from forensics.partition import offsets, side_by_side
 from forensics.story.assembly import steps
 from forensics.story.step import STEPS, rows_of
 from spark.cluster.facts import Cluster
@@ -28,6 +29,7 @@ ROW = pa.schema(
         ("standing", pa.struct(list(standing.SCHEMA))),
         ("checkpoints", pa.struct(list(side_by_side.SCHEMA))),
         ("step", pa.struct(list(STEPS))),
+        ("offset", pa.struct(list(offsets.SCHEMA))),
     ]
 )
 """Of the columns after `cluster` one has a value."""
@@ -50,3 +52,5 @@ def _kept(timeline: PartitionTimeline, cluster: Cluster, *, compare: Judge) -> I
     of_generation = {"generation": timeline.generation, "topic_id": timeline.topic_id}
     for step in rows_of(steps(timeline, cluster, found, everything=True)):
         yield {**name, "step": {**of_generation, **step}}
+    for observed in offsets.offsets(timeline):
+        yield {**name, "offset": observed}

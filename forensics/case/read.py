@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
 from forensics.cluster import standing
 from forensics.cluster.incidents import Incident
 from forensics.judge import NAME, OF_REPORT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
@@ -52,24 +52,40 @@ def is_case(path: Path) -> bool:
 class Case:
     """Raises Unreadable where it is not whole, or of another version."""
 
+    with_records = True
+    """Whether log records were kept."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         with self._readable(MANIFEST):
-            self.manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_bytes())
+            self.manifest: dict[str, Any] = self._told()
         if (schema := self.manifest.get("schema")) != SCHEMA:
             raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
-        for table in TABLES:
-            self._check(table)
+        self._check_tables()
 
-    def _check(self, table: Table) -> None:
-        if not (path := self.directory / table.file).exists():
-            raise Unreadable(f"{self.directory}: it is not whole: {table.file} is missing")
-        with self._readable(table.file), pq.ParquetFile(path) as file:
-            if not file.schema_arrow.equals(table.schema):
+    def _told(self) -> dict[str, Any]:
+        """What case.json holds."""
+        return json.loads((self.directory / MANIFEST).read_bytes())  # type: ignore[no-any-return]
+
+    def _check_tables(self) -> None:
+        for table in TABLES:
+            with self._readable(MANIFEST):
+                rows = self.manifest["tables"][table.name]["rows"]
+            self._check(table.file, table.schema, rows)
+
+    def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
+        if not (path := self.directory / name).exists():
+            raise Unreadable(f"{self.directory}: it is not whole: {name} is missing")
+        with self._readable(name), pq.ParquetFile(path) as file:
+            if not file.schema_arrow.equals(schema):
                 made = self.manifest["tool"]["version"]
                 raise Unreadable(f"{path}: its columns are others: the case was made by version {made} of the tool; make it anew")
-            if file.metadata.num_rows != (rows := self.manifest["tables"][table.name]["rows"]):
+            if file.metadata.num_rows != rows:
                 raise Unreadable(f"{path}: it has {file.metadata.num_rows} rows, not the {rows} the case was made with")
+
+    def _files(self, table: Table) -> Sequence[str]:
+        """Where the table is."""
+        return [table.file]
 
     @contextmanager
     def _readable(self, file: str) -> Iterator[None]:
@@ -82,7 +98,13 @@ class Case:
     def table(self, name: str, columns: Sequence[str] | None = None, topic: str | None = None) -> pa.Table:
         """The table, or its row groups that may hold a topic."""
         table = BY_NAME[name]
-        with self._readable(table.file), pq.ParquetFile(self.directory / table.file, page_checksum_verification=True) as file:
+        wanted = _stored(columns)
+        found = [self._rows(file, table, wanted, topic) for file in self._files(table)]
+        known = table.known(pa.concat_tables(found or [table.schema.empty_table()]))
+        return known.select(columns) if columns is not None else known
+
+    def _rows(self, name: str, table: Table, columns: Sequence[str] | None, topic: str | None) -> pa.Table:
+        with self._readable(name), pq.ParquetFile(self.directory / name, page_checksum_verification=True) as file:
             groups = list(range(file.num_row_groups))
             if topic is not None:
                 at = table.schema.get_field_index("topic")
@@ -91,9 +113,9 @@ class Case:
 
     def batches(self, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The table, a piece at a time."""
-        table = BY_NAME[name]
-        with self._readable(table.file), pq.ParquetFile(self.directory / table.file, page_checksum_verification=True) as file:
-            yield from file.iter_batches(batch_size=4096, columns=columns)
+        for path in self._files(BY_NAME[name]):
+            with self._readable(path), pq.ParquetFile(self.directory / path, page_checksum_verification=True) as file:
+                yield from file.iter_batches(batch_size=4096, columns=columns)
 
     # what was opened
 
@@ -157,6 +179,29 @@ class Case:
                 if (shown := wanted.shown({"events": None, **row})) is not None:
                     yield shown
 
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The records before and after those at these lines of these sources, and themselves: line and text, in the order of the file."""
+        rows = self.table("records", ["source", "number", "line"])
+        kept = rows.filter(pc.is_in(rows["source"], pa.array({source for source, _ in places}, pa.string())))
+        lines = kept.filter(pc.is_in(kept["line"], pa.array({line for _, line in places}, pa.int64()))).to_pylist()
+        found = {(r["source"], r["line"]): r["number"] for r in lines if (r["source"], r["line"]) in places}
+        wanted = {(source, n) for (source, _), number in found.items() for n in range(number - reach, number + reach + 1)}
+        sources, numbers = pa.array({s for s, _ in wanted}, pa.string()), pa.array({n for _, n in wanted}, pa.int64())
+        near: dict[tuple[str, int], tuple[int, str]] = {}
+        for batch in self.batches("records", ["source", "number", "line", "text"]) if wanted else ():
+            own = batch.filter(pc.and_(pc.is_in(batch["source"], sources), pc.is_in(batch["number"], numbers)))
+            near.update(
+                {
+                    key: (r["line"], r["text"])
+                    for r in own.to_pylist()
+                    if (key := (r["source"], r["number"])) in wanted and r["line"] is not None
+                }
+            )
+        return {
+            (source, line): [near[source, n] for n in range(number - reach, number + reach + 1) if (source, n) in near]
+            for (source, line), number in found.items()
+        }
+
     # rows of partitions
 
     def partitions(self) -> set[tuple[str, int]]:
@@ -165,7 +210,13 @@ class Case:
         return set(zip(names["topic"].to_pylist(), names["partition"].to_pylist(), strict=True))
 
     def steps(self, topic: str, partition: int) -> list[dict[str, Any]]:
-        found = self.table("steps", topic=topic)
+        return self._of("steps", topic, partition)
+
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        return self._of("offsets", topic, partition)
+
+    def _of(self, name: str, topic: str, partition: int) -> list[dict[str, Any]]:
+        found = self.table(name, topic=topic)
         own = pc.and_(pc.equal(found["topic"], topic), pc.equal(found["partition"], partition))
         return found.filter(own).to_pylist()  # type: ignore[no-any-return]
 
@@ -185,6 +236,10 @@ def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
         pa.table({"cluster": partitions["cluster"], "partition_state": _structs(partitions, PARTITION)}),
     ]
     return pa.concat_tables(rows, promote_options="default").select(VERDICTS.names).cast(VERDICTS)
+
+
+def _stored(columns: Sequence[str] | None) -> Sequence[str] | None:
+    return columns and [INCARNATION if name == "cluster" else name for name in columns]
 
 
 def _may_hold(statistics: Any, topic: str) -> bool:

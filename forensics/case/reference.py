@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from forensics.case.tables import MANIFEST, SCHEMA, TABLES
+from forensics.case.tables import EXPORTED, MANIFEST, SCHEMA, TABLES, Table
 
 DUCKDB = (
     """SELECT severity, confidence, kind, summary FROM 'incident.case/findings.parquet' ORDER BY number""",
@@ -21,7 +21,7 @@ GROUP BY topic ORDER BY topic""",
 FROM 'incident.case/findings.parquet' f JOIN 'incident.case/quotes.parquet' q ON q.finding = f.number
 WHERE f.severity = 'critical' ORDER BY f.number, q.number""",
     """SELECT time, epoch, broker, text FROM 'incident.case/steps.parquet'
-WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY cluster, generation, number""",
+WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY incarnation, generation, number""",
 )
 POLARS = """import polars as pl
 
@@ -59,6 +59,9 @@ compares files of evidence, and takes no case. `merge` needs every log line: `re
 directory they share (`root`, left out of all paths), the options the evidence was read with, the verdict, and how many rows each table has.
 A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2.
 
+[Audits](audit.md) keep the same tables of many clusters, by `cluster` and `date`, with a row's place in the order they have here (`place`).
+What is called `incarnation` tells clusters apart that followed each other on the same brokers.
+
 Times are UTC, without a zone in the type, after correction of zone and skew, unless a column says otherwise. This page is printed by
 `python -m forensics.case.reference`, and `tests/test_case.py` holds it to the schemas.
 
@@ -71,10 +74,23 @@ Nothing but Parquet is needed. DuckDB:
     yield f"polars:\n\n```python\n{POLARS}\n```\n"
     yield "## Tables\n"
     for table in TABLES:
-        yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
-        for field in table.schema:
-            yield f"| `{field.name}` | {_type(field.type)} | {field.metadata[b'doc'].decode()} |"
-        yield ""
+        yield from _table(table)
+    alike = [f"`{table.file}`" for table in EXPORTED if table in TABLES]
+    yield f"""## What `--parquet` writes
+
+`analyze` and `report` write with `--parquet DIR` the tables of what they report, narrowed by `--topic` and the like as the report is:
+{", ".join(alike[:-1])} and {alike[-1]} as above, and these:
+"""
+    for table in EXPORTED:
+        if table not in TABLES:
+            yield from _table(table)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield f"### `{table.file}`\n\n{table.doc}\n\n| column | type | holds |\n|---|---|---|"
+    for field in table.schema:
+        yield f"| `{field.name}` | {_type(field.type)} | {field.metadata[b'doc'].decode()} |"
+    yield ""
 
 
 def _type(kind: pa.DataType) -> str:

@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from forensics.cluster import standing
+from forensics.cluster import broker_states, standing
 from forensics.judge import FACTS, STANDING
 from forensics.model import CLIENTS, FINDING, SALVAGEABLE
-from forensics.partition import side_by_side
+from forensics.partition import offsets, side_by_side
 from forensics.story.step import STEPS
 from parsers.schemas import EVENTS, documented
 from spark.engine.merge import KEPT
@@ -23,6 +23,8 @@ from spark.events import IDENTIFIED
 
 SCHEMA = "kafka-forensics/case/1"
 MANIFEST = "case.json"
+INCARNATION = "incarnation"
+"""What the column `cluster` is called on disk, where audits have the cluster's name under that."""
 CLUSTER_DOC = "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"
 
 
@@ -32,10 +34,21 @@ class Table:
     doc: str
     schema: pa.Schema
     """Every field has a doc."""
+    day: str | None = None
+    """The column that tells the day by which audits part the rows; None: all are of the day the evidence ends."""
 
     @property
     def file(self) -> str:
         return f"{self.name}.parquet"
+
+    def stored(self, rows: pa.Table) -> pa.Table:
+        """Rows as they are written."""
+        names = [INCARNATION if name == "cluster" else name for name in rows.column_names]
+        return rows.rename_columns(names).select(self.schema.names).cast(self.schema)
+
+    def known(self, rows: pa.Table) -> pa.Table:
+        """What was written as it is known by."""
+        return rows.rename_columns(["cluster" if name == INCARNATION else name for name in rows.column_names])
 
 
 _TIME = pa.timestamp("us")
@@ -44,7 +57,7 @@ _RANGES = FINDING.field("offsets").type
 _PARTITION_KEY = (
     documented("topic", pa.string(), "topic name"),
     documented("partition", pa.int32(), "partition index"),
-    documented("cluster", pa.int32(), CLUSTER_DOC),
+    documented(INCARNATION, pa.int32(), CLUSTER_DOC),
 )
 
 _DOCS: Mapping[str, str] = MappingProxyType(
@@ -94,7 +107,7 @@ _DOCS: Mapping[str, str] = MappingProxyType(
 
 
 def _told(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
-    return [documented(f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
+    return [documented(INCARNATION if f.name == "cluster" else f.name, f.type, _DOCS[f.name]) for f in fields if f.name not in but]
 
 
 PLACES = pa.list_(
@@ -138,13 +151,14 @@ TABLES = (
                 documented("problem", pa.string(), "why it could not be read, or not whole"),
             ]
         ),
+        day="last",
     ),
     Table(
         "brokers",
         "The nodes of each cluster, controllers included.",
         pa.schema(
             [
-                documented("cluster", pa.int32(), CLUSTER_DOC),
+                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
                 documented("id", pa.int32(), "node id"),
                 documented("role", pa.string(), "broker or controller (only that)"),
                 documented("version", pa.string(), "Kafka's version, as it printed it last"),
@@ -162,10 +176,27 @@ TABLES = (
         ),
     ),
     Table(
+        "broker_states",
+        "What each node was doing over time; spans of one node may overlap, as it may be up, fenced and the controller.",
+        pa.schema(
+            [
+                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
+                documented("broker", pa.int32(), "node id"),
+                documented("state", pa.string(), "; ".join(f"{state}: {words}" for state, words in broker_states.STATES.items())),
+                documented("start", _TIME, "from when on (UTC); null: since before the evidence"),
+                documented("end", _TIME, "to when (UTC); null: to the end of the evidence"),
+                documented("words", pa.string(), "what more there is to say"),
+                documented("evidence", FINDING.field("evidence").type, "what is quoted: source, line, byte and text"),
+            ]
+        ),
+        day="start",
+    ),
+    Table(
         "facts",
         "What is stated of the cluster as a whole: restarts, elections of controllers, settings, topics, sources, in the order of the files. "
         "From these rows everything outside partitions is known again when a case is opened.",
-        pa.schema([*EVENTS, *(f for f in IDENTIFIED if f.name not in EVENTS.names)]),
+        pa.schema([*EVENTS, *(f.with_name(INCARNATION) if f.name == "cluster" else f for f in IDENTIFIED if f.name not in EVENTS.names)]),
+        day="at",
     ),
     Table(
         "measures",
@@ -192,6 +223,7 @@ TABLES = (
         "judged",
         "What the rules found in single partitions, before what one event did to many of them became one finding.",
         pa.schema(_told(FINDING)),
+        day="start",
     ),
     Table(
         "standing",
@@ -203,8 +235,14 @@ TABLES = (
         "Checkpoint and epoch files of all replicas side by side.",
         pa.schema([*_PARTITION_KEY, *_told(side_by_side.SCHEMA, "topic", "partition")]),
     ),
-    Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS])),
-    Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT),
+    Table("steps", "Every partition's story, nothing folded or left out.", pa.schema([*_PARTITION_KEY, *STEPS]), day="time"),
+    Table(
+        "offsets",
+        "Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.",
+        pa.schema([*_PARTITION_KEY, *offsets.SCHEMA]),
+        day="time",
+    ),
+    Table("records", "All log records of all brokers in one order of time, each of several copies once.", KEPT, day="key"),
     Table(
         "findings",
         "The findings as the report has them, in its order; what one event did to many partitions is one.",
@@ -217,6 +255,7 @@ TABLES = (
                 documented("places", PLACES, "the partitions it is of, and what differs, where these are several; `topic` is null then"),
             ]
         ),
+        day="start",
     ),
     Table(
         "incidents",
@@ -228,9 +267,10 @@ TABLES = (
                 documented("kind", pa.string(), "kind of the finding that is the cause"),
                 *_told(pa.schema([FINDING.field(n) for n in ("severity", "brokers", "start", "end", "summary", "explanation")])),
                 documented("findings", pa.list_(pa.string()), "ids of the findings that are the cause or followed"),
-                documented("cluster", pa.int32(), CLUSTER_DOC),
+                documented(INCARNATION, pa.int32(), CLUSTER_DOC),
             ]
         ),
+        day="start",
     ),
     Table(
         "quotes",
@@ -245,6 +285,32 @@ TABLES = (
                 documented("text", pa.string(), "what stands there"),
             ]
         ),
+        day="finding",
     ),
 )
 BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}
+
+EXPORTED = (
+    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes")),
+    Table(
+        "partitions",
+        "How each partition stands at the end, and the verdict on it.",
+        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition")]),
+    ),
+    Table(
+        "places",
+        "What each finding says of each partition, a row for each range of offsets: nothing in it is nested but lists of brokers.",
+        pa.schema(
+            [
+                documented("finding", pa.int32(), "`number` of the finding"),
+                documented("id", pa.string(), "its id"),
+                *_told(pa.schema([FINDING.field(n) for n in ("kind", "severity", "confidence", "topic", "partition")])),
+                *_told(pa.schema([FINDING.field(n) for n in ("brokers", "leader_epoch", "start", "end")])),
+                documented("first_offset", pa.int64(), "first offset of the range; null where none is told"),
+                documented("end_offset", pa.int64(), "offset after its last; null where nobody knows how far it goes"),
+                *_told(pa.schema([FINDING.field(n) for n in ("committed", "cause")])),
+            ]
+        ),
+    ),
+)
+"""What `--parquet` writes: flat where a case is not, and of what a report tells alone."""

@@ -25,7 +25,9 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, MANIFEST, SCHEMA, TABLES
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
+from forensics.cluster.broker_states import spans
+from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
 from forensics.model import Finding
 from forensics.views.document import rules_digest
@@ -58,10 +60,7 @@ class Origin:
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
     """Raises Refused where a case cannot be, or something else is."""
-    place = directory.resolve()
-    for path in paths:
-        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
-            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
+    outside(directory, paths)
     if not os.path.lexists(directory):
         return
     if is_case(directory):
@@ -69,6 +68,14 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
             raise Refused(f"{directory}: there is a case already; --force replaces it")
     elif not directory.is_dir() or any(directory.iterdir()):
         raise Refused(f"{directory}: it is there, and no case")
+
+
+def outside(directory: Path, evidence: Iterable[str]) -> None:
+    """Raises Refused where it lies in the evidence."""
+    place = directory.resolve()
+    for path in evidence:
+        if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
+            raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
 
 
 @contextmanager
@@ -108,32 +115,43 @@ def write(
     identifier: Identifier,
     partitions: Iterable[pa.RecordBatch],
     records: Iterable[pa.RecordBatch],
-) -> None:
-    """Writes all tables into a directory. `told`: the events that were gathered; `partitions`: rows of judge.ROW, those of a partition
-    together; `records`: rows of spark.engine.merge.KEPT in their order."""
+) -> Conclusion:
+    """Writes all tables into a directory, and gives what was found. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
+    those of a partition together; `records`: rows of spark.engine.merge.KEPT in their order."""
     tables: dict[str, int] = {}
 
     def put(name: str, rows: Iterable[pa.Table | pa.RecordBatch]) -> None:
-        with _Writer(to, name) as writer:
+        with Writer(to, BY_NAME[name]) as writer:
             for some in rows:
                 writer.add(some)
         tables[name] = writer.rows
 
     put("records", records)
     put("facts", [facts(told, identifier)])
-    put("sources", [_table("sources", map(_source, cluster.sources))])
-    put("brokers", [_table("brokers", (row for life in cluster.lives for row in _brokers(life)))])
     put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
         put("judged", slices("finding"))
-        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step")):
+        for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
-    found = conclude(verdicts(*(pq.read_table(to / BY_NAME[name].file) for name in ("judged", "partitions"))), cluster)
-    put("findings", [_table("findings", (_finding(n, f) for n, f in enumerate(found.findings)))])
-    put("incidents", [_table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(found.incidents)))])
-    put("quotes", [_table("quotes", (q for n, f in enumerate(found.findings) for q in _quotes(n, f)))])
+    judged, partitions_of_end = (BY_NAME[name].known(pq.read_table(to / BY_NAME[name].file)) for name in ("judged", "partitions"))
+    found = conclude(verdicts(judged, partitions_of_end), cluster)
+    put("broker_states", [_table("broker_states", map(asdict, spans(cluster, found.partitions)))])
+    for name, table in of_report(cluster, found.findings, found.incidents).items():
+        put(name, [table])
     (to / MANIFEST).write_text(json.dumps(_manifest(origin, identifier, found, tables), indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return found
+
+
+def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
+    """The tables by name that a report is made of, partitions aside."""
+    return {
+        "sources": _table("sources", map(_source, cluster.sources)),
+        "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
+        "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
+        "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
+        "quotes": _table("quotes", (q for n, f in enumerate(findings) for q in _quotes(n, f))),
+    }
 
 
 def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
@@ -154,18 +172,18 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
     }
 
 
-class _Writer:
-    """Writes a table in row groups of ROWS rows, however the rows come."""
+class Writer:
+    """Writes a table in row groups of so many rows, however the rows come."""
 
-    def __init__(self, directory: Path, name: str) -> None:
-        self.schema = BY_NAME[name].schema
-        path = directory / BY_NAME[name].file
-        self._out = pq.ParquetWriter(path, self.schema, compression="zstd", write_page_checksum=True)
+    def __init__(self, directory: Path, table: Table, size: int | None = None) -> None:
+        self._table = table
+        self._out = pq.ParquetWriter(directory / table.file, table.schema, compression="zstd", write_page_checksum=True)
+        self._size = size or ROWS
         self._pending: list[pa.Table] = []
         self._held = 0
         self.rows = 0
 
-    def __enter__(self) -> _Writer:
+    def __enter__(self) -> Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -174,25 +192,25 @@ class _Writer:
         self._out.close()
 
     def add(self, rows: pa.Table | pa.RecordBatch) -> None:
-        table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-        table = table.select(self.schema.names).cast(self.schema)
+        table = self._table.stored(pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows)
         self.rows += table.num_rows
         while table.num_rows:
-            some = table.slice(0, ROWS - self._held)
+            some = table.slice(0, self._size - self._held)
             self._pending.append(some)
             self._held += some.num_rows
             table = table.slice(some.num_rows)
-            if self._held == ROWS:
+            if self._held == self._size:
                 self._flush()
 
     def _flush(self) -> None:
         if self._held:
-            self._out.write_table(pa.concat_tables(self._pending).combine_chunks(), row_group_size=ROWS)
+            self._out.write_table(pa.concat_tables(self._pending).combine_chunks(), row_group_size=self._size)
         self._pending, self._held = [], 0
 
 
 def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=BY_NAME[name].schema)
+    told = [{INCARNATION: row.get("cluster"), **row} for row in rows]
+    return pa.Table.from_pylist(told, schema=BY_NAME[name].schema)
 
 
 def facts(told: pa.Table, identifier: Identifier) -> pa.Table:

@@ -19,6 +19,7 @@ from forensics.model import (
     Finding,
     Many,
     Place,
+    Range,
     Rule,
     Statement,
     brokers_named,
@@ -205,6 +206,24 @@ def _again(group: Sequence[Finding]) -> Finding:
 def places(finding: Statement) -> tuple[Place, ...]:
     """Where a finding is: its places, else its own."""
     return finding.places or ((finding.place,) if finding.topic is not None else ())
+
+
+def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
+    """How many are known to be lost. Those that several replicas had brought from the partition of this name before are counted once."""
+    count = 0
+    brought: dict[str, list[Range]] = defaultdict(list)
+    for f, p in lost:
+        if f.cause == "inherited-log":
+            brought[p.name].extend(p.offsets)
+        else:
+            count += sum(r.length or 0 for r in p.offsets)
+    for ranges in brought.values():
+        counted_to = 0
+        for r in sorted(ranges, key=lambda r: r.start):
+            end = r.end or r.start
+            count += max(end - max(r.start, counted_to), 0)
+            counted_to = max(counted_to, end)
+    return count
 
 
 def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:

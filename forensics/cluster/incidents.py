@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.cluster.folding import folded, hit, places
+from forensics.cluster.folding import folded, hit, offsets_in, places
 from forensics.model import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
 from forensics.thresholds import APART, SETTLES
 from spark.cluster.presence import DETECTION, SLACK
@@ -239,7 +239,7 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
     ):
         gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
         if gone:
-            count = sum(r.length or 0 for f in gone for p in places(f) for r in p.offsets)
+            count = offsets_in((f, p) for f in gone for p in places(f))
             yield words.format(f"{count} offsets", counted(len(hit(gone))))
     for excused in (True, False):
         doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]

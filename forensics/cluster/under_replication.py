@@ -1,7 +1,7 @@
-"""Under-replicated partitions over time: how many, for each leader and for the cluster, as step series.
+"""Under-replicated partitions over time, and those without a leader: how many, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (absences.SHORTS), and what of a long one is kept. A partition counts
-for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment adds or takes away are
+Here: the series from the windows that each partition's row carries (absences.SHORTS, leaderless.OFFLINE), and what of a long one is kept. A
+partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment adds or takes away are
 counted apart, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences), what the counts
 mean (rules).
 """
@@ -9,16 +9,17 @@ mean (rules).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
 from forensics.model import Fact
 from forensics.partition.absences import SHORTS, SHORTS_UNTOLD
+from forensics.partition.leaderless import OFFLINE
 
-FACTS: tuple[Fact, ...] = (SHORTS, SHORTS_UNTOLD)
+FACTS: tuple[Fact, ...] = (SHORTS, SHORTS_UNTOLD, OFFLINE)
 """What the series are made from."""
 
 MAX_STEPS = 500
@@ -37,6 +38,11 @@ class Step:
     under_replicated: int
     reassigning: int
     """Partitions of which only replicas on their way in or out were missing; not among `under_replicated`."""
+
+    @property
+    def missing(self) -> int:
+        """Partitions of which any replica was missing."""
+        return self.under_replicated + self.reassigning
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +82,40 @@ def series(partitions: Iterable[Mapping[str, Any]]) -> list[Series]:
     return [Series(key, _steps(changes[key])) for key in keys]
 
 
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """From `at` (None: since before the evidence) until the next step so many partitions had no leader."""
+
+    at: datetime | None
+    offline: int
+
+
+def offline(partitions: Iterable[Mapping[str, Any]]) -> list[Offline]:
+    """How many had no leader, as kafka.controller:OfflinePartitionsCount."""
+    changes: dict[datetime | None, int] = defaultdict(int)
+    for row in partitions:
+        for window in row.get("offline") or ():
+            if window["end"] is not None or not window["deleted"]:  # who knows when one ended that nobody saw
+                changes[window["start"]] += 1
+                if window["end"] is not None:
+                    changes[max(window["start"] or window["end"], window["end"])] -= 1
+    count = 0
+    found: list[Offline] = []
+    for at in sorted(changes, key=_first_unknown):
+        if changes[at]:
+            count += changes[at]
+            found.append(Offline(at, count))
+    return found
+
+
+def _first_unknown(at: datetime | None) -> tuple[bool, datetime]:
+    return at is not None, at or datetime.min
+
+
 def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]:
     counts = [0, 0]
     found: list[Step] = []
-    for at in sorted(changes, key=lambda t: (t is not None, t or datetime.min)):
+    for at in sorted(changes, key=_first_unknown):
         under, moving = changes[at]
         counts = [counts[0] + under, counts[1] + moving]
         step = Step(at, *counts)
@@ -88,10 +124,13 @@ def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]
     return tuple(found)
 
 
-def capped(steps: Sequence[Step], most: int = MAX_STEPS) -> Sequence[Step]:
+T = TypeVar("T")
+
+
+def capped(steps: Sequence[T], count: Callable[[T], int], most: int = MAX_STEPS) -> Sequence[T]:
     """At most so many steps: of each stretch the one with the highest count, and the last of all."""
     if len(steps) <= most:
         return steps
     width = -(-len(steps) // (most - 1))
-    highest = [max(steps[i : i + width], key=lambda s: s.under_replicated + s.reassigning) for i in range(0, len(steps), width)]
+    highest = [max(steps[i : i + width], key=count) for i in range(0, len(steps), width)]
     return highest if highest[-1] == steps[-1] else [*highest, steps[-1]]

@@ -6,6 +6,7 @@ Here: the options, those of every report, and where results go. Not here: readin
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
-from forensics.commands.found import Found, InEvidence, open_case, open_found
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.exports import Exports, export_options
+from forensics.commands.found import Found, InEvidence, in_case, open_case, open_found
+from forensics.commands.help import Told
+from forensics.commands.output import TIMES, console
 
 if TYPE_CHECKING:
     from forensics.judge import Asked
@@ -28,14 +31,26 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 def report_options(command: F) -> F:
     """What is told of all that was found, and how."""
     for decorate in (
-        click.option("--topic", "topics", multiple=True, help="Only findings of this topic (may be repeated)."),
+        click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only findings of this topic (may be repeated)."),
         click.option(
-            "--partition", "partitions", multiple=True, type=int, help="Only findings of this partition number (may be repeated)."
+            "--partition",
+            "partitions",
+            multiple=True,
+            type=int,
+            metavar="N",
+            help="Only findings of this partition number (may be repeated).",
         ),
-        click.option("--broker", "brokers", multiple=True, type=int, help="Only findings about this broker (may be repeated)."),
-        click.option("--since", type=TIMES, help="Only findings that end after this time (UTC)."),
-        click.option("--until", type=TIMES, help="Only findings that begin before this time (UTC)."),
-        json_option("Write the report as JSON; '-' is stdout, in place of the summary."),
+        click.option(
+            "--broker", "brokers", multiple=True, type=int, metavar="ID", help="Only findings about this broker (may be repeated)."
+        ),
+        click.option(
+            "--since",
+            type=TIMES,
+            metavar="TIME",
+            help="Only findings that end after this time, UTC, as 2026-01-31T12:00:00Z or 2026-01-31.",
+        ),
+        click.option("--until", type=TIMES, metavar="TIME", help="Only findings that begin before this time (UTC)."),
+        export_options,
         click.option(
             "--weight",
             "weights",
@@ -44,13 +59,30 @@ def report_options(command: F) -> F:
             callback=lambda _context, _option, given: dict(map(weight, given)),
             help="How much a metric of load counts, 1 if not told: partitions, leaders, bytes on disk, bytes in, or a column of a CSV of load metrics.",
         ),
-        click.option("--fail-on", type=click.Choice(LEVELS), help="Exit with 1 when a finding is at least this severe."),
+        click.option(
+            "--fail-on",
+            type=click.Choice(LEVELS),
+            metavar="LEVEL",
+            help=f"Exit with 1 when a finding is at least this severe: {', '.join(LEVELS)}.",
+        ),
     ):
         command = decorate(command)
     return command
 
 
-@click.command("analyze")
+@click.command(
+    "analyze",
+    cls=Told,
+    examples=(
+        ("What was lost, when and why", "incident.tar.gz"),
+        ("The same of what was collected broker by broker", "broker-1/ broker-2.tar.gz broker-3.zip"),
+        ("With the draft of a review, and everything as data", "incident.tar.gz --markdown review.md --json report.json"),
+        ("Kept, so that every other question is answered in a second", "incident.tar.gz --case incident.case"),
+        ("One topic, one hour", "incident.case --topic orders --since 2026-01-31T12:00:00Z --until 2026-01-31T13:00:00Z"),
+        ("Of brokers whose clocks were not set to UTC", "incident.tar.gz --timezone Europe/Berlin"),
+        ("In a pipeline that is to stop at a loss", "incident.tar.gz --fail-on critical --sarif findings.sarif"),
+    ),
+)
 @evidence_options
 @report_options
 @click.option(
@@ -67,13 +99,16 @@ def command(
     master: str | None,
     case: Path | None,
     force: bool,
+    exports: Exports,
     **asked: Any,
 ) -> None:
     """Say what was lost, when and why.
 
-    All PATHs together are the evidence of ONE cluster: directories, tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip or single
-    files, nested as they were collected; or a case that was made of it. The summary goes to stdout; --json FILE writes everything.
+    Each PATH is something that was collected of ONE cluster: a directory, an archive (tar, zip; gz, bz2, xz, zst) or a file, nested as it
+    was collected, local or s3://bucket/key; or it is a case that was made of all of it. What matters is printed, the verdict first and last;
+    the files below hold the rest. In FILE's place - is stdout, and nothing else is printed.
     """
+    exports.check(paths)
     if case is not None:
         from forensics.case.write import check
 
@@ -85,27 +120,31 @@ def command(
             raise Unusable(f"{paths[0]}: it is a case already")
         found.keep(case, progress)
         found = open_case(str(case))
-    report(found, progress, **asked)
+    report(found, progress, exports, **asked)
 
 
 def report(
     found: Found,
     progress: Progress,
+    exports: Exports,
     topics: tuple[str, ...],
     partitions: tuple[int, ...],
     brokers: tuple[int, ...],
     since: datetime | None,
     until: datetime | None,
-    json_file: str | None,
     weights: dict[str, float],
     fail_on: str | None,
 ) -> None:
     """Tells what was found; arguments are those of report_options."""
-    found.cluster.weights = weights
-    with progress.stage("Judging partitions"):
-        whole = _report(found, _asked(topics, partitions) if topics or partitions else None)
-    told = _narrowed(whole, topics, partitions, brokers, since, until)
-    _write(told, json_file)
+    with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
+        asked.cluster.weights = weights
+        with progress.stage("Judging partitions"):
+            whole = _report(asked, _asked(topics, partitions) if topics or partitions else None)
+        told = _narrowed(whole, topics, partitions, brokers, since, until)
+        if not exports.write(told, asked):
+            from forensics.views.text import show
+
+            show(told, console())
     if fail_on is not None and any(LEVELS.index(f.severity) >= LEVELS.index(fail_on) for f in told.findings):
         raise click.exceptions.Exit(1)
 
@@ -166,13 +205,3 @@ def _narrowed(
     states = [p for p in report.partitions if asked(p["topic"], p["partition"])]
     incidents = [i for i in report.incidents if any(f.incident == i.id for f in kept)]
     return replace(report, findings=kept, incidents=incidents, asked=(there, states))
-
-
-def _write(report: Report, json_file: str | None) -> None:
-    if json_file is not None and write_json(report.json(), json_file):
-        return
-    from rich.console import Console
-
-    from forensics.views.text import show
-
-    show(report, Console(highlight=False))

@@ -13,16 +13,25 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options, open_evidence
 from forensics.commands.found import Found, InEvidence, open_found
-from forensics.commands.output import json_option, write_json
+from forensics.commands.help import Told
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from forensics.views.checkpoints import Comparison
 
 
-@click.command("checkpoints")
+@click.command(
+    "checkpoints",
+    cls=Told,
+    examples=(
+        ("Partitions whose replicas do not agree", "incident.tar.gz"),
+        ("One partition, whatever it is like", "incident.case --topic orders --partition 0 --all"),
+        ("What changed since yesterday's collection", "today.tar.gz --against yesterday.tar.gz"),
+    ),
+)
 @evidence_options
-@click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
-@click.option("--partition", "partitions", multiple=True, type=int, help="Only this partition number (may be repeated).")
+@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only this topic (may be repeated).")
+@click.option("--partition", "partitions", multiple=True, type=int, metavar="N", help="Only this partition number (may be repeated).")
 @click.option("--against", multiple=True, metavar="PATH", help="An earlier collection of the same cluster; what changed since is told.")
 @click.option("--all", "everything", is_flag=True, help="Also the partitions whose replicas agree.")
 @json_option("Write the comparison as JSON; '-' is stdout, in place of the tables.")
@@ -39,8 +48,9 @@ def command(
 ) -> None:
     """Put the checkpoint and epoch files of all brokers side by side.
 
-    For each partition: high watermark, log end, log start, flushed offset and leader epochs of every replica, where lineages
-    part, what contradicts itself. Partitions whose replicas agree are only counted. Where a broker was collected twice, or with
+    For each replica of a partition: how far its log reaches (log end), up to where all in-sync replicas had the records (HW, the high
+    watermark), up to where they were on disk (flushed), and at which offset each leader began (epoch@start); then where the
+    replicas' histories part, and what contradicts itself. Partitions whose replicas agree are only counted. Where a broker was collected twice, or with
     --against PATH, also what changed in between.
     """
     progress = Progress()
@@ -54,13 +64,11 @@ def command(
         before = InEvidence(open_evidence(against, timezone, clock_offsets, master, progress, beside=found.opened))
     with progress.stage("Comparing replicas"):
         compared = _compared(found, before, topics, partitions, everything)
-    if json_file is not None and write_json(compared.json(), json_file):
+    if json_file is not None and write_text(compared.json(), json_file):
         return
-    from rich.console import Console
-
     from forensics.views.checkpoints import show
 
-    show(compared, Console(highlight=False))
+    show(compared, console())
 
 
 def _compared(found: Found, before: Found | None, topics: Sequence[str], partitions: Sequence[int], everything: bool) -> Comparison:

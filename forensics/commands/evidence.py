@@ -5,12 +5,15 @@ Here: the road from paths on the command line to a Cluster and its events. Not h
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -23,14 +26,19 @@ if TYPE_CHECKING:
     from parsers.containers.units import Unit
     from spark.cluster.facts import Cluster
     from spark.cluster.gather import Identifier, Options
+    from spark.engine.progress import Seen
+    from spark.engine.session import Starting
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
+CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 LEAST_MEMORY = 512 * 2**20
 """Spark does not start with less."""
 QUIET_S = 1.0
 """Work shorter than this is not worth a word."""
+PERIOD_S = 0.5
+"""How often it is asked how far the work is."""
 
 
 class Unusable(click.ClickException):
@@ -62,10 +70,36 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
     context.meta[MEMORY] = found[0] if found is not None else None
 
 
+def cluster_option(command: F) -> F:
+    """Which of an audit's clusters, for chosen_cluster."""
+
+    def leave(context: click.Context, _option: click.Parameter, name: str | None) -> None:
+        context.meta[CLUSTER] = name
+
+    return click.option(
+        "--cluster", metavar="NAME", expose_value=False, callback=leave, help="The cluster, where PATH is the tables of an audit."
+    )(command)
+
+
+def chosen_cluster() -> str | None:
+    """What --cluster said."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(CLUSTER) if context is not None else None
+
+
 def evidence_options(command: F) -> F:
-    """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage)."""
+    """PATH… and the options about clocks and Spark. A PATH may be a URI (parsers.containers.storage), a case, or an audit's tables."""
+    return cluster_option(reading_options("PATH...")(command))
+
+
+def reading_options(paths: str) -> Callable[[F], F]:
+    """Paths of evidence, and how it is read."""
+    return lambda command: _reading(command, paths)
+
+
+def _reading(command: F, paths: str) -> F:
     for decorate in (
-        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH..."),
+        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
         click.option("--timezone", metavar="ZONE", help="Zone of the lines' times, as Europe/Berlin or +02:00; estimated when not given."),
         click.option(
             "--clock-offset",
@@ -96,24 +130,77 @@ def evidence_options(command: F) -> F:
 
 
 class Progress:
-    """One line on stderr that says what is being done, once it takes longer than a moment."""
+    """One line on stderr that says what is being done, once it takes longer than a moment; on a terminal with how much of it is, and how
+    long the rest will take."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._console: Any = None
+        self._session: Any = None
+
+    def watch(self, session: Any) -> None:
+        """From now on the work is this Spark's."""
+        self._session = session
 
     @contextmanager
     def stage(self, words: str) -> Iterator[None]:
-        if not sys.stderr.isatty():
+        if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             if time.monotonic() - self._began > QUIET_S:
                 click.echo(f"{words} ...", err=True)
             yield
             return
-        from rich.console import Console
-
-        self._console = self._console or Console(stderr=True)
-        with self._console.status(words):
+        seen = _seen_of(self._session)
+        over = threading.Event()
+        shown = threading.Thread(target=self._show, args=(words, seen, over), name="progress", daemon=True)
+        shown.start()
+        try:
             yield
+        finally:
+            over.set()
+            shown.join()
+
+    def _show(self, words: str, seen: Callable[[], Seen | None], over: threading.Event) -> None:
+        if over.wait(max(0.0, self._began + QUIET_S - time.monotonic())):
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(24), TextColumn("{task.fields[told]}"))
+        with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=1 / PERIOD_S) as bars:
+            bar = bars.add_task(words, total=None, told="")
+            first: dict[bool, tuple[float, int]] = {}
+            while not over.wait(PERIOD_S):
+                if (now := seen()) is not None and now.done:
+                    began, before = first.setdefault(now.bytes, (time.monotonic(), now.done))
+                    told = told_of(now, time.monotonic() - began, now.done - before)
+                    bars.update(bar, total=now.total, completed=now.done, told=told)
+
+
+def _seen_of(session: Any) -> Callable[[], Seen | None]:
+    if session is None:
+        return lambda: None
+    from spark.engine.progress import Watch
+    from spark.engine.session import directory
+
+    watch = Watch(session, directory(session))
+
+    def seen() -> Seen | None:
+        try:
+            return watch.seen()
+        except Exception:  # of a Spark that ends just now: nobody needs to hear of it from here
+            return None
+
+    return seen
+
+
+def told_of(seen: Seen, lately_s: float, lately: int) -> str:
+    """How much is done, and how long the rest takes at the pace of these last seconds."""
+    unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
+    done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
+    if lately_s < 2 or not lately or seen.done >= seen.total:
+        return done
+    left = timedelta(seconds=round(lately_s * (seen.total - seen.done) / lately))
+    return f"{done}, {str(left).removeprefix('0:')} left"
 
 
 @dataclass
@@ -142,15 +229,9 @@ def open_evidence(
 ) -> Opened:
     """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
     Spark cannot start. Without `keep` Spark forgets the events, and reads anew where they are asked for."""
-    from spark.cluster.gather import Options
-    from spark.engine.session import Starting
-
-    offset, name = zone(timezone)
-    options = Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
-    _check(paths)
-    context = click.get_current_context(silent=True)
-    memory = context.meta.get(MEMORY) if context is not None else None
-    starting = Starting(master, conf={"spark.driver.memory": memory} if memory else None) if beside is None else None
+    options = clocks(timezone, clock_offsets)
+    check(paths)
+    starting = start(master) if beside is None else None
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
@@ -158,7 +239,7 @@ def open_evidence(
     if beside is not None:
         return _read(beside.events.sparkSession, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
-        session = _session(starting)
+        session = started(starting)
     return _read(session, paths, planned, options, progress, keep)
 
 
@@ -166,20 +247,38 @@ def _read(session: Any, paths: Sequence[str], planned: list[Unit], options: Opti
     from spark.cluster.gather import gather
     from spark.engine.pipeline import of_cluster, read
 
-    with progress.stage(f"Reading {sum(u.size for u in planned) / 1e6:.0f} MB of evidence"):
+    progress.watch(session)
+    with progress.stage("Reading evidence"):
         events = read(session, planned, log_patterns(), cut=keep)
         if not keep:
             events.unpersist()
         told = of_cluster(events)
         cluster, identifier = gather(told, options)
-    usable = [s for s in cluster.sources if s.kind not in ("unreadable", "empty", "binary", "text", "json", "index")]
-    if not usable:
+    if not cluster.usable:
         told = next((s.problem for s in cluster.sources if s.problem), None)
         raise Unusable(f"Nothing of Kafka's was found in it{f': {told}' if told else ''}.")
     return Opened(paths, options, told, cluster, identifier, events, planned)
 
 
-def _check(paths: Sequence[str]) -> None:
+def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
+    """What --timezone and --clock-offset say."""
+    from spark.cluster.gather import Options
+
+    offset, name = zone(timezone)
+    return Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
+
+
+def start(master: str | None) -> Starting:
+    """Spark, coming up in the background."""
+    from spark.engine.session import Starting
+
+    context = click.get_current_context(silent=True)
+    memory = context.meta.get(MEMORY) if context is not None else None
+    return Starting(master, conf={"spark.driver.memory": memory} if memory else None)
+
+
+def check(paths: Sequence[str]) -> None:
+    """Raises Unusable where a path names nothing that can be read."""
     from parsers.containers.storage import storage, without_secrets
 
     for path in paths:
@@ -193,7 +292,8 @@ def log_patterns() -> Sequence[str]:
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
-def _session(starting: Any) -> Any:
+def started(starting: Any) -> Any:
+    """The session, as soon as it is up. Raises Unusable where it does not come up."""
     from spark.engine.java import JavaFailed, NoJava
     from spark.engine.session import Refused
 

@@ -7,19 +7,23 @@ case's files (forensics.case), or what a command makes of the rows.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, log_patterns, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, log_patterns, open_evidence
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyspark.sql import DataFrame
 
     from forensics.case.read import Case
+    from forensics.case.write import Origin
     from forensics.judge import Asked, Conclusion
     from forensics.story.step import Wanted as OfStory
     from spark.cluster.facts import Cluster, Measure
@@ -136,26 +140,38 @@ class InEvidence(Found):
 
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
+        from forensics.case.write import Origin, directory_for
+
+        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
+        try:
+            with directory_for(directory) as to:
+                self.write(to, origin, self.records(), progress)
+        except OSError as error:
+            raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+
+    def records(self) -> Iterator[RecordBatch]:
+        """All log records in order of time, rows of spark.engine.merge.KEPT."""
+        from spark.engine.merge import kept, merged, merger
+
+        reading = merger(self.cluster, self.identifier, None, log_patterns())
+        return kept(merged(self.opened.events.sparkSession, self.opened.units, reading))
+
+    def write(self, to: Path, origin: Origin, records: Iterator[RecordBatch], progress: Progress) -> Conclusion:
+        """Writes a case's tables into a directory, and gives what was found."""
         from pyspark import StorageLevel
 
         from forensics.case.judge import ROW, judge
-        from forensics.case.write import Origin, directory_for, write
+        from forensics.case.write import write
         from spark.engine.carried import batches
-        from spark.engine.merge import kept, merged, merger
         from spark.engine.pipeline import verdicts
 
         self.measure()
         with progress.stage("Judging partitions"):
             rows = verdicts(self._identified(), self.cluster, judge(self.cluster), ROW).persist(StorageLevel.DISK_ONLY)
             rows.count()  # by all tasks at once, which an iterator over them is not
-        reading = merger(self.cluster, self.identifier, None, log_patterns())
-        records = kept(merged(self.opened.events.sparkSession, self.opened.units, reading))
-        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
         try:
-            with progress.stage(f"Keeping the case in {directory}"), directory_for(directory) as to:
-                write(to, origin, self.opened.told, self.cluster, self.identifier, batches(rows, ROW, prefetch=True), records)
-        except OSError as error:
-            raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+            with progress.stage("Keeping what was found"):
+                return write(to, origin, self.opened.told, self.cluster, self.identifier, batches(rows, ROW, prefetch=True), records)
         finally:
             rows.unpersist()
 
@@ -186,6 +202,14 @@ class InCase(Found):
             found.extend({**row, **of_generation, "number": n} for n, row in enumerate(narrated(steps_of(steps), wanted)))
         return sorted(found, key=lambda r: (r["generation"], r["number"]))
 
+    def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
+        """Rows of the table `offsets`."""
+        return self.case.offsets(topic, partition)
+
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
+        """The log records before and after those at these lines of these sources."""
+        return self.case.around(places, reach)
+
     def partitions(self) -> set[tuple[str, int]]:
         return self.case.partitions()
 
@@ -202,7 +226,22 @@ class InCase(Found):
     def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
         from spark.engine.merge import blocks
 
+        if not self.case.with_records:
+            raise Unusable(f"{self.case.directory}: it was made with --no-records, so that it has no log lines")
         return blocks(self.case.records(wanted, stated=stated), show)
+
+
+@contextmanager
+def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
+    """A case, or one that is made of the evidence for as long as it is asked."""
+    if isinstance(found, InCase):
+        yield found
+        return
+    assert isinstance(found, InEvidence)
+    with TemporaryDirectory(prefix="kafka-forensics-") as directory:
+        path = Path(directory) / "of-a-report.case"
+        found.keep(path, progress)
+        yield open_case(str(path))
 
 
 def measures_of(events: DataFrame, cluster: Cluster) -> Sequence[Measure]:
@@ -227,14 +266,17 @@ def open_found(
     *,
     keep: bool = True,
 ) -> Found:
-    """Evidence or a case. Raises Unusable where neither can be used. `keep` as open_evidence has it."""
+    """Evidence, a case or a cluster of an audit. Raises Unusable where none can be used. `keep` as open_evidence has it."""
+    from forensics.case.audited import is_audit
     from forensics.case.read import is_case
 
-    cases = [path for path in paths if is_case(Path(path))]
-    if not cases:
+    kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
+    if not kept:
+        if chosen_cluster() is not None:
+            raise Unusable(f"{paths[0]}: --cluster chooses from the tables of an audit, which this is not")
         return InEvidence(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
-        raise Unusable(f"{cases[0]}: a case stands for all evidence it was made of, and goes alone")
+        raise Unusable(f"{kept[0]}: a case stands for all evidence it was made of, and goes alone")
     if timezone is not None or clock_offsets or log_patterns():
         raise Unusable(
             f"{paths[0]}: --timezone, --clock-offset and --log-pattern say how evidence is read, and a case was made of it before"
@@ -243,9 +285,18 @@ def open_found(
 
 
 def open_case(path: str) -> InCase:
-    """Raises Unusable where it is none."""
+    """A case, or the cluster of an audit that --cluster names. Raises Unusable where it is none."""
+    from forensics.case.audited import Audit, is_audit
     from forensics.case.read import Case, is_case
 
+    cluster = chosen_cluster()
+    if is_audit(Path(path)):
+        audit = Audit(Path(path))
+        if cluster is None:
+            raise Unusable(f"{path}: it holds {len(audit.clusters)} clusters; say which with --cluster NAME")
+        return InCase(audit.case(cluster))
     if not is_case(Path(path)):
         raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
+    if cluster is not None:
+        raise Unusable(f"{path}: --cluster chooses from the tables of an audit, and this is a case of one cluster")
     return InCase(Case(Path(path)))

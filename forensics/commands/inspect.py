@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json as jsonlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
-from forensics.commands.output import json_option, write_json
+from forensics.commands.help import Told
+from forensics.commands.output import console, json_option, write_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,10 +25,19 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Source
 
 
+FEW = 4
+"""Lives of a node that are told one by one."""
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
-@click.command("inspect")
+@click.command(
+    "inspect",
+    cls=Told,
+    examples=(
+        ("What there is, and what to collect next", "incident.tar.gz"),
+        ("Whether logs in a layout of one's own are understood", "logs/ --log-pattern '%d{ISO8601} %-5p %m (%c)%n'"),
+    ),
+)
 @evidence_options
 @json_option("Write the inventory as JSON; '-' is stdout.")
 def command(
@@ -43,21 +53,28 @@ def command(
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
         text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        if write_json(text, json_file):
+        if write_text(text, json_file):
             return
-    from rich.console import Console
+    from forensics.views.terminal import put, rendered
 
-    console = Console(highlight=False)
-    for part in _parts(report):
-        console.print(part)
+    out = console()
+    put(out, rendered(out, _parts(report)))
 
 
-def _covered(days: Collection[date]) -> str | None:
+def _lives(outcomes: Sequence[str]) -> str:
+    """One by one as long as these are few."""
+    if len(outcomes) <= FEW:
+        return ", ".join(outcomes) or "-"
+    before = ", ".join(f"{outcome} {count} times" for outcome, count in Counter(outcomes[:-1]).most_common())
+    return f"{before}, at last {outcomes[-1]}"
+
+
+def _covered(days: Collection[date], *, odd: bool) -> str | None:
     """What the times below leave out."""
     if not days:
         return None
     covered = f"{min(days)}" if len(days) == 1 else f"{min(days)} to {max(days)}"
-    return f"{covered}, times in UTC; unread: relevant lines that were not recognised"
+    return f"{covered}, times in UTC" + ("; unread: relevant lines that were not recognised" if odd else "")
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -83,7 +100,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             clean(node.version or "?"),
             clock,
             clean(", ".join(node.collections)),
-            ", ".join(life.outcome for life in node.lives) or "-",
+            _lives([life.outcome for life in node.lives]),
         )
     yield table
     yield Text()
@@ -91,9 +108,12 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     for source in cluster.sources:
         groups[(source.node, source.kind)].append(source)
     days = {at.date() for s in cluster.sources for at in (s.first, s.last) if at is not None}
-    moment = "%H:%M:%S" if len(days) == 1 else "%m-%d %H:%M:%S"
-    kinds = Table(box=None, padding=(0, 1, 0, 0), header_style="bold", title=_covered(days), title_justify="left", title_style="dim")
-    for name in ("node", "kind", "files", "bytes", "lines", "unread", "first", "last"):
+    moment = "%H:%M:%S" if len(days) == 1 else "%m-%d %H:%M"
+    odd = any(source.unrecognised for source in cluster.sources)
+    kinds = Table(
+        box=None, padding=(0, 1, 0, 0), header_style="bold", title=_covered(days, odd=odd), title_justify="left", title_style="dim"
+    )
+    for name in ("node", "kind", "files", "bytes", "lines", *(("unread",) if odd else ()), "first", "last"):
         kinds.add_column(name, no_wrap=name != "kind", overflow="fold", justify="right" if name in NUMBERS else "left")
     for (owner, kind), sources in sorted(groups.items(), key=lambda g: (g[0][0] is None, g[0][0] or 0, g[0][1])):
         firsts, lasts = [s.first for s in sources if s.first], [s.last for s in sources if s.last]
@@ -104,7 +124,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             str(len(sources)),
             sized(sum(s.bytes or 0 for s in sources)),
             str(sum(lines)) if lines else "",
-            str(sum(s.unrecognised or 0 for s in sources)) if lines else "",
+            *((str(sum(s.unrecognised or 0 for s in sources)) if lines else "",) if odd else ()),
             f"{min(firsts):{moment}}" if firsts else "",
             f"{max(lasts):{moment}}" if lasts else "",
         )

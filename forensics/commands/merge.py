@@ -22,6 +22,7 @@ import click
 
 from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import Found, open_found
+from forensics.commands.help import Told
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
 
 if TYPE_CHECKING:
@@ -46,13 +47,27 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     return kinds
 
 
-@click.command("merge")
-@evidence_options
-@click.option("--topic", "topics", multiple=True, help="Only lines about this topic, or that name it (may be repeated).")
-@click.option(
-    "--partition", "partitions", multiple=True, type=click.IntRange(0, 2**31 - 1), help="Only this partition number (may be repeated)."
+@click.command(
+    "merge",
+    cls=Told,
+    examples=(
+        ("What all brokers logged, in one order", "incident.tar.gz | less -S"),
+        ("What they logged about one partition", "incident.case --topic orders --partition 0"),
+        ("Errors of broker 2 from noon on", "incident.case --broker 2 --level ERROR --since 2026-01-31T12:00:00Z"),
+        ("Who became leader when, as JSON lines", "incident.case --event leader-start --json -"),
+    ),
 )
-@click.option("--broker", "brokers", multiple=True, type=int, help="Only lines of this broker (may be repeated).")
+@evidence_options
+@click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only lines about this topic, or that name it (may be repeated).")
+@click.option(
+    "--partition",
+    "partitions",
+    multiple=True,
+    type=click.IntRange(0, 2**31 - 1),
+    metavar="N",
+    help="Only this partition number (may be repeated).",
+)
+@click.option("--broker", "brokers", multiple=True, type=int, metavar="ID", help="Only lines of this broker (may be repeated).")
 @click.option("--since", type=TIMES, metavar="TIME", help="Only lines from this time on (UTC), as 2026-01-31T12:00:00.000Z or 2026-01-31.")
 @click.option("--until", type=TIMES, metavar="TIME", help="Only lines up to this time (UTC).")
 @click.option(
@@ -63,9 +78,18 @@ def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ..
     callback=_kinds,
     help="Only lines that state this, as leader-start (may be repeated).",
 )
-@click.option("--level", type=click.Choice(LEVELS, case_sensitive=False), help="Only lines at least this grave.")
 @click.option(
-    "--logger", "loggers", multiple=True, help="Only lines of this logger: its name, its package or the name's end (may be repeated)."
+    "--level",
+    type=click.Choice(LEVELS, case_sensitive=False),
+    metavar="LEVEL",
+    help="Only lines at least this grave: TRACE, DEBUG, INFO, WARN, ERROR or FATAL.",
+)
+@click.option(
+    "--logger",
+    "loggers",
+    multiple=True,
+    metavar="NAME",
+    help="Only lines of this logger: its name, its package or the name's end (may be repeated).",
 )
 @click.option("--grep", "text", metavar="TEXT", help="Only lines with this text in them, or in the stack trace below them.")
 @json_option("Write one JSON object a line, in place of the text; '-' is stdout.")
@@ -122,7 +146,7 @@ def _wanted(
 
 
 def _blocks(found: Found, wanted: Wanted, as_json: bool) -> Iterator[str]:
-    show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ)
+    show: Show = json_line if as_json else lines_of(found.cluster, coloured=sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
     return found.merged(wanted, show, stated=as_json)
 
 

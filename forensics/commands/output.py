@@ -1,16 +1,20 @@
 """Where a command's result goes, and how times are given to it: what the commands' own options share.
 
-Here: `--json FILE`, its writing, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
+Here: `--json FILE`, its writing, the console for all else, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, TypeVar
+from io import TextIOWrapper
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,21 +28,35 @@ def json_option(help: str) -> Callable[[F], F]:
     return click.option("--json", "json_file", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True), help=help)
 
 
-def write_json(text: str, json_file: str) -> bool:
+def write_text(text: str, file: str) -> bool:
     """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
-    if json_file == "-":
-        sys.stdout.write(text)
+    if file == "-":
+        to_stdout([text])
         return True
-    with opened_file(json_file) as out:
+    with opened_file(file) as out:
         out.write(text)
     return False
+
+
+def console() -> Console:
+    """Standard output for what is shown to people."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def to_stdout(pieces: Iterable[str]) -> None:
+    """In UTF-8, whatever the terminal speaks."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    sys.stdout.writelines(pieces)
 
 
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
     """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
     try:
-        with open(path, "w", encoding="utf-8") as out:
+        with open(path, "w", encoding="utf-8", errors="replace") as out:
             yield out
     except OSError as error:
         raise click.FileError(path, error.strerror or str(error)) from None

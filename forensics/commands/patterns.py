@@ -6,10 +6,20 @@ import json as jsonlib
 
 import click
 
+from forensics.commands.help import Told
 
-@click.command("patterns")
+
+@click.command(
+    "patterns",
+    cls=Told,
+    examples=(
+        ("All of them", ""),
+        ("Those that tell of a new leader", "--event leader-start"),
+        ("One, as JSON", "leader-starts --json"),
+    ),
+)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--event", help="Only patterns that make this kind of event.")
+@click.option("--event", metavar="KIND", help="Only patterns that make this kind of event.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 @click.option("--samples/--no-samples", default=True, help="Show sample lines.")
 def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: bool) -> None:
@@ -40,5 +50,5 @@ def command(names: tuple[str, ...], event: str | None, as_json: bool, samples: b
         click.echo(click.style(p.name, bold=True) + f"  Kafka {p.versions[0]} to {p.versions[1]}  makes {p.event}")
         if samples:
             for s in p.samples:
-                click.echo(f"    {clean(s.line)}")
+                click.echo(f"    {clean(s.line)}".rstrip())
     click.echo(f"{len(chosen)} patterns", err=True)

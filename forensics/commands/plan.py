@@ -16,6 +16,8 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
+from forensics.commands.help import Told
+from forensics.commands.output import console
 
 if TYPE_CHECKING:
     from forensics.cluster.kafka_tools import Tools
@@ -24,14 +26,24 @@ if TYPE_CHECKING:
     from spark.cluster.facts import Cluster
 
 
-@click.command("plan")
+@click.command(
+    "plan",
+    cls=Told,
+    examples=(
+        ("What could be done, without writing anything", "incident.tar.gz"),
+        ("The files for Kafka's own tools, with the commands beside them", "incident.tar.gz --out plan/"),
+        ("Broker 2 is not coming back", "incident.case --gone 2 --out plan/"),
+    ),
+)
 @evidence_options
 @click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Write the files into this directory, new or empty.")
 @click.option("--json", "json_file", is_flag=True, help="Print the overview as JSON in place of the tables.")
 @click.option("--gone", multiple=True, type=int, metavar="BROKER", help="This broker will never come back; replace it (may be repeated).")
 @click.option("--live", multiple=True, type=int, metavar="BROKER", help="This broker lives, whatever the evidence says (may be repeated).")
 @click.option("--kafka-version", metavar="X.Y", help="Version of the tools to be used; default is the oldest broker's.")
-@click.option("--batch", type=click.IntRange(1, 10_000), default=1000, show_default=True, help="Partitions in one reassignment file.")
+@click.option(
+    "--batch", type=click.IntRange(1, 10_000), metavar="N", default=1000, show_default=True, help="Partitions in one reassignment file."
+)
 def command(
     paths: tuple[str, ...],
     timezone: str | None,
@@ -46,10 +58,12 @@ def command(
 ) -> None:
     """Write the election and reassignment files that would repair what was found.
 
+    Nothing is executed: the files are for Kafka's own tools, and each comes with the commands that run, verify and undo it.
+
     Planned are: preferred leader elections; replacements for brokers that are gone for good (unregistered, or named with
     --gone); moves and reorderings where a broker's share deviates by more than 10 %; and, apart and as a last resort, unclean
-    elections for partitions that no live ISR member can lead. Consumer groups whose commits lie above where a log was cut are to be set
-    back. What the evidence cannot tell is not planned, and why is said.
+    elections, which lose data, for partitions that no live in-sync replica can lead. Consumer groups whose commits lie above where a log
+    was cut are to be set back. What the evidence cannot tell is not planned, and why is said.
     """
     _checked(out, gone, live, kafka_version)
     progress = Progress()
@@ -67,11 +81,9 @@ def command(
     if json_file:
         sys.stdout.write(planned.json())
         return
-    from rich.console import Console
-
     from forensics.views.plan import show
 
-    show(planned, Console(highlight=False), out=out)
+    show(planned, console(), out=out)
 
 
 def _tells_of_groups(cluster: Cluster) -> bool:

@@ -7,8 +7,17 @@ import shutil
 
 import click
 
+from forensics.commands.help import Told
 
-@click.command("rules")
+
+@click.command(
+    "rules",
+    cls=Told,
+    examples=(
+        ("All of them", ""),
+        ("What is meant by two of them", "data-loss unclean-election"),
+    ),
+)
 @click.argument("kinds", nargs=-1, metavar="[KIND]...")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(kinds: tuple[str, ...], as_json: bool) -> None:

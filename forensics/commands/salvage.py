@@ -18,6 +18,8 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import InEvidence, open_found
+from forensics.commands.help import Told
+from forensics.commands.output import console
 from forensics.commands.plan import tools_of
 
 if TYPE_CHECKING:
@@ -29,7 +31,17 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "parquet", "segment", "send")
 
 
-@click.command("salvage")
+@click.command(
+    "salvage",
+    cls=Told,
+    examples=(
+        ("All lost records that are still on a disk of the bundle", "incident.tar.gz --out salvaged"),
+        (
+            "Of one topic, as JSON lines, without what the records say",
+            "incident.tar.gz --out salvaged --topic orders --format jsonl --keys-only",
+        ),
+    ),
+)
 @evidence_options
 @click.option("--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Write into this directory, new or empty.")
 @click.option("--topic", "topics", multiple=True, help="Only this topic (may be repeated).")
@@ -102,9 +114,7 @@ def command(
     if json_file:
         sys.stdout.write(told_all.json())
         return
-    from rich.console import Console
-
-    show(told_all, Console(highlight=False))
+    show(told_all, console())
 
 
 def _written(

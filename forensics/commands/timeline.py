@@ -13,18 +13,29 @@ import click
 
 from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
-from forensics.commands.output import TIMES, json_option, write_json
+from forensics.commands.help import Told
+from forensics.commands.output import TIMES, console, json_option, write_text
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
 
 
-@click.command("timeline")
+@click.command(
+    "timeline",
+    cls=Told,
+    examples=(
+        ("The story of orders-0", "incident.tar.gz --topic orders --partition 0"),
+        (
+            "Ten minutes of it, with all that was left out",
+            "incident.case --topic orders --partition 0 --all --since 2026-01-31T12:00:00Z --until 2026-01-31T12:10:00Z",
+        ),
+    ),
+)
 @evidence_options
-@click.option("--topic", required=True, help="The topic.")
-@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), help="The partition's number.")
-@click.option("--since", type=TIMES, help="Only what happened from this time on (UTC).")
-@click.option("--until", type=TIMES, help="Only what happened up to this time (UTC).")
+@click.option("--topic", required=True, metavar="NAME", help="The topic.")
+@click.option("--partition", required=True, type=click.IntRange(0, 2**31 - 1), metavar="N", help="The partition's number.")
+@click.option("--since", type=TIMES, metavar="TIME", help="Only what happened from this time on, UTC, as 2026-01-31T12:00:00Z.")
+@click.option("--until", type=TIMES, metavar="TIME", help="Only what happened up to this time (UTC).")
 @click.option("--all", "everything", is_flag=True, help="Every event, and nothing folded.")
 @json_option("Write the story as JSON; '-' is stdout, in place of the lanes.")
 def command(
@@ -39,7 +50,9 @@ def command(
     everything: bool,
     json_file: str | None,
 ) -> None:
-    """Tell one partition's story: leaders, ISR, truncations, losses, with a lane for each broker.
+    """Tell one partition's story, with a lane for each broker.
+
+    Who led it, who was in sync with the leader (in the ISR), what each broker's log held and cut off, what was lost.
 
     In the order of cause, by leader epoch and partition epoch; times are UTC, after each broker's zone and skew were estimated.
     What repeats is folded, its first and last kept; --all shows everything.
@@ -72,8 +85,6 @@ def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
 def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
     from forensics.views.lanes import json_text, show
 
-    if json_file is not None and write_json(json_text(rows, topic, partition), json_file):
+    if json_file is not None and write_text(json_text(rows, topic, partition), json_file):
         return
-    from rich.console import Console
-
-    show(rows, topic, partition, Console(highlight=False))
+    show(rows, topic, partition, console())

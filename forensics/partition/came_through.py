@@ -13,6 +13,7 @@ from parsers.kinds import TAKES_PART
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import Incarnation
 from spark.events import Event
+from spark.partition.states import not_after
 from spark.partition.timeline import PartitionTimeline, Term
 
 
@@ -21,18 +22,39 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     start = next((s for s in replica.leader_starts if s.event in term.evidence), None) if replica is not None else None
     if replica is None or start is None:
         return False
-    if knew(start.event) and any(t.epoch == start.event.previous_leader_epoch for t in timeline.terms):
+    known = start.event.previous_leader_epoch
+    if knew(start.event) and known != term.epoch and any(t.epoch == known for t in timeline.terms) and not elected_again(term):
         return True  # of one without a leader it may have heard as it had just been started
-    before = [e for e in replica.events[: replica.events.index(start.event)] if e.event in TAKES_PART and e.writer == term.leader]
+    before = [e for e in replica.events[: replica.events.index(start.event)] if e.writer == term.leader and _takes_part(e, timeline)]
     if not before or not tells_logs(term.leader, cluster):
         return False
     if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
         return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
     lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
-    lived_on = not lives or _within(lives[-1], before[-1])
-    if lived_on:
-        return start.event.previous_leader_epoch is None  # else it was started anew, and the line of that is not there
-    return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+    if lives and term.before is not None and not_after(term.before.at, lives[-1].begin_at):
+        before = [e for e in before if not _within(lives[-1], e)]  # it was in sync before that start, whatever it heard since
+    lived_on = not lives or (bool(before) and _within(lives[-1], before[-1]))
+    if lived_on:  # or it was started anew, and the line of that is not there
+        since = replica.events[replica.events.index(before[-1]) : replica.events.index(start.event)]
+        loaded = any(load.offset and load.event in since for load in replica.loads)
+        given_up = elected_again(term) or (term.before is not None and term.before.leader == -1)
+        return start.event.previous_leader_epoch is None and not given_up and not loaded
+    return len(lives) > 1 and bool(before) and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+
+
+def elected_again(term: Term) -> bool:
+    """Its leader had been the only one in sync, and was elected again as it had been: nobody is while it lives. A ZooKeeper controller tells one
+    that was just started of the old epoch first."""
+    before, state = term.before, term.state
+    if before is None or state is None or before is state:
+        return False
+    alone = before.isr == state.isr == (term.leader,)
+    return before.leader == term.leader and alone and before.replicas == state.replicas
+
+
+def _takes_part(event: Event, timeline: PartitionTimeline) -> bool:
+    """In a term: of an epoch without a leader it may have heard as it had just been started."""
+    return event.event in TAKES_PART and (event.leader_epoch is None or any(t.epoch == event.leader_epoch for t in timeline.terms))
 
 
 def knew(start: Event) -> bool:

@@ -185,6 +185,8 @@ def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
     """The last known leader was elected again out of an empty ISR, and its epoch and the leaderless one after it leave room for nobody else.
     Kafka calls it unclean, too, but its log leads on (KIP-966)."""
     own = (*said, *([term.state.event] if term.state is not None else []))
+    if any(e.previous_leader == -1 and e.brokers == [term.leader] for e in own):
+        return True  # lastKnownElr
     leaderless = any(e.previous_leader == -1 for e in own)
     return before is not None and before.leader == term.leader and leaderless and term.epoch - before.leader_epoch <= 2
 

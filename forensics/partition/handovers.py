@@ -66,7 +66,7 @@ def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Clu
         return not knew(woke.event)
     presence = cluster.presence(replica.broker)
     starts = [life.begin_at for life in presence.lives]
-    loads = [load.at for load in replica.loads if load.epoch is not None and load.epoch >= before.epoch]
+    loads = [load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch)]
     told = presence.between("registered", before.at, datetime.max) if before.at is not None else ()
     registered = [e.at for e in told if e.event == "metadata-broker" and e.at != before.at]
     return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))

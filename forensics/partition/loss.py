@@ -161,7 +161,7 @@ def _told(pieces: Sequence[Piece], s: Succession) -> list[Loss]:
             why, weighed = excuse(part, longest.exact, never, s)
             weighed = weighed or cause not in (*_TAILS, "unclean-election")
         involved = removals if cause != "hw-truncation" or s.cut is None or s.cut in removals else (*removals, s.cut)
-        grade = _grade(longest, bounded, s)
+        grade = _grade(longest, s)
         if cause == "inherited-log" and not s.tells_start:
             commitment, grade = None, "possible"  # the leader may have brought them, too
         if first.seen:
@@ -260,7 +260,8 @@ def _by_commitment(whole: Range, removal: Removal, removals: Sequence[Removal], 
         reached = reached_by_isr(s.term, s.timeline)
         marks = [hw, (reached, before.event) if reached is not None else None]
         held_all = s.term.leader in (*before.isr, *before.eligible) and s.whole and not s.once_had(whole.start)
-        above = NeverCommitted(s.clean) if held_all and s.clean is not None else None
+        dated = removal.epoch is not None  # else they may have been gone before this term
+        above = NeverCommitted(s.clean) if held_all and dated and s.clean is not None else None
     safe, by = max((mark for mark in marks if mark is not None), key=lambda mark: mark[0], default=(0, None))
     if by is None or safe <= whole.start:
         return [(whole, above, hw)]
@@ -299,11 +300,11 @@ def _brought_again(part: Range, s: Succession) -> bool:
     return any(t.leader in kept for t in s.timeline.terms if t.order > s.term.order)
 
 
-def _grade(removal: Removal, bounded: bool, s: Succession) -> Measured | Unsure:
-    """An open end bounds nothing: up to where the log was seen it is all gone."""
+def _grade(removal: Removal, s: Succession) -> Measured | Unsure:
+    """Up to where the log was seen it is all gone, whether it ended there or went on."""
     if _grown_since(removal, s) or s.timeline.mixed is not None:
         return "possible"
-    if s.perhaps_unclean or not (removal.exact or not bounded) or s.term.at_most is None:
+    if s.perhaps_unclean or s.term.at_most is None:
         return "probable"
     return Measured(removal, s.term)
 

@@ -18,6 +18,7 @@ from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
 from spark.events import Event
 from spark.partition.replicas import AT_LEAST, AT_MOST, Disk, Removal, Replica
+from spark.partition.states import not_after
 from spark.partition.timeline import PartitionTimeline, Term
 
 
@@ -51,13 +52,16 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
 def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
     """The last leader epoch of what was removed: the last of which the broker's own log knows, below the cut, too, since epochs rise in a
     log; or in which it led or came into the ISR by what others say. With that its log was that leader's."""
-    if removal.epoch is None or removal.under_epoch is None:
-        return removal.epoch
-    led = [t.epoch for t in timeline.terms if t.leader == removal.broker]
-    joined = [s.leader_epoch for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr]
+    if removal.epoch is None:
+        return None
+    epoch, under, at = removal.epoch, removal.under_epoch, removal.at
+    led = [(t.epoch, t.at) for t in timeline.terms if t.leader == removal.broker]
+    joined = [
+        (s.leader_epoch, s.at) for before, s in pairwise(timeline.states) if removal.broker in s.isr and removal.broker not in before.isr
+    ]
     kept = timeline.lineages[removal.broker].epoch_at(removal.start - 1) if removal.broker in timeline.lineages else None
-    known = [*led, *joined, *((kept,) if kept is not None else ())]
-    return max((e for e in known if removal.epoch < e < removal.under_epoch), default=removal.epoch)
+    known = [e for e, begun in (*led, *joined) if (e < under if under is not None else not_after(begun, at))]
+    return max((e for e in (*known, kept) if e is not None and epoch < e and (under is None or e < under)), default=epoch)
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:

@@ -98,6 +98,14 @@ class Succession:
             return broker if led and replica is None else None
         return broker if any(self._alone(e, broker) for e in self._before_restart(replica)) else None
 
+    @cached_property
+    def _perhaps_sole(self) -> int | None:
+        """It was left as the only in-sync replica, and not gone by then: its own log may have told that it led on alone, and lacks it."""
+        before = self.term.before
+        if before is None or len(before.isr) != 1 or before.at is None:
+            return None
+        return before.isr[0] if self.cluster.presence(before.isr[0]).away(before.at) is None else None
+
     def _alone(self, event: Event, broker: int) -> bool:
         mine = event.leader in (None, broker) and event.reason in (None, "received")
         return event.event in TAKES_PART and mine and self.after(event.leader_epoch) and event.isr == [broker]
@@ -128,7 +136,7 @@ class Succession:
 
         It is not split: a range is sure by what its end is measured with, and an end that others tell from before they dropped out measures
         where they stood, not what the leader lost; the verdict is `lost` all the same, for what they had was committed."""
-        if self.sole != self.term.leader or (self.replica is not None and not self.recovered):
+        if self.term.leader not in (self.sole, self._perhaps_sole) or self.whole:
             return False
         return not any(r.broker == self.term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
 

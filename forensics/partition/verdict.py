@@ -16,8 +16,9 @@ from itertools import pairwise
 
 from forensics.model import Finding, brokers_named, moment
 from forensics.partition.before_epochs import cut_after
-from forensics.partition.came_through import came_through, knew
+from forensics.partition.came_through import came_through, elected_again, knew
 from forensics.partition.elections import elections
+from forensics.partition.handovers import obeyed
 from forensics.partition.inheritance import inherited
 from forensics.partition.loss import Loss, losses
 from forensics.partition.remembered import last_kept
@@ -26,6 +27,7 @@ from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
+from spark.cluster.presence import DETECTION
 from spark.partition.continuity import Gap, between
 from spark.partition.replicas import EXACT, Observation
 from spark.partition.states import State
@@ -75,7 +77,7 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
         return told(UNKNOWN, f"{_ranges(gone)} are gone; whether they were committed is not in evidence")
     if open_ends := [f for f in own if f.committed is not False]:
         return told(UNKNOWN, open_ends[0].summary.removeprefix(f"{timeline.name}: "))
-    if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL), None):
+    if odd := next((f for f in findings if f.kind in CASTS_DOUBT and f.severity in LEVEL and not _copied_again(f, timeline)), None):
         return told(UNKNOWN, f"{odd.kind} was found, which has to be understood first")
     if reason := next(_unproven(timeline, cluster, known, lost), None):
         return told(UNKNOWN, reason)
@@ -89,6 +91,12 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
 
 def _ranges(findings: Sequence[Finding]) -> str:
     return "offsets " + ", ".join(dict.fromkeys(str(r) for f in findings for r in f.offsets))
+
+
+def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
+    """A replica threw away what the leader it followed had begun with."""
+    end = finding.offsets[0].end if finding.kind == "truncate-to-start" else None
+    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
 
 
 def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
@@ -106,7 +114,7 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
-    yield from _of_ends(timeline, lost)
+    yield from _of_ends(timeline, lost, cluster)
     yield from _of_cuts(timeline, lost)
     yield from _of_marks(timeline)
 
@@ -115,7 +123,9 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Clust
     """Terms that begin or go on in the evidence, and what came before or after does not. A log that was brought from another cluster has
     that cluster's epochs in it, and so have those that copy it."""
     first = timeline.terms[0] if timeline.terms else None
-    if first is not None and first.epoch > 0 and first.leader in timeline.replicas:
+    if first is not None and known[0].leader_epoch < first.epoch:
+        yield f"leader epoch {first.epoch} began in the evidence, and how the last leader before it ended is not in evidence; older logs would tell"
+    elif first is not None and first.epoch > 0 and first.leader in timeline.replicas:
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
@@ -170,7 +180,8 @@ def _of_elections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str
 def _of_restarts(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     """A process that was killed with its machine leaves behind what was not flushed; nothing shows it where all others were gone, too."""
     for before, term in pairwise(timeline.terms):
-        same = before.leader == term.leader and not term.restart and (term.before is None or term.before.leader == term.leader)
+        alike = before.leader == term.leader and (term.before is None or term.before.leader == term.leader)
+        same = alike and not term.restart and not elected_again(term)
         leads_on = same and (
             term is not timeline.terms[-1] or Succession(term, timeline, cluster).tells_start
         )  # or it did not live to hear of it
@@ -190,13 +201,13 @@ def _others_held(term: Term, timeline: PartitionTimeline) -> bool:
     return False
 
 
-def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]:
+def _of_ends(timeline: PartitionTimeline, lost: Sequence[Loss], cluster: Cluster) -> Iterator[str]:
     """When another leader took over, where the log before it ended is known, and anything beyond the new leader's is told as a loss."""
     told = {loss.term.order for loss in lost}
     for before, term in pairwise(timeline.terms):
         if term.leader == before.leader or term.order in told:
             continue
-        end = _end_after(before, term, timeline)
+        end = _end_after(before, term, timeline, cluster)
         if end is None:
             yield (
                 f"how far the log of broker {before.leader}, leader in epoch {before.epoch}, reached when broker {term.leader} took over is not in "
@@ -225,8 +236,9 @@ def _cut_untold(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
     return said is None or said.event != "become-refused" or said.reason != "leader-unavailable"  # of a leader that is not there it is none
 
 
-def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | None:
-    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk."""
+def _end_after(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
+    """The deposed leader's log end as it was told exactly after the next one began: as it followed, at its restart, or by its disk. One that
+    came back tells at its load how far its log had reached; a cut tells where it was left to end."""
     replica = timeline.replicas.get(before.leader)
     if replica is not None:
         followed = next((f.offset for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
@@ -235,10 +247,31 @@ def _end_after(before: Term, term: Term, timeline: PartitionTimeline) -> int | N
         led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
         own = replica.events[led[-1] + 1 if led else 0 :]
         later = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT and _after(o, term))
-        if (first := next((o for o in later if o.event in own), None)) is not None:
+        first = next((o for o in later if o.event in own), None)
+        if first is not None and (first.event.event != "truncation" or _lived_on(before, term, timeline, cluster)):
             return first.offset
-    disks = [d for d in (timeline.disks.get(before.leader), *timeline.aside.get(before.leader, ())) if d is not None]
+        if first is not None:
+            return None
+    disk = timeline.disks.get(before.leader)
+    now = disk if timeline.has_epochs or not _copied_since(before.leader, term, timeline, cluster) else None
+    disks = [d for d in (now, *timeline.aside.get(before.leader, ())) if d is not None]
     return next((d.log_end_offset for d in disks if d.log_end_offset is not None and (d.last_epoch or 0) <= before.epoch), None)
+
+
+def _copied_since(broker: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Its log may have grown since the term began: no epochs on its disk tell what it copied from what it took before."""
+    last = cluster.last_line(broker)
+    later = (s for s in timeline.states if s.known_epoch is not None and s.known_epoch >= term.epoch)
+    return (last is not None and (term.at is None or last >= term.at)) or any(broker in s.isr for s in later if s.leader != broker)
+
+
+def _lived_on(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The deposed leader's process went on until it followed, by its own lines and by what others tell of it."""
+    woke = obeyed(before, term, timeline, cluster)
+    if woke is None or woke.at is None or term.at is None:
+        return False
+    since = max(before.at or datetime.min, term.at - DETECTION)
+    return not cluster.presence(before.leader).moved(since, woke.at)
 
 
 def _after(observed: Observation, term: Term) -> bool:
@@ -258,7 +291,8 @@ def _of_cuts(timeline: PartitionTimeline, lost: Sequence[Loss]) -> Iterator[str]
             own = timeline.has_epochs or (
                 not recorded and any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
             )
-            if removal not in told and later and not had and own:
+            undated = removal.epoch is None and not later and any(t.leader == removal.broker for t in timeline.terms)
+            if removal not in told and (undated or (later and not had and own)):
                 yield f"broker {replica.broker} cut offsets {removal.start}..{removal.end - 1}; whether the leader then had them is not in evidence"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from forensics.cluster.folding import offsets_in
 from forensics.model import LEVELS, NAMED, Client, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, moment, quote, some
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.partition.readers import readers
@@ -430,7 +431,7 @@ def _many(first: Finding, group: Sequence[Statement]) -> str:
     tail = first.summary.removeprefix(f"{first.name}: ")
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
-    count = sum(r.length or 0 for f in group for r in f.offsets)
+    count = offsets_in((f, f.place) for f in group)
     kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[first.committed]
     return f"{count} offsets {kind} ({first.cause})"
 

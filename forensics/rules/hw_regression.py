@@ -8,7 +8,7 @@ from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.loss import losses
 from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.partition.replicas import LeaderStart
+from spark.partition.states import not_after
 from spark.partition.timeline import PartitionTimeline
 
 
@@ -28,8 +28,7 @@ def _said(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         explained = any(x.range.start < high and (x.range.end is None or x.range.end > low) for x in lost)
         if not explained and not _refetch(event, timeline):
             starts = _of_its_leader(event, timeline)
-            lags = (s.high_watermark is not None and s.high_watermark <= low and s.offset is not None and s.offset >= high for s in starts)
-            if not any(lags):
+            if not any(mark <= low and offset >= high for mark, offset in starts):
                 yield _finding(event, timeline, told=bool(starts))
 
 
@@ -42,14 +41,18 @@ def _refetch(event: Event, timeline: PartitionTimeline) -> bool:
     return any(e.writer == event.writer and e.offset == event.high_watermark for e in timeline.of("truncation"))
 
 
-def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[LeaderStart]:
-    """With what the leader began that the follower followed then. A new leader begins with the high watermark it was told last, a fetch
+def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[tuple[int, int]]:
+    """High watermark and log end with which the leader began that the follower followed then; none where a later one had begun of which the
+    follower's lines do not tell. A new leader begins with the high watermark it was told last, a fetch
     behind its predecessor's, and followers that knew more take it over; the records are in its log (KIP-207)."""
     own = timeline.replicas.get(event.writer) if event.writer is not None else None
     if own is None or event.at is None:
         return []
-    epoch = max((f.epoch for f in own.follower_starts if f.at is not None and f.at <= event.at), default=None)
-    return [s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch]
+    epoch = max((f.epoch for f in own.follower_starts if not_after(f.at, event.at)), default=None)
+    if epoch is None or any(t.epoch > epoch and not_after(t.at, event.at) for t in timeline.terms):
+        return []
+    starts = (s for replica in timeline.replicas.values() for s in replica.leader_starts if s.epoch == epoch)
+    return [(s.high_watermark, s.offset) for s in starts if s.high_watermark is not None and s.offset is not None]
 
 
 def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:

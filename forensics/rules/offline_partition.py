@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import takewhile
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
-from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
-from forensics.thresholds import BRIEF_S
+from forensics.partition.leaderless import leaderless, without_leader
+from forensics.partition.windows import Window, closing, condensed, lasted, until, up_to
 from spark.cluster.facts import Cluster
 from spark.partition.standing import DESCRIBED
 from spark.partition.states import State
@@ -17,10 +16,9 @@ from spark.partition.timeline import PartitionTimeline
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    found = lived((_closed(w, timeline) for w in windows(timeline, _leaderless)), timeline, cluster)
-    for window in condensed([w for w in found if w.seconds is None or w.seconds >= BRIEF_S]):
+    for window in condensed(leaderless(timeline, cluster)):
         yield _finding(window, timeline, cluster)
-    now = [*takewhile(_leaderless, reversed(timeline.told))]
+    now = [*takewhile(without_leader, reversed(timeline.told))]
     if now and now[-1].source == DESCRIBED:
         yield _seen(now[0], timeline)
 
@@ -41,21 +39,6 @@ def _seen(now: State, timeline: PartitionTimeline) -> Finding:
         next_steps=_steps(now, now.isr),
         evidence=quote(now.event),
     )
-
-
-def _closed(window: Window, timeline: PartitionTimeline) -> Window:
-    """A replica that begins in a later leader epoch has a leader again, or is it, also where nobody tells how that was elected."""
-    if window.end is not None:
-        return window
-    epoch = window.states[-1].leader_epoch
-    begun = timeline.of("leader-start", "follower-start", "fetcher-added")
-    led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
-    over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
-    return replace(window, end=over.at, seen=True) if over is not None else window
-
-
-def _leaderless(state: State) -> bool:
-    return state.leader < 0
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:

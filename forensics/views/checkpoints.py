@@ -17,6 +17,7 @@ from rich.text import Text
 
 from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.document import timestamp
+from forensics.views.terminal import put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
 from spark.cluster.facts import Cluster
@@ -105,8 +106,7 @@ class Comparison:
 
 
 def show(found: Comparison, console: Console) -> None:
-    for part in parts(found, console.width):
-        console.print(part)
+    put(console, rendered(console, parts(found, console.width)))
 
 
 def parts(found: Comparison, width: int) -> Iterator[RenderableType]:

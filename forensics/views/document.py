@@ -8,14 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from forensics.cluster import balance
+from forensics.cluster.broker_states import Span, spans
 from forensics.cluster.incidents import Incident
-from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, series
+from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named
 from forensics.partition import durability
 from forensics.rules import RULES
@@ -66,6 +68,14 @@ class Report:
     def judged(self) -> tuple[Sequence[Finding], Sequence[Mapping[str, Any]]]:
         return self.asked or (self.findings, self.partitions)
 
+    @cached_property
+    def states(self) -> Mapping[int, Sequence[Span]]:
+        """What each node was doing over time."""
+        found: dict[int, list[Span]] = defaultdict(list)
+        for span in spans(self.cluster, self.partitions):
+            found[span.broker].append(span)
+        return found
+
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
         if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, and perhaps of the others
@@ -112,7 +122,7 @@ class Report:
             "cluster": {
                 "id": self.cluster.id,
                 "mode": self.cluster.mode,
-                "brokers": [_node(n) for n in self.cluster.nodes.values()],
+                "brokers": [_node(n, self.states.get(n.id, ())) for n in self.cluster.nodes.values()],
                 "under_replication": _under_replication(self.partitions),
                 "durability": durability.document(self.cluster, self.partitions),
                 "balance": balance.document(self.cluster, self.partitions),
@@ -151,6 +161,11 @@ class Report:
         return dumped(self.document()) + "\n"
 
 
+def pieces(report: Report) -> Iterator[str]:
+    """The file."""
+    yield report.json()
+
+
 LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
 """Lists that grow with a cluster: a line for each of their items."""
 OF_PARTITIONS = ("partitions", "places")
@@ -168,7 +183,7 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
-def _node(node: Node) -> dict[str, Any]:
+def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
     return {
         "id": node.id,
         "role": "broker" if node.broker else "controller",
@@ -180,6 +195,10 @@ def _node(node: Node) -> dict[str, Any]:
         "timezone_changes": [
             {"at": timestamp(c.at), "before": Clock.at_offset(c.before_ms).zone, "after": Clock.at_offset(c.after_ms).zone}
             for c in node.clock.changes
+        ],
+        "states": [
+            {"state": s.state, "start": timestamp(s.start), "end": timestamp(s.end), **({"cluster": s.cluster} if s.cluster else {})}
+            for s in states
         ],
     }
 
@@ -193,16 +212,28 @@ def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "cluster": _steps(next((s for s in found if s.leader is None), Series(None, ()))),
         "leaders": [{"broker": s.leader, **_steps(s, min(MAX_STEPS, OF_LEADERS // len(told)))} for s in told],
         "leaders_left_out": len(leaders) - len(told),
+        "offline": _offline(partitions),
         "windows_left_out": sum(p.get("shorts_untold") or 0 for p in partitions),
     }
 
 
 def _steps(s: Series, most: int = MAX_STEPS) -> dict[str, Any]:
-    told = capped(s.steps, most)
+    told = capped(s.steps, lambda step: step.missing, most)
     return {
         "peak": s.peak,
         "steps": [{"at": timestamp(x.at), "under_replicated": x.under_replicated, "reassigning": x.reassigning} for x in told],
         "steps_left_out": len(s.steps) - len(told),
+    }
+
+
+def _offline(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Those without a leader, over time."""
+    found = offline(partitions)
+    told = capped(found, lambda x: x.offline)
+    return {
+        "peak": max((x.offline for x in found), default=0),
+        "steps": [{"at": timestamp(x.at), "offline": x.offline} for x in told],
+        "steps_left_out": len(found) - len(told),
     }
 
 

@@ -7,12 +7,12 @@ It never says more than was proven: a partition nobody can judge does not read l
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.cluster.folding import hit, places
-from forensics.model import Finding, Range, counted, some
+from forensics.cluster.folding import hit, offsets_in, places
+from forensics.model import Finding, counted, some
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
@@ -34,13 +34,18 @@ def counts(states: Partitions) -> dict[str, int]:
 
 
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
-    """A few sentences: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
+    """The sentences, one after the other."""
+    return " ".join(sentences(findings, states))
+
+
+def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
+    """A few: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
     told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
         told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
-    return " ".join(t[0].upper() + t[1:] for t in told) or "Nothing can be said of losses: what was collected tells of no partition."
+    return [t[0].upper() + t[1:] for t in told] or ["Nothing can be said of losses: what was collected tells of no partition."]
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
@@ -72,17 +77,7 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
 
 
 def _offsets(findings: Sequence[Finding]) -> str:
-    """Records that several replicas had brought from the partition of this name before are counted once."""
-    count = sum(r.length or 0 for f in findings if f.cause != "inherited-log" for p in places(f) for r in p.offsets)
-    brought: dict[str, list[Range]] = defaultdict(list)
-    for p in (p for f in findings if f.cause == "inherited-log" for p in places(f)):
-        brought[p.name].extend(p.offsets)
-    for ranges in brought.values():
-        counted_to = 0
-        for r in sorted(ranges, key=lambda r: r.start):
-            end = r.end or r.start
-            count += max(end - max(r.start, counted_to), 0)
-            counted_to = max(counted_to, end)
+    count = offsets_in((f, p) for f in findings for p in places(f))
     more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
     return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}"
 

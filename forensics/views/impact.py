@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from forensics.cluster.folding import hit, places
+from forensics.cluster.folding import hit, offsets_in, places
 from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
 
 MANY_TOPICS = 3
@@ -61,7 +61,7 @@ def _row(own: Sequence[tuple[Finding, Place]]) -> Lost:
     times = [at for _, p in own if (at := p.end or p.start) is not None]
     return Lost(
         partitions=tuple(sorted({(p.topic or "", p.partition if p.partition is not None else -1) for _, p in own})),
-        offsets=None if unbounded else sum(r.length or 0 for _, p in own for r in p.offsets),
+        offsets=None if unbounded else offsets_in(own),
         committed=first.committed,
         confidence=first.confidence,
         first=min(times, default=None),

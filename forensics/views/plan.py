@@ -20,6 +20,7 @@ from forensics.cluster.folding import places
 from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
 from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
 from forensics.model import Finding
+from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
 
@@ -217,7 +218,10 @@ def _load(load: Any) -> dict[str, Any]:
 def show(found: Overview, console: Console, *, out: str | None) -> None:
     for part in parts(found, out):
         # Commands and files are copied from the terminal: it may break their lines, a line feed may not.
-        console.print(part, soft_wrap=isinstance(part, Text) and part.no_wrap is True)
+        if isinstance(part, Text) and part.no_wrap is True:
+            console.print(part, soft_wrap=True)
+        else:
+            put(console, rendered(console, [part]))
 
 
 def parts(found: Overview, out: str | None) -> Iterator[RenderableType]:
@@ -240,10 +244,10 @@ def parts(found: Overview, out: str | None) -> Iterator[RenderableType]:
         yield Text("\nNot planned", style="bold")
         for refusal in found.plan.refusals:
             where = f" {_some(refusal.partitions)}" if refusal.partitions else ""
-            yield _indented(Text(clean(f"- {refusal.what}: {refusal.why}.{where}")))
+            yield hung("  - ", Text(clean(f"{refusal.what}: {refusal.why}.{where}")))
     yield Text("\nWhat this rests on", style="bold")
     for line in found.assumptions:
-        yield _indented(Text(clean(f"- {line}")))
+        yield hung("  - ", Text(clean(line)))
 
 
 def _indented(text: RenderableType) -> Padding:
@@ -289,9 +293,8 @@ def _step(found: Overview, step: Step, written: Sequence[Written], number: int, 
     last = step.kind == UNCLEAN
     head = "LAST RESORT" if last else f"{number}."
     count = len(step.changes)
-    yield Text(
-        f"{head} {step.kind}, {count} partition{'s' if count != 1 else ''}: {_PURPOSE[step.kind]}", style="bold red" if last else "bold"
-    )
+    style = "bold red" if last else "bold"
+    yield hung(f"{head} ", Text(f"{step.kind}, {count} partition{'s' if count != 1 else ''}: {_PURPOSE[step.kind]}", style=style), style)
     yield _indented(_changes(step))
     if not written and not found.settings(step):
         yield _indented(Text("The tools of this version cannot do it.", style="yellow"))

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
 from forensics.cluster.folding import places
 from forensics.model import LEVELS, Evidence, Finding, counted, some
 from forensics.views.document import Report
-from forensics.views.headline import EXCLUDED, FOUND, loss_of, summary
+from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.terminal import Line, hung, indent, put, rendered
+from forensics.views.version import version
 from spark.cluster.facts import Cluster
 
 COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yellow", "low": "cyan", "info": "dim"}
@@ -33,6 +35,14 @@ TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
 STEPS = 8
+COPIED, SAID = 2, 240
+"""Sentences of a sort in the closing summary, and characters of one."""
+WHOLE = 24
+"""Lines of the verdict, and of the closing summary, which are never cut for the sake of others."""
+ENTRY = 2
+"""Blanks before an entry, at most."""
+LOSS = {FOUND: "DATA WAS LOST.", EXCLUDED: "No committed record was lost."}
+NOT_KNOWN = "Whether data was lost is NOT KNOWN."
 MOST = 120
 """Lines of the whole: what somebody who was woken up reads before anything is done."""
 
@@ -40,6 +50,15 @@ MOST = 120
 def clean(text: str) -> str:
     """Text without anything a terminal would obey: control characters become their pictures or '?'."""
     return "".join(_visible(c) for c in text)
+
+
+def cleaned(value: Any) -> Any:
+    """JSON values with their text clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: cleaned(own) for key, own in value.items()}
+    return [cleaned(own) for own in value] if isinstance(value, list | tuple) else value
 
 
 def _visible(char: str) -> str:
@@ -51,14 +70,24 @@ def _visible(char: str) -> str:
 
 
 def show(report: Report, console: Console) -> None:
-    """Never more than MOST lines: where there would be, the longest sections are cut, and say so."""
-    sections = [console.render_lines(Group(*parts), pad=False) for section in _SECTIONS if (parts := list(section(report)))]
-    share = next(n for n in range(MOST, 0, -1) if sum(min(n, len(lines)) for lines in sections) <= MOST)
+    """Never more than MOST lines: where there would be, the longest sections are cut between two entries, and say so."""
+    top, closing = (rendered(console, part(report))[:WHOLE] for part in (_top, _closing))
+    sections = [lines for section in _SECTIONS if (lines := rendered(console, section(report)))]
+    room = MOST - len(top) - len(closing)
+    share = next(n for n in range(room, 0, -1) if sum(min(n, len(lines)) for lines in sections) <= room)
+    put(console, top)
     for lines in sections:
-        cut = lines if len(lines) <= share else lines[: share - 2]
-        console.print(Segments([s for line in cut for s in (*line, Segment.line())]), end="")
+        cut = lines if len(lines) <= share else lines[: _between(lines, share - 2)]
+        put(console, cut)
         if cut is not lines:
             console.print(Text(f"  and {len(lines) - len(cut)} lines more; --json has all\n", style="dim"))
+    put(console, closing)
+
+
+def _between(lines: Sequence[Line], most: int) -> int:
+    """As many lines as are whole entries, which begin further left than what is below them."""
+    starts = [n for n in range(2, most + 1) if indent(lines[n]) <= ENTRY]
+    return starts[-1] if starts else most
 
 
 def _top(report: Report) -> Iterator[RenderableType]:
@@ -82,15 +111,14 @@ def _why(report: Report) -> Iterator[RenderableType]:
         yield from _story(finding)
 
 
-def _head(report: Report) -> Text:
+def subject(report: Report) -> list[str]:
+    """What the report is about: nodes, versions, partitions, sources."""
     cluster = report.cluster
     brokers = [n for n in cluster.nodes.values() if n.broker]
     versions = sorted({n.version for n in cluster.nodes.values() if n.version})
-    firsts = [s.first for s in cluster.sources if s.first]
-    lasts = [s.last for s in cluster.sources if s.last]
     size = sum(s.bytes or 0 for s in cluster.sources)
     controllers = len(cluster.nodes) - len(brokers)
-    parts = [
+    return [
         f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
         + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
@@ -98,7 +126,13 @@ def _head(report: Report) -> Text:
         counted(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
     ]
-    text = Text(" · ".join(clean(p) for p in parts))
+
+
+def _head(report: Report) -> Text:
+    cluster = report.cluster
+    firsts = [s.first for s in cluster.sources if s.first]
+    lasts = [s.last for s in cluster.sources if s.last]
+    text = Text(" · ".join(map(clean, subject(report))))
     if firsts and lasts:
         text.append(f"\n{_moment(min(firsts))} to {_moment(max(lasts))} UTC", style="dim")
     if cluster.ended:
@@ -141,21 +175,27 @@ def _impact(report: Report) -> Iterator[RenderableType]:
     """What is lost, what is broken now, and what must not be touched."""
     rows = lost(report.findings)
     if rows:
-        told = [f"- {_lost(row)}" for row in rows[:LISTED]]
+        told = [lost_line(row) for row in rows[:LISTED]]
         if len(rows) > LISTED:
-            told.append(f"- and {len(rows) - LISTED} topics more; --json has all")
+            told.append(f"and {len(rows) - LISTED} topics more; --json has all")
         yield Text("Lost, by topic", style="bold")
-        yield Padding(Text(clean("\n".join(told))), (0, 0, 1, 2))
+        yield from map(_item, told)
+        yield Text()
     now = list(broken(report.findings, report.partitions))
     if now:
         yield Text("Broken now", style="bold")
-        yield Padding(Text(clean("\n".join(f"- {line}" for line in now[:STEPS]))), (0, 0, 1, 2))
+        yield from map(_item, now[:STEPS])
+        yield Text()
     for line in untouchable(report.findings):
         yield Text(clean(line), style="bold red")
         yield Text()
 
 
-def _lost(row: Lost) -> str:
+def _item(words: str) -> RenderableType:
+    return hung("  - ", Text(clean(words)))
+
+
+def lost_line(row: Lost) -> str:
     doubt = row.confidence == "possible"
     cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
     kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
@@ -165,6 +205,10 @@ def _lost(row: Lost) -> str:
         when += f" to {_moment(row.last)}"
     perhaps = "perhaps " if doubt and row.committed is not False else ""
     return f"{_whose(row)}: {perhaps}{many} ({kind}), {when} ({', '.join(row.causes)})"
+
+
+def _kind_of(row: Lost) -> str:
+    return "Cut" if row.committed is False else "Perhaps lost" if row.confidence == "possible" else "Lost"
 
 
 def _whose(row: Lost) -> str:
@@ -179,12 +223,11 @@ def _incidents(report: Report) -> Iterator[RenderableType]:
     if told:
         yield Text("What happened", style="bold")
     for incident in told:
-        at = f"{_moment(incident.start)}  " if incident.start is not None else ""
-        text = Text(f"{at}{incident.kind}  ", style=COLOURS[incident.severity] if incident.severity != "critical" else "bold red")
-        text.append(clean(incident.explanation), style="none")
-        yield Padding(text, (0, 0, 0, 2))
+        at = f"  {_moment(incident.start)}  " if incident.start is not None else "  "
+        text = Text(f"{incident.kind}  ", style=_colour(incident.severity)).append(clean(incident.explanation), style="none")
+        yield hung(at, text, _colour(incident.severity))
     if len(report.incidents) > len(told):
-        yield Padding(Text(f"and {len(report.incidents) - len(told)} smaller ones; --json has all"), (0, 0, 0, 2))
+        yield Text(f"  and {len(report.incidents) - len(told)} smaller ones; --json has all")
     if told:
         yield Text()
 
@@ -227,22 +270,22 @@ def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _story(finding: Finding) -> Iterator[RenderableType]:
-    yield Text(
-        clean(f"  {finding.kind}  {finding.summary}"), style=COLOURS[finding.severity] if finding.severity != "critical" else "bold red"
-    )
+    colour = _colour(finding.severity)
+    yield hung(f"  {finding.kind}  ", Text(clean(finding.summary), style=colour), colour)
     yield Padding(Text(clean(finding.explanation)), (0, 0, 0, 4))
     for evidence in finding.evidence[:QUOTED]:
-        yield Padding(_quote(evidence), (0, 0, 0, 4))
+        yield from _quote(evidence)
     yield Text()
 
 
-def _quote(evidence: Evidence) -> Text:
-    place = evidence.source + (
-        f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
-    )
-    text = Text(clean(place), style="cyan")
-    text.append("\n  " + clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim")
-    return text
+def _colour(severity: str) -> str:
+    return COLOURS[severity] if severity != "critical" else "bold red"
+
+
+def _quote(evidence: Evidence) -> Iterator[RenderableType]:
+    where = f":{evidence.line}" if evidence.line is not None else f"@{evidence.byte}" if evidence.byte is not None else ""
+    yield Padding(Text(clean(evidence.source + where), style="cyan"), (0, 0, 0, 4))
+    yield Padding(Text(clean(evidence.text.splitlines()[0] if evidence.text else ""), style="dim"), (0, 0, 0, 6))
 
 
 def _unknowns(report: Report) -> Iterator[RenderableType]:
@@ -253,26 +296,52 @@ def _unknowns(report: Report) -> Iterator[RenderableType]:
         return
     yield Text("What limits this report", style="bold")
     for gap in gaps[:LISTED]:
-        yield Padding(Text(clean(f"- {gap}")), (0, 0, 0, 2))
+        yield _item(gap)
     if missing:
-        yield Padding(Text(f"- not collected: {'; '.join(missing)}"), (0, 0, 0, 2))
+        yield _item(f"not collected: {'; '.join(missing)}")
     for zone in zones:
-        yield Padding(Text(f"- {zone}; state it with --timezone"), (0, 0, 0, 2))
+        yield _item(f"{zone}; state it with --timezone")
     yield Text()
 
 
 def _next(report: Report) -> Iterator[RenderableType]:
+    told = next_steps(report.findings)
+    if told:
+        yield Text("What to do next", style="bold")
+        yield from map(_item, told)
+        yield Text()
+
+
+def next_steps(findings: Sequence[Finding]) -> list[str]:
     """Steps of the worst findings first; what is to be done in many partitions is said once."""
     told: dict[str, list[str]] = {}
-    for finding in report.findings:
+    for finding in findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
             names = [p.name for p in places(finding)]
             for step in finding.next_steps:
                 told.setdefault(step.replace(some(names), "{}") if names else step, []).extend(names)
-    if told:
-        yield Text("What to do next", style="bold")
-    for general, names in list(told.items())[:STEPS]:
-        yield Padding(Text(clean(f"- {general.replace('{}', some(names))}")), (0, 0, 0, 2))
+    return [general.replace("{}", some(names)) for general, names in list(told.items())[:STEPS]]
 
 
-_SECTIONS = (_top, _impact, _incidents, _found, _why, _unknowns, _next)
+def _closing(report: Report) -> Iterator[RenderableType]:
+    """What fits into a message: it stands alone, and is the last that a terminal shows."""
+    loss = loss_of(*report.judged)
+    of = counts(report.judged[1])
+    told = [
+        f"{LOSS.get(loss, NOT_KNOWN)} Of {counted(len(report.judged[1]))}: {', '.join(f'{n} {verdict}' for verdict, n in of.items() if n) or 'none'}."
+    ]
+    told += [f"{_kind_of(row)}: {lost_line(row)}." for row in lost(report.findings)[:COPIED]]
+    if causes := [i for i in report.incidents if i.severity != "info"]:
+        told.append(f"Cause: {causes[0].summary}" + (f" (from {_moment(causes[0].start)} on)." if causes[0].start is not None else "."))
+    told += [f"Now: {line}." for line in list(broken(report.findings, report.partitions))[:COPIED]]
+    told += list(untouchable(report.findings))[:COPIED]
+    told += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
+    brokers = sum(n.broker for n in report.cluster.nodes.values())
+    told.append(
+        f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {brokers} broker{'s' if brokers != 1 else ''}."
+    )
+    yield Text("In short", style="bold")
+    yield from (hung("  ", Text(clean(line if len(line) <= SAID else f"{line[:SAID]} …"))) for line in told)
+
+
+_SECTIONS = (_impact, _incidents, _found, _why, _unknowns, _next)

@@ -8,7 +8,7 @@ No event of a statement is a dict on its way, but where the statement computes i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -79,6 +79,27 @@ class _Said:
                 yield place, {**row, **_constant(self.pattern)}
 
 
+def _columns(rows: Sequence[Row]) -> dict[str, pa.Array]:
+    """What rows say, by column."""
+    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in _SAID & set().union(*rows)}
+
+
+def _of_components(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """What the names of components say; few of them are named over and over."""
+    codes: dict[int, int] = {}
+    known: list[Mapping[str, Any]] = []
+    which: list[int] = []
+    for context in contexts:
+        code = codes.get(id(context))
+        if code is None:
+            code = codes[id(context)] = len(known)
+            known.append(context)
+        which.append(code)
+    names = {name for context in known for name in context}
+    index = pa.array(which, pa.int32())
+    return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
+
+
 def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     """The values of a column from the text of its groups, as `column` makes one of one."""
     kind = EVENTS.field(name).type
@@ -91,6 +112,22 @@ def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     return pa.array([column(name, text) for text in seen.dictionary.to_pylist()], kind).take(seen.indices)
 
 
+def _with_gaps(name: str, parts: Sequence[tuple[Sequence[int], Mapping[str, pa.Array]]]) -> Iterator[pa.Array]:
+    """A column of all parts one after the other, of which most have none: neighbours without it are one piece."""
+    gap = 0
+    for places, columns in parts:
+        found = columns.get(name)
+        if found is None:
+            gap += len(places)
+            continue
+        if gap:
+            yield pa.nulls(gap, found.type)
+        gap = 0
+        yield found
+    if gap:
+        yield pa.nulls(gap, EVENTS.field(name).type)
+
+
 class Columns:
     """The events of one source, in the order in which they are added."""
 
@@ -100,11 +137,9 @@ class Columns:
 
     def _begin(self) -> None:
         self._common: list[tuple[Any, ...]] = []
-        self._contexts: list[Mapping[str, Any]] = []
         self._said: dict[str, _Said] = {}
-        self._rows: list[tuple[int, Row]] = []
+        self._made: dict[str, tuple[list[int], list[Row]]] = {}
         self._problems: dict[int, Row] = {}
-        self._shown: list[str] = []
         self._characters = 0
 
     @property
@@ -120,22 +155,30 @@ class Columns:
             said = self._said[pattern.name] = _Said(pattern)
         said.places.append(len(self._common))
         said.groups.append(groups)
-        self._common.append(common)
-        self._contexts.append(context)
-        self._shown.append(shown)
+        self._common.append((*common, context, shown))
         self._characters += len(shown)
+
+    def add_rows(self, rows: Iterable[Row], common: tuple[Any, ...]) -> None:
+        """The events that a statement computes (Pattern.events); a row may tell another event or text than the line's."""
+        line, byte, _, clock, event, name, _, text, near = common
+        for row in rows:
+            shown = row.get("text", text)
+            self._add(row, name, (line, byte, row["time"], clock, row.get("event", event), name, row["level"], shown, near), shown)
 
     def add_row(self, row: Row) -> None:
         """An event, or a problem, that was read by itself."""
-        place = len(self._common)
         if row["event"] == "problem":
-            self._problems[place] = row
-        else:
-            self._rows.append((place, row))
-        self._common.append(tuple([row.get(name) for name in _COMMON]))
-        self._contexts.append(_NOTHING)
-        self._shown.append("")
-        self._characters += len(row.get("text") or "")
+            self._problems[len(self._common)] = row
+        self._add(row, row.get("pattern", ""), tuple([row.get(name) for name in _COMMON]), row.get("text") or "")
+
+    def _add(self, row: Row, name: str, common: tuple[Any, ...], text: str) -> None:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = ([], [])
+        made[0].append(len(self._common))
+        made[1].append(row)
+        self._common.append((*common, _NOTHING, ""))
+        self._characters += len(text)
 
     def flush(self) -> Iterator[Row | pa.RecordBatch]:
         """What was added since, problems as rows between the batches."""
@@ -151,58 +194,39 @@ class Columns:
         self._begin()
 
     def _batch(self) -> pa.RecordBatch:
-        found = self._of_components() | {name: pa.array(values, EVENTS.field(name).type) for name, values in self._of_all()}
-        for name, values in self._of_statements():
+        *common, contexts, shown = zip(*self._common, strict=True)
+        found = _of_components(contexts) | {n: pa.array(values, EVENTS.field(n).type) for n, values in zip(_COMMON, common, strict=True)}
+        for name, values in self._of_statements(shown):
             found[name] = pc.coalesce(values, found[name]) if name in found and values.null_count else values
         size = len(self._common)
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
-    def _of_all(self) -> Iterator[tuple[str, Sequence[Any]]]:
-        return zip(_COMMON, zip(*self._common, strict=True), strict=True)
-
-    def _of_components(self) -> dict[str, pa.Array]:
-        """What the names of components say; few of them are named over and over."""
-        codes: dict[int, int] = {}
-        known: list[Mapping[str, Any]] = []
-        which: list[int] = []
-        for context in self._contexts:
-            code = codes.get(id(context))
-            if code is None:
-                code = codes[id(context)] = len(known)
-                known.append(context)
-            which.append(code)
-        names = {name for context in known for name in context}
-        index = pa.array(which, pa.int32())
-        return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
-
-    def _of_statements(self) -> Iterator[tuple[str, pa.Array]]:
+    def _of_statements(self, shown: Sequence[str]) -> Iterator[tuple[str, pa.Array]]:
         """What the statements themselves say."""
         parts: list[tuple[Sequence[int], dict[str, pa.Array]]] = []
         for said in self._said.values():
             try:
                 parts.append((said.places, said.columns()))
             except ValueError:  # a number that fits no column
+                rows = []
                 for place, row in said.rows():
                     if isinstance(row, ValueError):
-                        self._problems[place] = self._out_of_range(place, row)
-                    else:
-                        self._rows.append((place, row))
-        rows = [row for _, row in self._rows]
-        names = _SAID & set().union(*rows)
-        parts.append(([place for place, _ in self._rows], {n: pa.array([row.get(n) for row in rows], EVENTS.field(n).type) for n in names}))
-        parts.append((list(self._problems), {}))
+                        self._problems[place] = self._out_of_range(place, row, shown[place])
+                        row = {}
+                    rows.append(row)
+                parts.append((said.places, _columns(rows)))
+        parts += [(places, _columns(rows)) for places, rows in self._made.values()]
         order = [0] * len(self._common)
         for rank, place in enumerate(place for places, _ in parts for place in places):
             order[place] = rank
         index = pa.array(order, pa.int32())
         for name in {name for _, columns in parts for name in columns}:
-            kind = EVENTS.field(name).type
-            yield name, pa.concat_arrays([columns.get(name, pa.nulls(len(places), kind)) for places, columns in parts]).take(index)
+            yield name, pa.concat_arrays(list(_with_gaps(name, parts))).take(index)
 
-    def _out_of_range(self, place: int, error: ValueError) -> Row:
+    def _out_of_range(self, place: int, error: ValueError, shown: str) -> Row:
         line, byte = self._common[place][:2]
-        return {**problem("out-of-range", f"{error}: {self._shown[place]}", line=line, byte=byte), "source": self._source}
+        return {**problem("out-of-range", f"{error}: {shown}", line=line, byte=byte), "source": self._source}
 
 
 _SAID = frozenset(EVENTS.names) - {*_COMMON, "source"}

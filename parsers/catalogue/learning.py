@@ -196,7 +196,14 @@ def _begins(line: str) -> bool:
 
 def begins_record(text: str) -> bool:
     """Whether a line looks as if a record began with it, in whatever layout: a time stands near its beginning."""
-    return text[:1] not in ("", " ", "\t") and next(stamps(text, 0, 120), None) is not None
+    if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING):
+        return False
+    return next(stamps(text, 0, _BEGINNING), None) is not None
+
+
+_BEGINNING = 120
+_MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
+"""A part of every time there is, which most lines of a stack trace do not hold."""
 
 
 def goes_on(text: str) -> bool:

@@ -104,8 +104,11 @@ class LogFile(Reading):
     def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
         """Events of what follows `offset`: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
-        for line in self.unwrapper.lines(outer):
-            yield from self.writers.of(line).add(line, WRAPPED // max(4, len(self.writers.named)))
+        for run in self.unwrapper.runs(outer):
+            reading = self.writers.of(run[0], len(run))
+            reading.add(run)
+            if reading.size >= WRAPPED // max(4, len(self.writers.named)):
+                yield from reading.flush()
         for reading in self.writers:
             yield from reading.flush(last=True)
         for reading in self.writers.named.values():

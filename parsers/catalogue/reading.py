@@ -8,7 +8,6 @@ A line without a literal costs no Python at all.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,13 +15,13 @@ from typing import Any
 from parsers.catalogue.columns import Columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
-from parsers.catalogue.literals import Tried, relevant
+from parsers.catalogue.literals import relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
 from parsers.catalogue.survey import MAX_SAMPLES, Survey
 from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
-from parsers.patterns.pattern import Pattern, check, column
+from parsers.patterns.pattern import Pattern
 from parsers.schemas import MAX_TEXT, Member, Row, Told, problem
 
 SAME_MOMENT = timedelta(seconds=1)
@@ -34,9 +33,6 @@ Quickly = Callable[["Reading", bytes, int, Columns], Generator[Told, None, "int 
 
 class Reading:
     """The state of one walk through the plain lines of one writer, chunk by chunk."""
-
-    direct = True
-    """The chunk's lines are the file's own."""
 
     def __init__(
         self,
@@ -166,21 +162,6 @@ class Reading:
         if record is not None:
             self.owner, self.owner_at = record, begin
 
-    def tell(self, one: Tried, found: re.Match[str], context: Mapping[str, Any], seen: Seen, columns: Columns) -> None:
-        """Adds the events of a line that a pattern claims."""
-        if one.by_columns:
-            place, when = self._place(seen), self._when(seen)
-            near = self.near(when[0]) if "node" not in context else None
-            level = self.owner.level if self.owner else None
-            columns.add(one.pattern, found.groups(), context, (*place, *when, *one.names, level or None, self._raw(seen), near), seen.text)
-            return
-        assert one.pattern.quick is not None
-        try:
-            for row in self._events(one.pattern, one.pattern.quick.groupdict(found), context, seen):
-                columns.add_row(row)
-        except ValueError as error:
-            columns.add_row(self._problem("out-of-range", f"{error}: {seen.text}", seen))
-
     def look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
         """Events of the line at [begin, end), which holds these literals."""
         self.survey.hits += 1
@@ -217,9 +198,11 @@ class Reading:
             yield from self._try(data, seen, ids)
         except TimeoutError:
             self.slow = True
-            yield self._problem("slow-line", "a very long line could not be read in time; such lines are left out from here on", seen)
+            line, byte = self._place(seen)
+            text = "a very long line could not be read in time; such lines are left out from here on"
+            yield {**problem("slow-line", text, line=line, byte=byte), "source": self.source}
         except ValueError as error:
-            yield self._problem("out-of-range", f"{error}: {text}", seen)
+            yield self.out_of_range(error, text, *self._place(seen))
 
     def _try(self, data: bytes, seen: Seen, ids: tuple[int, ...]) -> Iterator[Row]:
         readings = readings_of(seen)
@@ -228,7 +211,7 @@ class Reading:
             self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
-                whole = self._whole(data, seen)
+                whole = self.whole_record(data, seen)
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
                     self.told = True
@@ -248,32 +231,18 @@ class Reading:
             return ()
         line, byte = self._place(seen)
         time, clock = self._when(seen)
-        row: Row = {
+        told: Row = {
             "source": self.source,
             "line": line,
             "byte": byte,
-            "time": time,
             "clock": clock,
             "event": pattern.event,
             "pattern": pattern.name,
-            "level": (self.owner.level or None) if self.owner else None,
             "text": self._raw(seen),
             "near": self.near(time) if "node" not in context else None,
-            "mode": pattern.mode,
-            **context,
         }
-        for name in pattern.columns:
-            value = groups[name]
-            if value is not None:
-                row[name] = column(name, value)
-        row.update(pattern.fixed)
-        if pattern.explode is None:
-            return (row,) if self._placed(row) else ()
-        row["_groups"] = groups
-        rows = [check(made) for made in pattern.explode(row)]
-        for made in rows:
-            made.pop("_groups", None)
-        return [made for made in rows if self._placed(made)]
+        level = (self.owner.level or None) if self.owner else None
+        return [{**told, **row} for row in pattern.events(groups, context, time, level) if self._placed(row)]
 
     def _placed(self, row: Row) -> bool:
         """What a log that prints no date tells of a partition has no place among what files with their times tell: before them or after
@@ -298,9 +267,13 @@ class Reading:
         """The file's own text."""
         return seen.text[:MAX_TEXT]
 
-    def _problem(self, reason: str, text: str, seen: Seen) -> Row:
-        line, byte = self._place(seen)
-        return {**problem(reason, text, line=line, byte=byte), "source": self.source}
+    def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
+        """Line and byte in the file, time and the file's own text of a record that was read elsewhere: its lines' `text`, its time as
+        they print it, and at which `line` of all the chunks it is."""
+        return line, self.offset + begin, time, text[:MAX_TEXT]
+
+    def out_of_range(self, error: ValueError, text: str, line: int, byte: int) -> Row:
+        return {**problem("out-of-range", f"{error}: {text}", line=line, byte=byte), "source": self.source}
 
     def _find_owner(self, data: bytes, begin: int) -> None:
         """The record a line that begins none belongs to, looked for backwards as far as it is not known yet."""
@@ -312,7 +285,7 @@ class Reading:
                 self.owner_at, self.told = at, False
                 return
 
-    def _whole(self, data: bytes, seen: Seen) -> Seen:
+    def whole_record(self, data: bytes, seen: Seen) -> Seen:
         """All lines of the record `seen` is in, as far as they lie in this chunk and within MAX_RECORD."""
         if self.owner is None or self.owner_at < 0:
             return seen

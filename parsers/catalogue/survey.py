@@ -39,6 +39,8 @@ class Survey:
         self.nodes: Counter[int] = Counter()
         self.noise = 0
         self.noise_at: int | None = None
+        self.noisy = False
+        """There is some in the chunk taken in last."""
         self.unrecognised = 0
         self.samples: list[str] = []
         self.hits = 0
@@ -57,6 +59,7 @@ class Survey:
         if noise and self.noise_at is None:
             self.noise_at = place(first_noise(data))
         self.noise += noise
+        self.noisy = noise > 0
         self._count_nodes(data, layouts)
         if self.first is None:
             self._pass_by(layouts.first_record(data))

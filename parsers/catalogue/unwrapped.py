@@ -26,8 +26,6 @@ _WITNESSES, _SURE = 300, 3
 class Unwrapped(Reading):
     """The walk through what one writer's lines hold."""
 
-    direct = False
-
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
         self.lines: list[Line] = []
@@ -37,13 +35,11 @@ class Unwrapped(Reading):
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, line: Line, limit: int) -> Iterator[Told]:
-        """Events of the lines so far, once there are `limit` bytes of them."""
-        self.lines.append(line)
-        self.size += len(line.text) + 1
-        self.count += 1
-        if self.size >= limit:
-            yield from self.flush()
+    def add(self, run: Sequence[Line]) -> None:
+        """Keeps lines until `flush`."""
+        self.lines += run
+        self.size += sum([len(line.text) for line in run]) + len(run)
+        self.count += len(run)
 
     def flush(self, *, last: bool = False) -> Iterator[Told]:
         """Events of the lines kept; unless these are the last, the last record waits for what follows."""
@@ -88,9 +84,20 @@ class Unwrapped(Reading):
             return finer(time, time_of(self._at(seen.begin))), clock
         return time, clock
 
+    def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
+        first = min(bisect_right(self.starts, begin), len(self.lines)) - 1
+        at = self.lines[first]
+        if time is not None and self.seconds and len(self.differences) >= _SURE:
+            time = finer(time, time_of(at))
+        raw = text_of(at.raw)[:MAX_TEXT] if self.starts[first + 1] >= end else self._between(begin, end)
+        return at.line, at.byte, time, raw
+
     def _raw(self, seen: Seen) -> str:
-        first = bisect_right(self.starts, seen.begin) - 1
-        after = max(bisect_left(self.starts, seen.end), first + 1)
+        return self._between(seen.begin, seen.end)
+
+    def _between(self, begin: int, end: int) -> str:
+        first = bisect_right(self.starts, begin) - 1
+        after = max(bisect_left(self.starts, end), first + 1)
         return text_of(b"\n".join([line.raw for line in self.lines[first:after]]))[:MAX_TEXT]
 
     def _byte_at(self, at: int) -> int:

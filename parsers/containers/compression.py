@@ -1,20 +1,22 @@
 """What decompresses: gzip, bzip2, xz and zstd as streams in bounded memory, told by their first bytes.
 
-Here: one shape for the four libraries, and streams joined one after the other. Not here: the bound on what comes out
-(streams), or what lies in it (walk).
+Here: one shape for the four libraries, streams joined one after the other, and a compressed file as a file of what is in it. Not here:
+the bound on what comes out (streams), or what lies in it (walk).
 """
 
 from __future__ import annotations
 
 import bz2
 import lzma
+import os
 import zlib
 from collections.abc import Callable
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import zstandard
 
-from parsers.containers.streams import CHUNK
+from parsers.containers.storage import File
+from parsers.containers.streams import BUFFER, CHUNK, Allowance, Guarded, buffered
 
 MAX_DICTIONARY = 2**28
 """Bytes an xz or zstd decoder may keep; `xz -9` needs 65 MiB, `zstd --long` 128 MiB."""
@@ -127,3 +129,53 @@ class Unpacked:
             raise OSError("other bytes follow the compressed ones; they were not read")
         self._data = rest
         self._engine = self._fresh() if rest else None
+
+
+class Inflated(File):
+    """What is in a compressed file, of a size nobody knows. Ahead it is read on, back it is begun again. Raises OSError where it is damaged."""
+
+    def __init__(self, packed: File, form: str) -> None:
+        super().__init__()
+        self._packed, self._form = packed, form
+        self.size, self.modified = 0, packed.modified
+        self._begin()
+
+    def _begin(self) -> None:
+        self._packed.seek(0)
+        allowance = Allowance()
+        self._taken = Guarded(self._packed.read, allowance, on_disk=True)
+        self._given = Guarded(Unpacked(buffered(self._taken), self._form).read, allowance)
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        if whence != os.SEEK_SET:
+            raise OSError("its end is not known")
+        if position < self._at:
+            self._begin()
+        while self._at < position and self.read(min(BUFFER, position - self._at)):
+            pass
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._given.readinto(buffer)
+        if problem := self._taken.problem or self._given.problem:
+            raise OSError(problem)
+        self._at += size
+        return size
+
+    def changed(self) -> str | None:
+        return self._packed.changed()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._packed.close()
+        super().close()

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from datetime import datetime, timezone
 
+REPLACED = "replaced by a later entry of this name, not read"
+"""Of an archive's entries of one name the last counts, as for whoever unpacks it."""
+
 
 def join(inside: str, name: str) -> str:
     """The path of a member inside a container; either may be empty."""

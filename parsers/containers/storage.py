@@ -12,10 +12,10 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
 from parsers.containers.directories import leaves, link_trouble
@@ -45,11 +45,15 @@ class Leaf(NamedTuple):
     size: int | None
     version: Version | None
     """Only of objects: local files may grow while they are collected."""
+    changed: int | None = None
+    """Nanoseconds since 1970, as the file system or the store tells them."""
 
 
 class File(io.RawIOBase):
     """An open file of the evidence, unbuffered."""
 
+    meter: ClassVar[Callable[[File, int], None] | None] = None
+    """Is told how many bytes come from each, by whoever shows how far this process is."""
     size: int
     modified: datetime | None
 
@@ -115,6 +119,18 @@ class _LocalFile(File, io.FileIO):
         status = os.fstat(self.fileno())
         self.size, self.modified = status.st_size, moment(status.st_mtime)
 
+    def read(self, size: int | None = -1) -> bytes:
+        data = io.FileIO.read(self, size)
+        if File.meter is not None:
+            File.meter(self, len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        size = io.FileIO.readinto(self, buffer)
+        if File.meter is not None:
+            File.meter(self, size)
+        return size
+
 
 class _Local:
     """A file or directory of this machine."""
@@ -132,7 +148,8 @@ class _Local:
     def leaves(self) -> Iterator[Leaf]:
         for name in leaves(self.path) if self.is_directory() else ("",):
             try:
-                yield Leaf(name, os.lstat(self._full(name)).st_size, None)
+                status = os.lstat(self._full(name))
+                yield Leaf(name, status.st_size, None, status.st_mtime_ns)
             except OSError:
                 yield Leaf(name, None, None)
 
@@ -214,7 +231,7 @@ class _Objects:
 
     def _leaf(self, name: str, info: Any) -> Leaf:
         version = _version(info)
-        return Leaf(name, version.size if version else None, version)
+        return Leaf(name, version.size if version else None, version, info.mtime_ns)
 
     def _info(self) -> Any:
         files, base = self._there
@@ -263,6 +280,8 @@ class _Object(File):
         piece = self._window[at : at + len(view)]
         view[: len(piece)] = piece
         self._at += len(piece)
+        if File.meter is not None:
+            File.meter(self, len(piece))
         return len(piece)
 
     def _fetch(self, wanted: int) -> None:

@@ -16,6 +16,8 @@ MAX_RATIO = 1100
 """Decompressed bytes a compressed byte on disk may give: deflate itself ends at 1032, nested bombs pass a million."""
 FREE_BYTES = 4 * 2**30
 """Decompressed bytes that no ratio forbids: preallocated segments of zeros compress far better than MAX_RATIO in zstd."""
+FREE_IN_ALL = 64 * 2**30
+"""The same of all streams that one file on disk grows to, those of containers in containers at each level."""
 BUFFER = 2**17
 """Bytes of a stream that may be looked at before it is read."""
 CHUNK = 2**16
@@ -31,9 +33,17 @@ class Allowance:
 
     def __init__(self) -> None:
         self.taken = 0
+        self.given = 0
+
+    def give(self, size: int, given: int) -> None:
+        """`size` more bytes of a stream that has given so many. Raises OSError once it has given too much, or all of them have."""
+        self.given += size
+        self.check(given)
+        if self.given > FREE_IN_ALL + MAX_RATIO * self.taken:
+            raise OSError(f"all that is in it grows beyond {MAX_RATIO} times its size: taken for a decompression bomb, not read further")
 
     def check(self, given: int) -> None:
-        """Raises OSError once one stream has given too much."""
+        """Raises OSError where so many bytes of one stream are too much."""
         if given > FREE_BYTES + MAX_RATIO * self.taken:
             raise OSError(f"grows beyond {MAX_RATIO} times its compressed size: taken for a decompression bomb, not read further")
 
@@ -71,7 +81,7 @@ class Guarded(io.RawIOBase):
         if self._on_disk:
             self._allowance.taken += size
         else:
-            self._allowance.check(self.given)
+            self._allowance.give(size, self.given)
 
 
 def buffered(guard: Guarded) -> io.BufferedReader:

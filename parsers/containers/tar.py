@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from parsers.containers.compression import Unpacked, compression
-from parsers.containers.names import clean, is_junk, moment, printable
+from parsers.containers.names import REPLACED, clean, is_junk, moment, printable
 from parsers.containers.storage import Storage
 from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded, Part, buffered, read1
 from parsers.schemas import Member
@@ -163,7 +163,7 @@ class _Names:
     def against(self, info: tarfile.TarInfo) -> str | None:
         """Why this entry is not to be read; None when it is."""
         if self._replaced is not None:
-            return "replaced by a later entry of this name, not read" if self._start + info.offset in self._replaced else None
+            return REPLACED if self._start + info.offset in self._replaced else None
         name = hash(clean(info.name))
         if name in self._seen:
             return "replaces an earlier entry of this name, which was read already; not read"

@@ -56,18 +56,35 @@ class Unit:
     """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
 
 
+class Listed(NamedTuple):
+    """What one argument names."""
+
+    path: str
+    prefix: str
+    leaves: Sequence[Leaf]
+
+
 def units(paths: Sequence[str]) -> list[Unit]:
     """Divides evidence into shares for parallel readers; every member is in exactly one. Reads names and sizes only.
 
     Divided are directories (by files), uncompressed tars (by byte ranges) and zips (by members); a compressed tar can
     only be read from its start. Several arguments get prefixes: the shortest endings of their paths that differ.
     """
+    return divided(listed(paths))
+
+
+def listed(paths: Sequence[str]) -> list[Listed]:
+    """What there is to be divided."""
     unique = list({identity(path): absolute(path) for path in paths}.values())
     names = dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
-    listed = {path: list(storage(path).leaves()) for path in unique}
-    total = sum(_cost(path, leaf) for path, leaves in listed.items() for leaf in leaves)
+    return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
+
+
+def divided(found: Sequence[Listed]) -> list[Unit]:
+    """The units of what was listed, or of some of it."""
+    total = sum(_cost(one.path, leaf) for one in found for leaf in one.leaves)
     aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
-    return [replace(unit, prefix=names[path]) for path, leaves in listed.items() for unit in _divide(path, leaves, aim)]
+    return [replace(unit, prefix=one.prefix) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim)]
 
 
 def _prefixes(paths: Sequence[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import IO, cast
 
-from parsers.containers.compression import DECOMPRESSORS, Unpacked, compression
+from parsers.containers.compression import DECOMPRESSORS, Inflated, Unpacked, compression
 from parsers.containers.magic import UNREAD, form_of
 from parsers.containers.names import clean, join
 from parsers.containers.storage import File, Storage, Version, storage
@@ -94,6 +94,17 @@ def lone_file(unit: Unit) -> tuple[Member, File] | None:
         return None
     file = place.open(names[0], *unit.versions)
     return Member(label_of(unit, names[0]), file.size, file.modified), file
+
+
+def lone_content(unit: Unit) -> tuple[Member, File] | None:
+    """The same, but of one that is compressed what is in it, where decompressing it is far faster than reading logs. Raises OSError."""
+    found = lone_file(unit)
+    if found is None:
+        return None
+    member, file = found
+    form = compression(file.read(BUFFER))
+    file.seek(0)
+    return (replace(member, size=None), Inflated(file, form)) if form in _FAST else found
 
 
 def hands(unit: Unit, ways: int) -> list[Unit]:

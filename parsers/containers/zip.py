@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import IO
 
-from parsers.containers.names import clean, is_junk, moment
+from parsers.containers.names import REPLACED, clean, is_junk, moment
 from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, Part, buffered, read1, why
 from parsers.schemas import Member
 
@@ -63,8 +63,12 @@ def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] |
 
 def _listed(archive: zipfile.ZipFile, allowance: Allowance, select: tuple[str, ...] | None) -> Iterator[Entry]:
     infos = archive.infolist()
+    last = {clean(info.filename): info for info in infos}
     given = 0
     for info in infos if select is None else [infos[int(index)] for index in select]:
+        if last[clean(info.filename)] is not info:
+            yield Member(clean(info.filename), info.file_size, None), None, REPLACED
+            continue
         allowance.check(given)  # entries may overlap, so that each is small and all are huge
         given += info.file_size
         yield from _listed_member(archive, info)

@@ -8,34 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import regex
-
+from parsers.expressions import quickest
 from parsers.patterns.pattern import TP, Pattern, Sample, column
 from parsers.schemas import Row
 
-_TP = r"(?:\[(?P<topic>[\w.-]+), ?(?P<partition>\d+)\]|(?P<topic>[\w.-]+)-(?P<partition>\d+))"
-_ADDED = regex.compile(
+_TP = r"(?:\[(?P<topic>[\w.-]+), ?(?P<partition>\d+)\]|(?<![\w.-])(?P<topic>[\w.-]+)-(?P<partition>\d+))"
+_ADDED = quickest(
     rf"\[{_TP}, (?P<_own>initOffset) (?P<offset>-?\d+) to broker (?:\w+[(\[])?(?:id[=:])?(?P<broker>\d+)"
     rf"|{_TP} -> (?:\(offset=(?P<offset>-?\d+), leaderEpoch=(?P<leader_epoch>-?\d+)\)"
     r"|InitialFetchState\((?:(?:Some|Optional)[(\[](?P<topic_id>[\w-]{22})[)\]],|None,|"
-    r"Optional\.empty,)?BrokerEndPoint[(\[][^)\]]*[)\]],"
+    r"Optional\.empty,)?BrokerEndPoint[(\[][^)\]]{0,400}[)\]],"
     r"(?P<leader_epoch>-?\d+),(?P<offset>-?\d+)\)"
     r"|InitialFetchState\[.{0,400}?currentLeaderEpoch=(?P<leader_epoch>-?\d+), initOffset=(?P<offset>-?\d+)\])"
 )
-"""One partition of an `Added fetcher` line: 0.8.2..2.0, 2.1..2.6, 2.7 and later, a Java record."""
-_REMOVED = regex.compile(rf"(?<![\w.-]){_TP}(?![\w.-])")
+"""One partition of an `Added fetcher` line: 0.8.2..2.0, 2.1..2.6, 2.7 and later, a Java record. A name begins where a word does and
+what may stand in a bracket has an end, so that no text takes more than the time of reading it."""
+_REMOVED = quickest(rf"(?<![\w.-]){_TP}(?![\w.-])")
 _MANAGER = ("kafka.server.ReplicaFetcherManager", "kafka.server.AsyncReplicaFetcherManager")
 _EXCEPTION = r"(?:\n(?P<_exception>[\w.$]+).*)?"
 
 
 def _added(row: Row) -> Iterator[Row]:
-    for entry in _ADDED.finditer(row["_groups"]["_entries"]):
-        named = {name: column(name, text) for name, text in entry.groupdict().items() if text is not None and name != "_own"}
-        yield {**row, **named, "reason": "own-end" if entry["_own"] else None}
+    for found in _ADDED.expression.finditer(row["_groups"]["_entries"]):
+        entry = _ADDED.groupdict(found)
+        own = entry.pop("_own")
+        named = {name: column(name, text) for name, text in entry.items() if text is not None}
+        yield {**row, **named, "reason": "own-end" if own else None}
 
 
 def _removed(row: Row) -> Iterator[Row]:
-    for entry in _REMOVED.finditer(row["_groups"]["_entries"]):
+    for found in _REMOVED.expression.finditer(row["_groups"]["_entries"]):
+        entry = _REMOVED.groupdict(found)
         yield {**row, "topic": entry["topic"], "partition": column("partition", entry["partition"])}
 
 

@@ -27,7 +27,7 @@ _FEATURES = ("org.apache.kafka.controller.FeatureControlManager",)
 _ID = r"(?P<topic_id>[\w-]{22})"
 _T_P = rf"(?P<topic>{TOPIC})-(?P<partition>\d+)"
 
-_CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^\]]*\]|[^\s,\[]+) -> (?P<new>\[[^\]]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
+_CHANGE = regex.compile(r"(?<!\w)(?P<name>\w+): (?P<old>\[[^][]*\]|[^\s,\[]+) -> (?P<new>\[[^][]*\]|[^\s,\[]+?)(?=, \w+: |\.?$)")
 _CHANGED_COLUMN = {
     "replicas": ("replicas", None),
     "isr": ("isr", "previous_isr"),
@@ -37,7 +37,10 @@ _CHANGED_COLUMN = {
     "leaderRecoveryState": ("recovering", None),
     "leaderEpoch": ("leader_epoch", "previous_leader_epoch"),
     "partitionEpoch": ("partition_epoch", None),
+    "lastKnownElr": (None, "brokers"),
 }
+_LAST_KNOWN = regex.compile(r"lastKnownElr=(\[[^\]]*\])")
+"""Who led last when the ISR and the eligible ones were empty (PartitionChangeBuilder#maybeUpdateLastKnownLeader)."""
 
 
 def partition_change(text: str) -> Row:
@@ -62,8 +65,10 @@ def _with_registration(row: Row) -> Iterator[Row]:
 
 def _after_previous(row: Row) -> Iterator[Row]:
     """An election as PartitionChangeBuilder decides it; from 4.1 the state before it stands behind."""
-    previous = partition_state(row["_groups"].get("_previous") or "")
+    text = row["_groups"].get("_previous") or ""
+    previous, last = partition_state(text), _LAST_KNOWN.search(text)
     known = {
+        "brokers": column("brokers", last[1]) if last is not None else None,
         "previous_leader": previous.get("leader"),
         "previous_leader_epoch": previous.get("leader_epoch"),
         "previous_isr": previous.get("isr"),

@@ -7,6 +7,7 @@ takes from its checkpoint. Not here: truncation by replication (truncation), dir
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from parsers.patterns.pattern import NAME, SETTING, TOPIC, TP, WITHIN, Pattern, Sample, column
 from parsers.schemas import Row
@@ -47,8 +48,14 @@ def _with_policy(row: Row) -> Iterator[Row]:
     properties = row["_groups"]["_properties"]
     if properties is not None:
         row["key"] = CLEANUP_POLICY
-        row["value"] = next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
+        row["value"] = _policy(properties)
     yield row
+
+
+@lru_cache(maxsize=1 << 10)
+def _policy(properties: str) -> str | None:
+    """Logs of one topic have the same settings."""
+    return next((s["value"] for s in SETTING.finditer(properties) if s["key"] == CLEANUP_POLICY), None)
 
 
 def log_start_moved(row: Row) -> Iterator[Row]:

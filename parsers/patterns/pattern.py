@@ -6,8 +6,10 @@ sibling modules, one per family) or the search for literals in a file (parsers.c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +23,7 @@ from parsers.schemas import EVENTS, INT32, INT64, Row
 
 _LIST_COLUMNS = {f.name for f in EVENTS if pa.types.is_list(f.type) and pa.types.is_int32(f.type.value_type)}
 _RANGES = {f.name: INT32 if pa.types.is_int32(f.type) else INT64 for f in EVENTS if pa.types.is_integer(f.type)}
+_COLUMNS = frozenset(EVENTS.names)
 _NUMBER = regex.compile(r"-?\d+")
 
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
@@ -73,8 +76,8 @@ class Pattern:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Columns whose value the statement itself tells, as {'reason': 'leader-epoch'}."""
     explode: Callable[[Row], Iterable[Row]] | None = None
-    """Makes the events of one line where columns alone do not: several (maps of partitions), or with computed values. Gets
-    the row with the raw text of all groups under '_groups' (taken out again afterwards); may raise ValueError."""
+    """Makes the events of one line where columns alone do not: several (maps of partitions), or with computed values. Gets what the
+    line says, its time and level, and the raw text of all groups under '_groups'; may raise ValueError. See `events`."""
     multiline: bool = False
     """Needs the lines that follow, up to the next record."""
     note: str = ""
@@ -87,7 +90,7 @@ class Pattern:
     @cached_property
     def quick(self) -> Quick | None:
         """The same for ASCII texts, where there is a faster one."""
-        return None if self.multiline else quick(self.regex)
+        return quick(self.regex, re.DOTALL if self.multiline else 0)
 
     @cached_property
     def mode(self) -> str | None:
@@ -95,10 +98,28 @@ class Pattern:
         modes = {next((mode for mode, begins in ONLY_IN.items() if name.startswith(begins)), None) for name in self.loggers}
         return modes.pop() if len(modes) == 1 else None
 
+    def events(self, groups: Mapping[str, str | None], context: Mapping[str, Any], time: datetime | None, level: str | None) -> list[Row]:
+        """What a line says, row by row: the texts of its groups, what its component names, when and how loudly it was said. A row may
+        tell another event or text than the line's. Raises ValueError on numbers out of range."""
+        row: Row = {"time": time, "level": level, "mode": self.mode, **context}
+        for name in self.columns:
+            value = groups[name]
+            if value is not None:
+                row[name] = column(name, value)
+        row.update(self.fixed)
+        if self.explode is None:
+            return [row]
+        row["_groups"] = groups
+        rows = [check(made) for made in self.explode(row)]
+        for made in rows:
+            made.pop("_groups", None)
+        return rows
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Groups of the expression that are columns."""
-        return tuple(name for name in self.compiled.groupindex if name in EVENTS.names)
+        names = self.quick.groups if self.quick is not None else self.compiled.groupindex
+        return tuple(name for name in names if name in _COLUMNS)
 
 
 def column(name: str, text: str | None) -> Any:

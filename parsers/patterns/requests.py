@@ -21,7 +21,7 @@ _TOO_FEW = (
     rf"(?P<count>\d+) for partition [^\s,]+"
     rf"(?:, live replica\(s\) broker\.id are : (?P<isr>{IDS}))?)"
 )
-_FAILED = regex.compile(r"(?P<topic>[\w.-]+)-(?P<partition>\d+) -> (?P<exception>[\w.$]+)")
+_FAILED = regex.compile(r"(?<![\w.-])(?P<topic>[\w.-]+)-(?P<partition>\d+) -> (?P<exception>[\w.$]+)")
 
 
 def _exception_named(row: Row) -> Iterator[Row]:

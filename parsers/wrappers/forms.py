@@ -11,25 +11,30 @@ from collections.abc import Callable, Mapping, Sequence
 
 from parsers.wrappers.peeled import Peeled, epoch
 
-_ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 _NAME = rb"[^\s:\[\]]+"
-_FROM = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)(" + _NAME + rb") (?:[^\s:\[]+)(?:\[\d+\])?: ?(.*)"
+_NO_LEVEL_NAME = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)"
+FROM = _NAME + rb") (?:[^\s:\[]+)(?:\[\d+\])?"
+"""The end of the group of a host's name, and the program's."""
+_FROM = _NO_LEVEL_NAME + rb"(" + FROM + rb": ?(.*)"
 _NO_LEVEL = rb"(?!(?i:trace|debug|info|warn|error|fatal|[tdiwef]) *[ |])"
 _PRIORITY = rb"(?:<\d{1,3}>)?"
+SHORT = _PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _NO_LEVEL_NAME
+"""What stands before the host's name in journalctl's short form and RFC 3164."""
 
-_CRI = re.compile(rb"(" + _ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
+_CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
-_STAMPED = re.compile(rb"(" + _ISO + rb") (.*)", re.DOTALL)
+_STAMPED = re.compile(rb"(" + ISO + rb") (.*)", re.DOTALL)
 _COMPOSE = re.compile(_NO_LEVEL + rb"([A-Za-z0-9][\w.-]{0,100}) *\| ?(.*)", re.DOTALL)
 _STERN = re.compile(rb"([a-z0-9][a-z0-9.-]{0,100}) [a-z0-9][a-z0-9-]{0,62} (.*)", re.DOTALL)
-_SHORT = re.compile(_PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _FROM, re.DOTALL)
-_SHORT_ISO = re.compile(_PRIORITY + rb"(" + _ISO + rb") " + _FROM, re.DOTALL)
+_SHORT = re.compile(SHORT + rb"(" + FROM + rb": ?(.*)", re.DOTALL)
+_SHORT_ISO = re.compile(_PRIORITY + rb"(" + ISO + rb") " + _FROM, re.DOTALL)
 _SHORT_UNIX = re.compile(rb"(\d{9,11}\.\d{6}) " + _FROM, re.DOTALL)
 _SHORT_FULL = re.compile(rb"[A-Z][a-z]{2} (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?) (\S+) " + _FROM, re.DOTALL)
 _RFC5424 = re.compile(
     rb"<\d{1,3}>\d{1,2} (\S+) (\S+) \S+ \S+ \S+ (?:-|(?:\[(?:[^\]\\]|\\.){0,4096}\]){1,16})(?: (?:\xef\xbb\xbf)?(.*))?", re.DOTALL
 )
-_FLUENTD = re.compile(rb"(" + _ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
+_FLUENTD = re.compile(rb"(" + ISO + rb")\t[^\t]*\t(\{.*)", re.DOTALL)
 
 
 def pod(text: bytes) -> Sequence[Peeled] | None:

@@ -10,6 +10,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from parsers.layouts import fitting, instant
@@ -101,16 +103,40 @@ def _of_value(value: Any) -> list[Peeled]:
     return [peeled for item in value if isinstance(item, dict) and (peeled := of_object(item)) is not None]
 
 
+class _Fields:
+    """Of the names fields go by, those an object with these keys may have; most lines of a file have the same keys."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        own = frozenset(keys)
+
+        def had(names: Sequence[str]) -> Sequence[str]:
+            return tuple(name for name in names if any(begin in own for begin in accumulate(name.split("."), "{}.{}".format)))
+
+        self.texts, self.levels, self.loggers, self.times = map(had, (_TEXTS, _LEVEL_FIELDS, _LOGGERS, _TIMES))
+        self.traces, self.pods, self.hosts = map(had, (_TRACES, _PODS, _HOSTS))
+
+
+_kept = lru_cache(maxsize=1 << 8)(_Fields)
+_KEPT = 1 << 12
+"""Characters of all names of an object from which on they are not kept."""
+
+
+def _fields(found: Mapping[str, Any]) -> _Fields:
+    keys = tuple(found)
+    return _kept(keys) if sum(map(len, keys)) < _KEPT else _Fields(keys)
+
+
 def of_object(found: Mapping[str, Any]) -> Peeled | None:
-    message = _message(found)
+    fields = _fields(found)
+    message = _message(found, fields.texts)
     if message is None:
         return None
-    at, utc = _time(found)
-    writer, host = (_string(found, names).strip("/") for names in (_PODS, _HOSTS))
-    level, logger = _level(found), _string(found, _LOGGERS)
+    at, utc = _time(found, fields.times)
+    writer, host = _string(found, fields.pods).strip("/"), _string(found, fields.hosts).strip("/")
+    level, logger = _level(found, fields.levels), _string(found, fields.loggers)
     stream = _string(found, ("stream",))
     if level and (logger or at is not None) and not _is_record(message):
-        text = _rendered(at, utc, level, message, logger, _trace(found))
+        text = _rendered(at, utc, level, message, logger, _trace(found, fields.traces))
         return Peeled(text, writer, host, at if utc else None, final=True)
     if at is None and not (writer or host or stream or _is_record(message)):
         return None
@@ -127,8 +153,8 @@ def is_record_of_json(text: bytes) -> bool:
     return text[:1] == b"{" and any(peeled.final or _is_record(peeled.text.decode("utf-8", "replace")) for peeled in of_json(text) or ())
 
 
-def _message(found: Mapping[str, Any]) -> str | None:
-    for name in _TEXTS:
+def _message(found: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    for name in names:
         value = _get(found, name)
         if isinstance(value, str):
             return value
@@ -150,8 +176,8 @@ def _string(found: Mapping[str, Any], names: Sequence[str]) -> str:
     return next((value for name in names if isinstance(value := _get(found, name), str) and value), "")
 
 
-def _level(found: Mapping[str, Any]) -> str:
-    for name in _LEVEL_FIELDS:
+def _level(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    for name in names:
         value = _get(found, name)
         if isinstance(value, str) and value.strip().upper() in _LEVEL_NAMES:
             return _LEVEL_NAMES[value.strip().upper()]
@@ -160,8 +186,8 @@ def _level(found: Mapping[str, Any]) -> str:
     return ""
 
 
-def _trace(found: Mapping[str, Any]) -> str:
-    for name in _TRACES:
+def _trace(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    for name in names:
         value = _get(found, name)
         if isinstance(value, str) and value and not (name == "full_message" and value == found.get("short_message")):
             return value
@@ -189,9 +215,9 @@ def _rendered(at: datetime | None, utc: bool, level: str, message: str, logger: 
 _NO_LOGGER = {ord(c): None for c in "() \t\r\n"}
 
 
-def _time(found: Mapping[str, Any]) -> tuple[datetime | None, bool]:
+def _time(found: Mapping[str, Any], names: Sequence[str]) -> tuple[datetime | None, bool]:
     """When, and whether that is UTC."""
-    for name in _TIMES:
+    for name in names:
         value = _get(found, name)
         at, utc = _of_time(found, name, value) if value is not None else (None, False)
         if at is not None:

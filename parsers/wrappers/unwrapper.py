@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from parsers.catalogue.learning import layout_of
@@ -23,6 +23,7 @@ from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object
 from parsers.wrappers.peeled import RAW, Peeled
+from parsers.wrappers.runs import run_of
 
 MAX_FIELD = 1 << 30
 """Bytes of a field of the journal; it holds less."""
@@ -32,6 +33,8 @@ MAX_NEW_WRITERS = 9
 MAX_PENDING = 256
 """Writers whose cut lines are kept until their ends come."""
 _SNIFFED_LINES = 200
+_RUN = 1 << 12
+"""Lines of a run."""
 _QUARTER = timedelta(minutes=15)
 """All zones are whole quarters of an hour from UTC."""
 
@@ -91,6 +94,7 @@ class Unwrapper:
         self._section = ""
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
+        self._form: re.Pattern[bytes] | None = None
 
     def prepare(self, head: bytes) -> bool:
         """Learns from a file's first lines; whether any of them is wrapped."""
@@ -132,16 +136,67 @@ class Unwrapper:
 
     def lines(self, outer: Outer) -> Iterator[Line]:
         """Every line of the file, in its order."""
-        while (found := outer.next()) is not None:
+        return chain.from_iterable(self.runs(outer))
+
+    def runs(self, outer: Outer) -> Iterator[Sequence[Line]]:
+        """The same, several lines at once where they are one writer's and one host's."""
+        while True:
+            if run := self._run(outer):
+                yield run
+                continue
+            if (found := outer.next()) is None:
+                break
             text, number, byte = found
             if text.startswith(_CURSOR):
-                yield from self._entry(outer, number, byte)
-            elif section := _SECTION.fullmatch(text):
+                yield from ((line,) for line in self._entry(outer, number, byte))
+            elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
+            elif (line := self._straight(text, number, byte)) is not None:
+                self._form = run_of(text + b"\n") or self._form
+                yield (line,)
             else:
-                yield from self.line(text, number, byte)
+                yield from ((line,) for line in self.line(text, number, byte))
         for text, line in list(self._pending.values()):
-            yield from self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1)
+            yield from ((one,) for one in self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+
+    def _run(self, outer: Outer) -> Sequence[Line]:
+        """The next lines that are in the wrapper of those before, as `_straight` gives them."""
+        if self._form is None or self._section or self._pending:
+            return ()
+        match = self._form.match
+        data, at = outer.buffered()
+        number, byte, first = outer.line, outer.byte - at, at
+        host, name = b"", ""
+        run: list[Line] = []
+        while (found := match(data, at)) is not None and len(run) < _RUN:
+            text, utc, told = found.group("text", "utc", "host")
+            if told != host:
+                if run:
+                    break
+                host, name = told, told.decode("utf-8", "replace")
+            end = found.end()
+            run.append(Line(text, number, byte + at, data[at : min(end - 1, at + RAW)], "", name, utc or None))
+            at, number = end, number + 1
+        if run:
+            outer.skip(at - first, len(run))
+        return run
+
+    def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
+        """What `line` gives of a whole line in one wrapper or none, as most are; None where it is to be asked."""
+        if number == 1 or self._section or b"\x1b" in raw:
+            return None
+        text = raw.rstrip(b"\r")
+        found = self._once(text)
+        if found is None:
+            return Line(text, number, byte, raw[:RAW], "", "", None)
+        if len(found) > 1:
+            return None
+        (peeled,) = found
+        if peeled.stream and (peeled.partial or (peeled.writer, peeled.stream) in self._pending):
+            return None
+        if not (peeled.final or _RECORD.match(peeled.text) or self._once(peeled.text, peeled.form) is None):
+            return None
+        return Line(peeled.text, number, byte, raw[:RAW], peeled.writer, peeled.host, peeled.utc)
 
     def line(self, raw: bytes, number: int, byte: int) -> Iterator[Line]:
         """What is in one line: usually one, none while a cut line goes on, several in a JSON array."""
@@ -250,6 +305,8 @@ _MAY_WRITE = re.compile(
     r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
 )
 """A writer's name that is no level, no thread and no time; '' where the wrapper names none."""
+_RECORD = re.compile(rb"\[\d{4}-\d")
+"""No wrapper begins so."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")

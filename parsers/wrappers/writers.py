@@ -31,8 +31,8 @@ class Writers(Generic[W]):
         yield self.own
         yield from self.named.values()
 
-    def of(self, line: Line) -> W:
-        """The writer of a line. The first host is the file's own, for most journals are of one."""
+    def of(self, line: Line, lines: int = 1) -> W:
+        """The writer of a line, or of several like it. The first host is the file's own, for most journals are of one."""
         self._host = self._host or line.host
         name = line.writer or (line.host if line.host != self._host else "")
         if not name:
@@ -40,7 +40,7 @@ class Writers(Generic[W]):
         found = self.named.get(name)
         if found is None:
             if len(self.named) == MAX_WRITERS:
-                self._crowd += 1
+                self._crowd += lines
                 return self.own
             found = self.named[name] = self._begin(name)
         return found

@@ -132,6 +132,11 @@ class Cluster:
         """Without what was worked out from the rest: every task makes what it needs of that."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
+    @property
+    def usable(self) -> bool:
+        """Whether anything of Kafka's was collected."""
+        return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index") for s in self.sources)
+
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic, where it is named."""
         known = self._by_kind if topic is None else self._by_topic.get(topic, {})

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from posixpath import commonprefix
 from typing import Any
 
 import pyarrow as pa
@@ -340,18 +341,66 @@ def _root(sources: Sequence[Source]) -> str:
     return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
 
 
-def _order_collections(sources: Sequence[Source], offsets_ms: Mapping[str, int]) -> dict[int, list[str]]:
-    """Collections of each node, oldest first: by the last line of the logs in each, else by its newest file. One without disks
-    is never the latest, for the latest is where the disks as they are now lie."""
-    members: dict[tuple[int, str], list[Source]] = defaultdict(list)
+def _begins(table: pa.Table, identifier: Identifier) -> dict[int, datetime]:
+    """When each node's process was started last, UTC."""
+    found: dict[int, datetime] = {}
+    for batch in table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))).to_batches():
+        for e in rows(identifier.apply(batch)):
+            if e.writer is not None and e.at is not None:
+                found[e.writer] = max(found.get(e.writer, e.at), e.at)
+    return found
+
+
+def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> None:
+    """What lies outside a collection's directory, and was counted to it since there is no other of its node, is one of its own where the process
+    was started anew since the collection's disks were saved: they are not as they are now."""
+    for (node, _), own in _members(sources).items():
+        disks, outside = [s for s in own if s.kind in DISK_KINDS], [s for s in own if not _inside(s)]
+        if not disks or not outside or not all(map(_inside, disks)) or node not in begins or not _written(own, offsets_ms):
+            continue
+        saved = max((s.modified for s in disks if s.modified is not None), default=None)
+        if saved is not None and saved < begins[node]:
+            apart = commonprefix([s.path for s in outside]).rpartition("/")[0]
+            for s in outside:
+                s.collection = apart
+
+
+def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
+    found: dict[tuple[int, str], list[Source]] = defaultdict(list)
     for s in sources:
         if s.node is not None:
-            members[(s.node, s.collection)].append(s)
+            found[(s.node, s.collection)].append(s)
+    return found
 
-    def age(key: tuple[int, str]) -> tuple[bool, datetime, datetime, str]:
+
+def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
+    """Modification times are those of writing: each log's own is that of its last line."""
+    told = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
+    return all(modified is None or abs(modified - last) <= COPIED for modified, last in told)
+
+
+def _inside(source: Source) -> bool:
+    return source.path.startswith(f"{source.collection}/" if source.collection else "")
+
+
+def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | None:
+    """When the last of these was written: by the newest file, unless all are later than the last line of the logs beside them, as copies are."""
+    times = [s.modified for s in sources if s.modified is not None]
+    if last_line is None or not times:
+        return max(times, default=last_line)
+    return max(*times, last_line) if min(times) <= last_line + COPIED else last_line
+
+
+def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
+    """Collections of each node, oldest first: by the last that was written in each. One without disks is the latest only where no other has
+    any that were saved since the process was started, for the latest is where the disks as they are now lie."""
+    members = _members(sources)
+
+    def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
         own = members[key]
-        newest = max((s.modified for s in own if s.modified is not None), default=datetime.min)
-        return any(s.kind in DISK_KINDS for s in own), _last_line(own, offsets_ms) or newest, newest, key[1]
+        last = _age(own, _last_line(own, offsets_ms))
+        now = any(s.kind in DISK_KINDS for s in own) and (last is None or last >= begins.get(key[0], last))
+        return now, last or datetime.min, key[1]
 
     found: dict[int, list[str]] = defaultdict(list)
     for node, collection in sorted(members, key=age):
@@ -361,7 +410,7 @@ def _order_collections(sources: Sequence[Source], offsets_ms: Mapping[str, int])
 
 def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> datetime | None:
     """UTC of the last log line in a collection's own directory."""
-    own = (s for s in sources if s.last is not None and s.path.startswith(f"{s.collection}/" if s.collection else ""))
+    own = (s for s in sources if s.last is not None and _inside(s))
     return max((s.last - timedelta(milliseconds=offsets_ms[s.path]) for s in own if s.last is not None), default=None)
 
 
@@ -486,8 +535,11 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     )
     for s in sources:
         s.modified = s.modified - timedelta(milliseconds=identifier.files_ms.get(s.path, 0)) if s.modified is not None else None
-    ordered = _order_collections(sources, identifier.offsets_ms)
-    identifier = replace(identifier, saved=_saved(sources, ordered, identifier.offsets_ms))
+    begins = _begins(table, identifier)
+    _set_apart(sources, identifier.offsets_ms, begins)
+    ordered = _order_collections(sources, identifier.offsets_ms, begins)
+    collections = {s.path: s.collection for s in sources}
+    identifier = replace(identifier, collections=collections, saved=_saved(sources, ordered, identifier.offsets_ms))
     copies = frozenset(map(identifier.shown, _copies(sources)))
     events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
     events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0))

@@ -63,7 +63,7 @@ class Incarnations:
 
     def of_id(self, cluster_id: str | None) -> int:
         """The cluster of a file that names its id; the last where it names none."""
-        return self.ids.index(cluster_id) if cluster_id in self.ids else self.last
+        return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
 
 
 @dataclass
@@ -71,6 +71,8 @@ class _Process:
     """What one process of a node tells, from its start to the next."""
 
     begin: datetime
+    last: datetime
+    """Its last word."""
     cluster_id: str | None = None
     named_by: Event | None = None
     terms: list[Event] = field(default_factory=list)
@@ -101,6 +103,11 @@ class _Stay:
         return max([self.span.since, *(p.begin for p in self.processes), *self.epochs.values()])
 
     @property
+    def heard(self) -> datetime:
+        """Its last word."""
+        return max([self.last, *(p.last for p in self.processes)])
+
+    @property
     def reached(self) -> int:
         return max(self.epochs, default=0)
 
@@ -109,7 +116,7 @@ def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime
     """The clusters of a collection. `telling` are events of TELLING and partition states, with the times their clocks told; `on_disk`
     the cluster ids of meta.properties, with when these were written."""
     stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
-    groups = _carried_over(_together(stays))
+    groups = _carried_over(_before_it_began(_together(stays)))
     named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
     written: dict[str, datetime] = {}
     for cluster_id, at in on_disk:
@@ -150,8 +157,9 @@ def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
             now = processes[-1] if processes else None
             again = starts and now is not None and now.still_starts(e)
             if (starts and not again) or now is None or (names and now.cluster_id not in (None, e.value)):
-                now = _Process(e.at)
+                now = _Process(e.at, e.at)
                 processes.append(now)
+            now.last = e.at
             if starts:
                 now.marks.add((e.event, e.pattern))
             if names and now.cluster_id is None:
@@ -292,6 +300,27 @@ def _named_by_next(group: Iterable[_Stay], stay: _Stay) -> bool:
     return bool(after) and stay.span.how == "under-way" and min(after[0].epochs, default=1 << 31) > stay.reached
 
 
+def _before_it_began(groups: list[list[_Stay]]) -> list[list[_Stay]]:
+    """A node's processes that name no cluster are of the one it names later, unless nobody else was in that one yet, and others were in another:
+    they were in that."""
+    for group in groups:
+        for stay in list(group):
+            begun = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
+            early = [p for p in stay.processes if p.cluster_id is None and p.last < begun]
+            rest = stay.processes[len(early) :]
+            old = next((g for g in groups if g is not group and early and any(_beside(early, s) for s in g if s.node != stay.node)), None)
+            if rest and old is not None:
+                named = tuple(p.named_by for p in rest[:1] if p.named_by is not None)
+                group[group.index(stay)] = _split(stay, Span(rest[0].begin, 0, "restarted", named), stay.cluster_id)
+                stay.cluster_id = None
+                old.append(stay)
+    return groups
+
+
+def _beside(processes: Sequence[_Process], stay: _Stay) -> bool:
+    return stay.span.since <= processes[-1].last and processes[0].begin <= stay.heard
+
+
 def _carried_over(groups: list[list[_Stay]]) -> list[list[_Stay]]:
     """A loss shows on the node that was elected after it, and on those that heard of it; the others of the cluster went through it all
     the same: with their starts nearest to it, or under way."""
@@ -301,7 +330,7 @@ def _carried_over(groups: list[list[_Stay]]) -> list[list[_Stay]]:
                 (g for g in groups if g is not group and any(s.node == stay.node and s.span.since < stay.span.since for s in g)), None
             )
             known = {s.node for s in group}
-            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.last]:
+            for other in [s for s in old or () if s.node not in known and s.span.since < stay.span.since < s.heard]:
                 group.append(_moved(other, stay))
     return groups
 
@@ -312,8 +341,13 @@ def _moved(other: _Stay, stay: _Stay) -> _Stay:
         since, how = stay.span.since, "under-way"
     else:
         since, how = min(begins, key=lambda b: abs(b - stay.span.since)), "restarted"
-    gone = [p for p in other.processes if p.begin >= since]
-    other.processes = [p for p in other.processes if p.begin < since]
-    moved = {e: at for e, at in other.epochs.items() if at >= since}
-    other.epochs = {e: at for e, at in other.epochs.items() if at < since}
-    return _Stay(other.node, Span(since, 0, how, stay.span.evidence), stay.cluster_id, gone, moved)
+    return _split(other, Span(since, 0, how, stay.span.evidence), stay.cluster_id)
+
+
+def _split(stay: _Stay, span: Span, cluster_id: str | None) -> _Stay:
+    """What is of the other cluster from the span's beginning on; the stay keeps the rest."""
+    gone = [p for p in stay.processes if p.begin >= span.since]
+    stay.processes = [p for p in stay.processes if p.begin < span.since]
+    moved = {e: at for e, at in stay.epochs.items() if at >= span.since}
+    stay.epochs = {e: at for e, at in stay.epochs.items() if at < span.since}
+    return _Stay(stay.node, span, cluster_id, gone, moved)

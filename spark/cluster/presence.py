@@ -145,7 +145,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             _settle_by_marker(found, current, event)
         elif kind == "fatal-error" and phase in ("starting", "announced"):
             phase = "given up"
-        if current is not None and current.outcome == "running" and _spoken(event):
+        if current is not None and current.outcome == "running" and spoken(event):
             current.last_seen = event
             current.seen[event.cluster] = event
     return found
@@ -177,7 +177,7 @@ def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
 _READ = of(by=By.FILE | By.RECORD | By.READER)
 
 
-def _spoken(event: Event) -> bool:
+def spoken(event: Event) -> bool:
     """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
     return event.line is not None and event.event not in _READ
 

@@ -154,7 +154,7 @@ def module_options(home: Path, feature: int) -> list[str]:
     """
     for jar in (home / "jars").glob("spark-launcher_*.jar"):
         with zipfile.ZipFile(jar) as launcher:
-            constants = _strings_of_class(launcher.read("org/apache/spark/launcher/JavaModuleOptions.class"))
+            constants = strings_of_class(launcher.read("org/apache/spark/launcher/JavaModuleOptions.class"))
         unwanted = {VECTOR_MODULE, GONE_IN_24} if feature >= 24 else {VECTOR_MODULE}
         return [text for text in constants if re.match(r"-XX:|-D|--[a-z]+-", text) and text not in unwanted]
     raise JavaFailed(f"no spark-launcher jar in {home / 'jars'}")
@@ -164,7 +164,8 @@ _CONSTANT_SIZES = {7: 2, 8: 2, 16: 2, 19: 2, 20: 2, 15: 3, 3: 4, 4: 4, 9: 4, 10:
 """Bytes after the tag of each entry of a class file's constant pool but Utf8 (JVM specification, table 4.4-A)."""
 
 
-def _strings_of_class(data: bytes) -> list[str]:
+def strings_of_class(data: bytes) -> list[str]:
+    """The texts in a class file's constant pool."""
     strings = []
     (count,) = struct.unpack_from(">H", data, 8)
     at, entry = 10, 1
@@ -269,6 +270,12 @@ class Jvm:
             self.process.stdin.close()
         self.process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def stop_all() -> None:
+    """Ends every JVM now: for a process that goes on without Spark, or complains of children it leaves behind."""
+    for jvm in [*_running]:
+        jvm.stop()
 
 
 def has_fallen(patience_s: float = 2.0) -> bool:

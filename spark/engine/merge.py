@@ -10,6 +10,7 @@ file. Sorting is Spark's, which spills to disk; the driver holds one piece of th
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -200,9 +201,10 @@ class Merger:
         for member, stream, _ in read_unit(unit):
             kind = self.kinds.get(member.path)
             if stream is not None and kind is not None:
-                yield from self._of_file(records(stream, member, kind, layouts, stated=self.stated))
+                yield from self.placed(records(stream, member, kind, layouts, stated=self.stated))
 
-    def _of_file(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def placed(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Rows of RECORDS, those of each source in its own order, as rows of the schema."""
         sources: dict[str, _Place] = {}
         for row in rows:
             source = row["source"]
@@ -313,22 +315,34 @@ def _touching(logs: Iterable[Source]) -> Iterator[str]:
 
 def merged(session: SparkSession, units: Sequence[Unit], merger: Merger) -> DataFrame:
     """Rows of the merger's schema, each record of several copies of a log once, in no order."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
+    from spark.engine.progress import announced, metered
+    from spark.engine.session import directory
     from spark.engine.source import balance
 
-    ways = tasks(session, sum(unit.size for unit in units))
-    splits = balance(list(units), ways)
+    size = sum(unit.size for unit in units)
+    ways = tasks(session, size)
+    told = announced(directory(session), size)
     wanted = merger.schema
 
     def read(given: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in given:
-            for split in batch.column("id").to_pylist():
-                yield from batches(merger.rows(splits[split]), wanted)
+            for split in batch.column("split").to_pylist():
+                yield from batches(merger.rows(metered(pickle.loads(split), told)), wanted)
 
-    found = session.range(0, len(splits), 1, len(splits)).mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    # As rows, not in what a task closes over: that would be all names in every task.
+    splits = [(pickle.dumps(split),) for split in balance(list(units), ways)]
+    given = session.createDataFrame(session.sparkContext.parallelize(splits, len(splits)), "split binary")
+    found = given.mapInArrow(read, from_arrow_schema(wanted, prefer_timestamp_ntz=True))
+    return once(found, merger, ways)
+
+
+def once(found: DataFrame, merger: Merger, ways: int) -> DataFrame:
+    """Of rows of the merger's schema each record of several copies of a log once."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
     if merger.copies:
         first = F.min("rank").over(Window.partitionBy("twin"))
         found = found.repartition(ways, "twin").withColumn("first", first).where(F.col("rank") == F.col("first")).drop("first")

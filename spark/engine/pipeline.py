@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers import pieces
 from parsers.containers.walk import hands
@@ -58,16 +59,18 @@ def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] =
     counts = session.sparkContext.parallelize(parts, len(parts)).map(pieces.line_feeds).collect()
     parts = pieces.numbered(parts, counts)
     events = _loaded(session, [*(unit for unit in planned if unit.piece is None), *parts], log_patterns)
-    return _put_together(events, parts, log_patterns)
+    return _put_together(events, [unit for unit in parts if unit.piece is not None], log_patterns)
 
 
 def _loaded(session: SparkSession, units: list[Unit], log_patterns: Sequence[str]) -> DataFrame:
+    from spark.engine.progress import announced
     from spark.engine.session import directory
     from spark.engine.source import NAME, EvidenceSource, balance, write_plan
 
     session.dataSource.register(EvidenceSource)
-    plan = write_plan(balance(units, tasks(session, sum(u.size for u in units))), directory(session))
-    reader = session.read.format(NAME).option("plan", str(plan))
+    size = sum(unit.size for unit in units)
+    plan = write_plan(balance(units, tasks(session, size)), directory(session))
+    reader = session.read.format(NAME).option("plan", str(plan)).option("told", str(announced(directory(session), size)))
     return reader.option("log_patterns", json.dumps(list(log_patterns))).load().persist()
 
 
@@ -100,11 +103,28 @@ def of_cluster(events: DataFrame) -> pa.Table:
     """What is gathered: restarts, settings, topics and one row a source; of partitions only what compares clocks."""
     from pyspark.sql import functions as F
 
-    few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod(F.hash("topic", "leader_epoch"), F.lit(ONE_OF)) == 0)
+    few = (F.col("leader_epoch") < ALL_EPOCHS) | (F.pmod("leader_epoch", F.lit(ONE_OF)) == 0)
     told = F.col("reason").isNull() | (F.col("reason") != "cached")
     leaderships = F.col("event").isin(*sorted(LEADERSHIPS)) & (F.col("partition") == 0) & told & few
     wanted = events.where(F.col("event").isin(*sorted(GATHERED)) | leaderships)
     return wanted.toArrow()
+
+
+def of_cluster_here(events: pa.Table) -> pa.Table:
+    """The same of events that are in this process."""
+    epoch = events["leader_epoch"]
+    sampled = pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0)
+    told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
+    of_first = pc.and_(pc.is_in(events["event"], pa.array(sorted(LEADERSHIPS))), pc.equal(events["partition"], 0))
+    leaderships = pc.and_(pc.and_(of_first, told), pc.or_(pc.less(epoch, ALL_EPOCHS), sampled))
+    return events.filter(pc.or_(pc.is_in(events["event"], pa.array(sorted(GATHERED))), pc.fill_null(leaderships, False)))
+
+
+def identified_here(events: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
+    """The identified events of partitions, in their order, of events that are in this process."""
+    whole = pa.Table.from_batches([identifier.apply(batch) for batch in events.to_batches()], schema=IDENTIFIED)
+    whole = whole.filter(pc.and_(pc.is_valid(whole["topic"]), pc.is_valid(whole["partition"])))
+    return whole.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches()  # type: ignore[no-any-return]
 
 
 def identified(events: DataFrame, identifier: Identifier) -> DataFrame:
@@ -113,7 +133,7 @@ def identified(events: DataFrame, identifier: Identifier) -> DataFrame:
 
     def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield identifier.apply(_plain(batch))
+            yield identifier.apply(plain(batch))
 
     return events.mapInArrow(apply, from_arrow_schema(IDENTIFIED, prefer_timestamp_ntz=True))
 
@@ -163,7 +183,7 @@ def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, 
     key: tuple[str, int] | None = None
     group: list[Event] = []
     for batch in batches:
-        for event in rows(_plain(batch)):
+        for event in rows(plain(batch)):
             now = (event.topic, event.partition)
             if now != key:
                 if key is not None:
@@ -174,7 +194,7 @@ def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, 
         yield (*key, group)
 
 
-def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Spark hands timestamps back with its own unit and zone; the columns' own types are restored."""
     target = IDENTIFIED if "writer" in batch.schema.names else pa.schema([IDENTIFIED.field(n) for n in batch.schema.names])
     return batch if batch.schema.equals(target) else batch.cast(target)

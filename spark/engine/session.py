@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark.engine.class_archive import QUIET, archive_for, make_at_exit
-from spark.engine.java import Jvm, find_java, source_root
+from spark.engine.interfaces import missing
+from spark.engine.java import Jvm, find_java, source_root, spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,15 +38,15 @@ GIB = 2**30
 
 
 class Refused(RuntimeError):
-    """A master that cannot be used; the message is one line that says why."""
+    """A master or a pyspark that cannot be used; the message is one line that says why."""
 
 
 def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, small: bool = True) -> SparkSession:
     """A session on `master` (default `local[*]`), with `conf` over the settings of this module.
 
     A local master gets a JVM of its own, which ends with this process; `small` tunes it for evidence up to a few hundred MB,
-    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed; for other masters Refused,
-    or what pyspark raises.
+    where coming up quickly is nearly all that matters. Raises NoJava or JavaFailed, or Refused for a pyspark that lacks what is used
+    of it; for other masters Refused, or what pyspark raises.
     """
     master = master or "local[*]"
     if master.startswith("sc://"):
@@ -56,8 +57,13 @@ def start(master: str | None = None, *, conf: Mapping[str, str] | None = None, s
         return _on_cluster(master, conf or {})
     java = find_java()
     archive = archive_for(java)
-    jvm = Jvm(java, jvm_options(conf or {}, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
-    session = embedded(jvm, master, conf or {})
+    try:
+        jvm = Jvm(java, jvm_options(conf or {}, [*(LIGHT if small else []), *(archive.options() if archive else [])]))
+        session = embedded(jvm, master, conf or {})
+    except Exception as error:
+        if told := missing(spark_home()):
+            raise Refused(told) from error
+        raise
     if archive:
         make_at_exit(java, archive)
     return session

@@ -22,6 +22,7 @@ from pyspark.sql.types import StructType
 from parsers.containers.units import Unit
 from parsers.pieces import events
 from parsers.schemas import EVENTS
+from spark.engine.progress import metered
 
 NAME = "kafka-evidence"
 
@@ -38,16 +39,17 @@ class EvidenceReader(DataSourceReader):
     """Reads the units handed to it; a unit never fails, what it could not read is a row. It travels with each task, and knows none of
     the others' names."""
 
-    def __init__(self, plan: str, log_patterns: tuple[str, ...] = ()) -> None:
+    def __init__(self, plan: str, log_patterns: tuple[str, ...] = (), told: str = "") -> None:
         self._plan = plan
         self._log_patterns = log_patterns
+        self._told = told
 
     def partitions(self) -> list[InputPartition]:
         return [Split(line) for line in Path(self._plan).read_text("utf-8").splitlines()]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Split)
-        for unit in decode(partition.line):
+        for unit in metered(decode(partition.line), Path(self._told)):
             yield from events(unit, self._log_patterns)
 
 
@@ -56,7 +58,8 @@ class EvidenceSource(DataSource):
 
     Options: `plan`, a file of the driver's machine with a line for each split, as `write_plan` makes it. Splits are planned once, where
     the paths are named, so that the plan and the list of what was collected cannot differ; in a file, since an option travels with
-    every task and is shown where plans are. `log_patterns`, JSON list of log4j conversion patterns that logs may be in.
+    every task and is shown where plans are. `log_patterns`, JSON list of log4j conversion patterns that logs may be in. `told`, a file
+    for what is read (progress).
     """
 
     @classmethod
@@ -67,7 +70,7 @@ class EvidenceSource(DataSource):
         return from_arrow_schema(EVENTS, prefer_timestamp_ntz=True)
 
     def reader(self, schema: StructType) -> EvidenceReader:
-        return EvidenceReader(self.options["plan"], tuple(json.loads(self.options.get("log_patterns", "[]"))))
+        return EvidenceReader(self.options["plan"], tuple(json.loads(self.options.get("log_patterns", "[]"))), self.options.get("told", ""))
 
 
 def balance(units: list[Unit], ways: int) -> list[list[Unit]]:

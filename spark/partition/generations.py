@@ -115,14 +115,18 @@ def _makes(event: Event) -> bool:
 
 
 def _topic_ids(events: Iterable[Event]) -> list[str]:
-    """Topic ids in the order they came to be."""
-    first: dict[str, tuple[int, datetime]] = {}
+    """Topic ids in the order they came to be: that of the metadata log, and between its records those of which only lines tell by their times."""
+    recorded: dict[str, int] = {}
+    first: dict[str, datetime] = {}
     for e in events:
         if e.topic_id and e.event != "describe-partition":
-            known = first.get(e.topic_id)
-            now = (e.metadata_offset if e.metadata_offset is not None else 1 << 60, e.at or datetime.max)
-            first[e.topic_id] = min(known, now) if known else now
-    return sorted(first, key=lambda i: (first[i], i))
+            first[e.topic_id] = min(first.get(e.topic_id, datetime.max), e.at or datetime.max)
+            if e.metadata_offset is not None:
+                recorded[e.topic_id] = min(recorded.get(e.topic_id, e.metadata_offset), e.metadata_offset)
+    order = sorted(recorded, key=lambda i: (recorded[i], first[i], i))
+    for topic_id in sorted(first.keys() - recorded.keys(), key=lambda i: (first[i], i)):
+        order.insert(next((n for n, known in enumerate(order) if first[known] > first[topic_id]), len(order)), topic_id)
+    return order
 
 
 def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:

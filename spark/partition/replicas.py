@@ -52,7 +52,7 @@ class Removal:
     epoch: int | None
     """No removed record has a later leader epoch; None if unknown."""
     under_epoch: int | None
-    """Leader epoch the broker lived under when it removed them."""
+    """Leader epoch the broker lived under when it removed them; None if unknown."""
     at: datetime | None
     evidence: tuple[Event, ...]
 
@@ -146,6 +146,8 @@ class _Walk:
         self.untold = False
         """What says whether it fetches is missing or still to come."""
         self.fetched = False
+        self.began: int | None = None
+        """Where its log ended when it began to follow under its epoch, or was cut last since."""
         self.tells_fetching = tells_fetching
         self.end_event: Event | None = None
         self.plan: Event | None = None
@@ -191,14 +193,12 @@ class _Walk:
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
         self.see("high-watermark", offset, bound, event, self.epoch)
 
-    def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None) -> None:
+    def remove(self, start: int, event: Event, cause: str, *more: Event | None, epoch: int | None, under: int | None) -> None:
         if self.end is None or self.end <= start:
             return
         evidence = tuple(e for e in dict.fromkeys((self.end_event, *more, event)) if e is not None)
         self.replica.removals.append(
-            Removal(
-                self.broker, start, self.end, self.exact and not self.growing, self.settled, cause, epoch, self.epoch, event.at, evidence
-            )
+            Removal(self.broker, start, self.end, self.exact and not self.growing, self.settled, cause, epoch, under, event.at, evidence)
         )
 
     def forget_restarts(self) -> None:
@@ -218,11 +218,17 @@ class _Walk:
             self.fetched = False
         if self.epoch is None or epoch >= self.epoch:
             self.epoch = epoch
-        self.role = role
+        self.role, self.began = role, None
+
+    def knew(self, start: Event) -> None:
+        """It had lived under an epoch that its own line of that time does not tell."""
+        before = start.previous_leader_epoch
+        if before is not None and max(self.epoch or 0, 0) <= before < (start.leader_epoch or 0):
+            self.epoch = before
 
     def follow_unannounced(self, epoch: int | None) -> None:
         """A later term than the last one known begins; None: nobody says which."""
-        self.records_epoch, self.fetched = self.epoch, False
+        self.records_epoch, self.fetched, self.began = self.epoch, False, None
         self.epoch, self.role = epoch, "follower"
 
     def settle_intent(self) -> None:
@@ -241,7 +247,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     if w.several:
         w.forget_restarts()
     elif w.end is not None and e.log_end_offset < w.end:
-        w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch)
+        w.remove(e.log_end_offset, e, "restart", w.recovering, epoch=w.epoch, under=w.epoch)
     created = w.end is None and w.role == "leader" and e.log_end_offset == 0
     unclean = w.recovering is not None or w.cut
     w.replica.loads.append(Load(w.broker, e.log_end_offset, unclean, w.cut, w.epoch, e.at, e))
@@ -262,7 +268,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.replica.loads and w.replica.loads[-1].offset == 0 and w.replica.loads[-1].event is w.end_event:
         w.replica.loads.pop()
     if w.end:
-        w.remove(0, e, "empty", epoch=w.epoch)
+        w.remove(0, e, "empty", epoch=w.epoch, under=w.epoch)
     w.end_exactly(0, e)
     w.untold = w.untold or w.role is None  # a request creates it, and what that said is missing
     if w.role == "leader":
@@ -279,7 +285,7 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 def _regress(w: _Walk, offset: int, e: Event) -> None:
     """A start line below what the log held: only a restarted process can hold less without a truncation line."""
     if w.end is not None and offset < w.end and (e.previous_leader_epoch == -1 or w.loaded):
-        w.remove(offset, e, "restart", epoch=w.epoch)
+        w.remove(offset, e, "restart", epoch=w.epoch, under=w.epoch)
 
 
 def _on_leader_start(w: _Walk, e: Event) -> None:
@@ -287,6 +293,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     if offset is not None:
         _regress(w, offset, e)
+    w.knew(e)
     again = w.role == "leader" and w.epoch == e.leader_epoch
     asked = w.replica.leader_starts[-1] if again and w.replica.leader_starts else None
     if asked is not None and asked.event.event == "partition-state" and not w.loaded:
@@ -303,8 +310,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
 
 
 def _on_follower_start(w: _Walk, e: Event) -> None:
-    if w.epoch is None and e.previous_leader_epoch is not None and 0 <= e.previous_leader_epoch < (e.leader_epoch or 0):
-        w.epoch = e.previous_leader_epoch
+    w.knew(e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     if e.log_end_offset is not None:
         _regress(w, e.log_end_offset, e)
@@ -312,6 +318,7 @@ def _on_follower_start(w: _Walk, e: Event) -> None:
     if e.leader_epoch is not None:
         w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, e.log_end_offset, e.at, e))
     w.enter(e.leader_epoch, "follower")
+    w.began = e.log_end_offset
     w.loaded, w.has_log = False, True
 
 
@@ -345,14 +352,18 @@ def _on_refused(w: _Walk, e: Event) -> None:
 def _on_truncation(w: _Walk, e: Event) -> None:
     if e.offset is None:
         return
+    if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
+        w.plan = None  # of a cut that is not in evidence, or was none
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if e.reason == "longer" and not w.knows_end and (w.end is None or w.end <= e.offset):
         w.end_at_least(e.offset + 1, e)
-    led = w.role == "leader"  # and cuts: that it was deposed, and by whom, is not in evidence
-    w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if led else w.records_epoch)
-    if w.role != "follower":
+    grew = w.began is not None and w.end is not None and w.end > w.began
+    untold = w.role == "leader" or grew  # and cuts: that another leads, and since when, is not in evidence
+    w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if untold else w.records_epoch, under=None if untold else w.epoch)
+    if w.role != "follower" or grew:
         w.follow_unannounced(None)
     w.end_exactly(e.offset, e)
+    w.began = e.offset if w.began is not None else None
     w.plan, w.untold = None, True
 
 
@@ -456,13 +467,6 @@ def _on_hw_loaded(w: _Walk, e: Event) -> None:
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
 
-def _on_hw_regression(w: _Walk, e: Event) -> None:
-    """After a cut the one from which it falls is its new leader's, as far as its log went: the answer that told it where to cut carried it
-    (KIP-595, AbstractFetcherThread#processFetchRequest). Of the epoch of what was cut it tells nothing."""
-    if w.epoch is not None or w.end_event is None or w.end_event.event != "truncation":
-        w.high_watermark(e.previous_offset, e, AT_LEAST)
-
-
 def _on_offset(w: _Walk, e: Event) -> None:
     w.end_at_least(e.offset, e)
 
@@ -504,7 +508,6 @@ STEPS = {
     "isr-rejected": _on_rejected,
     "hw-loaded": _on_hw_loaded,
     "hw-missing": _on_hw_loaded,
-    "hw-regression": _on_hw_regression,
     "segment-roll": _on_offset,
     "producer-snapshot": _on_offset,
     "recovery-point": _on_offset,
@@ -516,6 +519,9 @@ STEPS = {
 WITHOUT_STEP: Mapping[str, frozenset[str]] = {
     "of its role or its requests, not of what the log holds": named(
         *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "fetch-error", "partition-failed")
+    ),
+    "the one it falls from may be its new leader's, in whose answer it stood that told where to cut (KIP-595, up to 3.4: KAFKA-14704)": named(
+        "hw-regression"
     ),
     "it moves neither the end of the log nor its high watermark": named("segment-delete", "log-moved", "log-dir-partitions"),
     "of another topic's log": named("topic-id-mismatch"),

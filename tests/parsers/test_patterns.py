@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections import Counter
 
 import pytest
@@ -80,3 +82,16 @@ def test_numbers_out_of_range_are_told() -> None:
 )
 def test_columns(name: str, text: str | None, value: object) -> None:
     assert column(name, text) == value
+
+
+@pytest.mark.parametrize("text", ["a-1", "a-1 ", "a-1 -> InitialFetchState(BrokerEndPoint(", "x: [", "isr=(1", "a=b,"])
+def test_what_explodes_takes_the_time_of_reading(text: str) -> None:
+    """A list in a line has no end: what is quadratic in it takes minutes where this takes milliseconds."""
+    said = {"node": 1, "reason": "", "isr": [], "previous_isr": [], "broker": 1, "duration_ms": 1, "topic_id": ""}
+    began = time.process_time()
+    for pattern in PATTERNS:
+        if pattern.explode is not None and pattern.quick is not None:
+            groups = {name: text * (15_000 // len(text)) if name.startswith("_") else None for name in pattern.quick.groups}
+            with contextlib.suppress(ValueError, KeyError):
+                pattern.events(groups, said, None, None)
+    assert time.process_time() - began < 5

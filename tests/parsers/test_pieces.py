@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import tarfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -109,10 +112,32 @@ def test_only_plain_logs_are_cut(tmp_path: Path) -> None:
     assert cut == dict.fromkeys(cut, 1) | {"server.log": round(len(many) / (3 * CHUNK))}
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress], ids=["gzip", "zstd"])
+def test_a_compressed_log_is_cut_where_its_content_is(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    content = b"\n".join(random.Random(1).choices(LINES[:20], k=14 * CHUNK // 130)) + b"\n"
+    half = len(content) // 2
+    path = put(tmp_path / "server.log.gz", pack(content[:half]) + pack(content[half:]))
+    unit = replace(units([str(path)])[0], size=10**9)
+    planned = pieces.cut(unit)
+    assert [u.piece for u in planned] == [pieces.UNCUT]
+    rows, torn = in_pieces(planned)
+    assert len(pieces.numbered(planned, map(pieces.line_feeds, planned))) == pieces.MOST_OF_COMPRESSED
+    assert not torn
+    assert rows == rows_of(unit)
+    put(path, path.read_bytes()[:-7])
+    assert [u.piece for u in pieces.numbered(planned, map(pieces.line_feeds, planned))] == [None], (
+        "whoever reads it whole says what is wrong"
+    )
+    put(path, pack(content[:CHUNK]))
+    assert [u.piece for u in pieces.numbered(planned, map(pieces.line_feeds, planned))] == [None], "not worth it"
+    put(path, pack(tar({**FILES, "server.log": content})))
+    assert pieces.cut(unit) == [unit]
+
+
 def test_a_file_that_grows_or_goes_while_it_is_read_is_not_put_together(tmp_path: Path) -> None:
     path = put(tmp_path / "server.log", b"\n".join(LINES[:10] * 100) + b"\n")
     (unit,) = units([str(path)])
-    planned = pieces.numbered(pieces.cut(unit), [0] * len(pieces.cut(unit)))
+    planned = pieces.numbered(pieces.cut(unit), [[0]] * len(pieces.cut(unit)))
     values = [row["value"] for unit in planned for row in rows_of(unit) if row["event"] == pieces.EVENT]
     assert pieces.put_together(planned, values)[1]  # lines were not counted
     assert pieces.put_together(planned, values[1:])[1]

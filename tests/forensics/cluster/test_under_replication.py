@@ -54,10 +54,10 @@ def test_nothing_short_no_series() -> None:
 
 def test_the_highest_of_each_stretch_stays() -> None:
     steps = tuple(Step(at(i), 7 if i == 1234 else i % 3, 0) for i in range(4001))
-    kept = capped(steps)
+    kept = capped(steps, lambda s: s.under_replicated)
     assert len(kept) <= MAX_STEPS
     assert max(s.under_replicated for s in kept) == 7 and kept[-1] == steps[-1]
-    assert capped(steps[:10]) == steps[:10]
+    assert capped(steps[:10], lambda s: s.under_replicated) == steps[:10]
 
 
 def test_the_report_says_what_it_leaves_out() -> None:

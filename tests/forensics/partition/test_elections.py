@@ -153,6 +153,18 @@ def test_kraft_says_unclean_of_a_topic_id_that_the_controllers_log_names() -> No
     assert judged(s) == [(3, 1, True, "certain")]
 
 
+def test_the_last_known_leader_that_kraft_elects_again_leads_on() -> None:
+    """By the controller's line alone (KIP-966): what was before it is not in evidence."""
+    s = Story()
+    born(s)
+    change = (
+        "isr: [] -> [1], leader: -1 -> 1, leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 4 -> 5, lastKnownElr: [1] -> [], "
+        "partitionEpoch: 8 -> 9"
+    )
+    kraft(s, 30, f"[QuorumController id=100] UNCLEAN partition change for t-0 with topic ID {ID}: {change}")
+    assert [(e[1], e[2]) for e in judged(s)] == [(1, None)]
+
+
 def test_kraft_prints_unclean_for_the_last_step_of_a_reassignment() -> None:
     s = Story()
     born(s)

@@ -10,6 +10,7 @@ import pytest
 from forensics.model import Evidence, Finding, Range
 from forensics.partition.verdict import VERDICTS
 from forensics.views.headline import counts, loss_of, summary
+from forensics.views.impact import lost
 
 
 def loss(**changes: Any) -> Finding:
@@ -89,3 +90,9 @@ def test_headline(findings: list[Finding], states: list[dict[str, Any]], word: s
 def test_every_verdict_is_counted() -> None:
     states = [state(v, n) for n, v in enumerate(VERDICTS)]
     assert counts(states) == dict.fromkeys(VERDICTS, 1)
+
+
+def test_what_two_replicas_brought_and_lost_is_counted_once_wherever_it_is_counted() -> None:
+    own = [loss(cause="inherited-log", brokers=(b,), offsets=(Range(0, 100),)) for b in (1, 2)]
+    assert "100 offsets" in summary(own, [state("lost")])
+    assert [row.offsets for row in lost(own)] == [100]

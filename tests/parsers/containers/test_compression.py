@@ -58,6 +58,14 @@ def test_a_decompression_bomb_ends_with_a_problem(tmp_path: Path, monkeypatch: p
     assert "bomb" in problems[0][1]
 
 
+def test_many_small_bombs_in_one_archive_end_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parsers.containers.streams.FREE_IN_ALL", 2**20)
+    monkeypatch.setattr("parsers.containers.streams.MAX_RATIO", 10)
+    contents, problems = walk(put(tmp_path / "a.tar", tar({f"{n}.log.gz": gzip.compress(bytes(2**19)) for n in range(20)})))
+    assert 1 < sum(map(len, contents.values())) / 2**19 < 10
+    assert "bomb" in problems[-1][1]
+
+
 def test_ordinary_zeros_are_no_bomb(tmp_path: Path) -> None:
     zeros = {"t-0/00000000000000000000.log": bytes(2**24)}
     assert read(put(tmp_path / "a.tar.zst", zstandard.compress(tar(zeros)))) == zeros

@@ -44,6 +44,17 @@ def test_a_zip_bomb_of_many_members_ends_with_a_problem(tmp_path: Path, monkeypa
     assert "bomb" in problems[-1][1]
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_a_name_that_comes_again_the_last_counts(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("server.log", b"first")
+        archive.writestr("server.log", LINE)
+    contents, problems = walk(put(tmp_path / "a.zip", out.getvalue()))
+    assert contents == {"server.log": LINE}
+    assert [path for path, _ in problems] == ["server.log"]
+
+
 def test_a_zip_without_its_directory_is_read_from_the_start(tmp_path: Path) -> None:
     files = {"a.log": LINE * 10, "b.log": LINE * 20, "c.log": os.urandom(90_000)}
     whole = zipped(files)

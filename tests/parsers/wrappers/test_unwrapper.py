@@ -175,6 +175,20 @@ def test_stream_that_breaks() -> None:
     assert "EOFError" in outer.problem
 
 
+HELD = (
+    RECORD,
+    RECORD,
+    "\tat kafka.log.Log.x(Log.scala:1)",
+    " two",
+    "",
+    "java.io.IOException: gone",
+    '{"log": 1}',
+    "[pod/a/b] x",
+    "[2026, 1]",
+    "é",
+    "\x1b[1mx",
+)
+
 PIECES = st.one_of(
     st.binary(max_size=30),
     st.sampled_from([value[0].encode() for value in WRAPPED.values()]),
@@ -199,3 +213,28 @@ def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
         assert at is None or at.tzinfo is None
     assert (outer.byte, outer.line) == (len(data), data.count(b"\n") + 1)
     holds_log(data)
+
+
+SYSLOG = "Nov 21 02:15:38 {} kafka[1]: {}"
+IN_RUNS = st.one_of(
+    st.builds("{} stdout {} {}".format, st.just(STAMP), st.sampled_from(["F", "F", "F", "P", "F:x"]), st.sampled_from(HELD)),
+    st.sampled_from(HELD).map(lambda text: docker(text + "\n")),
+    st.builds(SYSLOG.format, st.sampled_from(["h", "h", "h", "i", "INFO"]), st.sampled_from(HELD)),
+    st.sampled_from([*HELD, "==> x <==", docker("cut"), f"{STAMP} h kafka[1]: {RECORD}", f"Nov 21 02:15:38 h kafka:{RECORD}"]),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(IN_RUNS, st.integers(1, 3), st.sampled_from(["\n", "\n", "\n", "\r\n"])), max_size=30))
+def test_lines_read_at_once_are_those_read_one_by_one(pieces: list[tuple[str, int, str]]) -> None:
+    data = "".join((text + end) * times for text, times, end in pieces)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("parsers.wrappers.unwrapper.run_of", lambda line: None)
+        one_by_one = unwrapped(data)
+    assert unwrapped(data) == one_by_one
+
+
+def test_most_lines_of_a_wrapped_log_are_read_at_once() -> None:
+    for line in (f"{STAMP} stderr F {RECORD}", docker(RECORD + "\n"), SYSLOG.format("h", RECORD)):
+        runs = list(Unwrapper().runs(Outer(BytesIO(f"{line}\n".encode() * 50))))
+        assert max(map(len, runs)) > 40

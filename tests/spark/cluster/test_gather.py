@@ -138,11 +138,15 @@ def test_modification_times_that_were_kept_are_believed(kept: timedelta) -> None
     assert known.saved == {}
 
 
-def test_logs_that_lie_apart_are_no_later_collection_than_the_disks() -> None:
+@pytest.mark.parametrize(
+    ("written", "collections"), [(0, ["a"]), (60, ["a", "b/broker-1/logs"])], ids=["times-of-nothing", "started-since-the-disks-were-saved"]
+)
+def test_logs_that_lie_apart_are_a_later_collection_only_where_the_disks_are_surely_older(written: int, collections: list[str]) -> None:
     files = collected({"b/broker-1": line(0) + line(60)}, ["a/broker-1"])
     files |= {"a/broker-1/logs/server.log": line(0), "c/broker-2/data/meta.properties": META.replace("=1", "=2")}
-    cluster, _ = local.gathered(table(files, dict.fromkeys(files, START)))
-    assert cluster.nodes[1].collections == ["a"]
+    times = {path: START + timedelta(seconds=written if path.startswith("b") else 0) for path in files}
+    cluster, _ = local.gathered(table(files, times))
+    assert cluster.nodes[1].collections == collections
 
 
 def spans(*given: tuple[str, int, int]) -> list[Source]:

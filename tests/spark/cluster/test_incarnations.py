@@ -109,6 +109,24 @@ def test_a_disk_of_a_cluster_no_line_names_is_the_last() -> None:
     assert (found.ids, found.of_id("A"), found.of_id("B"), found.of_id(None)) == (("A", "B"), 0, 1, 1)
 
 
+def test_a_disk_that_names_no_cluster_is_of_the_last_also_where_none_has_a_name() -> None:
+    """Before 0.10.1."""
+    found = incarnations([*start(1, 0), elected(1, 0.2, 1), elected(1, 5, 2), *start(1, 20), elected(1, 20.2, 1)])
+    assert (found.ids, found.of_id(None)) == ((None, None), 1)
+
+
+def test_a_broker_whose_start_is_missing_went_through_it_as_long_as_it_prints() -> None:
+    first = [*start(1, 0), elected(1, 0.2, 1), *start(2, 1), ordered(2, 1.2, 1), elected(1, 5, 2)]
+    found = incarnations([*first, *start(1, 20), elected(1, 20.2, 1), ordered(2, 20.7, 1)])
+    assert where(found, 2, 19, 20.7) == [0, 1]
+
+
+def test_a_process_that_names_none_was_not_in_a_cluster_before_it_began() -> None:
+    others = [*start(1, 0, "A"), *start(2, 0.5, "A"), ordered(2, 9, 1), *start(1, 20, "B"), *start(2, 20.5, "B")]
+    found = incarnations([*others, *start(3, 1), ordered(3, 8, 1), *start(3, 21, "B")])
+    assert where(found, 3, 8, 21) == [0, 1]
+
+
 LIFE: Sequence[Event] = (
     *start(1, 0, "A"), elected(1, 0.2, 1), *start(2, 0.5, "A"), ordered(2, 0.7, 1), elected(2, 5, 2), ordered(1, 5, 2),
     *start(1, 20, "B"), elected(1, 20.2, 1), *start(2, 20.5, "B"), ordered(2, 20.7, 1),

@@ -230,7 +230,7 @@ def test_what_was_split_into_files_comes_back_in_each_files_order(written: list[
         place = {"source": f"f{file}", "number": len(rows), "line": len(rows) + 1, "byte": 0, "lines": 1, "clock": "line"}
         rows.append({**place, "time": begin + timedelta(seconds=second), "level": "INFO", "logger": None, "text": "", "events": None})
     merging = Merger(Identifier({}, {}, {}, {}), Wanted(), {}, {name: i for i, name in enumerate(files)}, {}, frozenset())
-    found = [row for rows in files.values() for row in merging._of_file(rows)]
+    found = [row for rows in files.values() for row in merging.placed(rows)]
     found.sort(key=lambda row: tuple(row[name] for name in ORDER))
     for name, rows in files.items():
         assert [r["number"] for r in found if r["source"] == name] == list(range(len(rows)))
@@ -242,7 +242,7 @@ def test_lines_before_the_first_time_have_the_files_first() -> None:
     first = datetime(2026, 1, 1)
     row = {"source": "a", "number": 0, "line": 1, "byte": 0, "lines": 1, "clock": None, "time": None, "level": None, "logger": None}
     merging = Merger(Identifier({}, {}, {}, {}), Wanted(), {}, {"a": 0}, {"a": first}, frozenset())
-    (made,) = merging._of_file([{**row, "text": "x", "events": None}])
+    (made,) = merging.placed([{**row, "text": "x", "events": None}])
     assert (made["at"], made["key"]) == (first, first)
 
 
@@ -259,8 +259,8 @@ def test_repeats_in_one_log_are_no_copies() -> None:
         "events": None,
     }
     merging = Merger(Identifier({"a": 1, "b": 1}, {}, {}, {}), Wanted(), {}, {"a": 0, "b": 1}, {}, frozenset({"a", "b"}))
-    one = [r["twin"] for r in merging._of_file({**row, "source": "a", "number": n} for n in range(3))]
-    other = [r["twin"] for r in merging._of_file({**row, "source": "b", "number": n} for n in range(2))]
+    one = [r["twin"] for r in merging.placed({**row, "source": "a", "number": n} for n in range(3))]
+    other = [r["twin"] for r in merging.placed({**row, "source": "b", "number": n} for n in range(2))]
     assert len(set(one)) == 3
     assert other == one[:2]
 

@@ -135,6 +135,31 @@ def test_a_cut_of_a_log_of_unknown_end_removes_one_record_for_sure_where_the_lin
     assert replica.log_end_offset == 150
 
 
+def test_a_plan_for_another_offset_is_of_another_cut() -> None:
+    plan, cut = ("truncation-plan", {"reason": "high-watermark", "offset": 0}), ("truncation", {"offset": 150})
+    assert only(walked(follows(1, 170), plan, cut)).cause == "truncation"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [follows(1, 106, previous=0), ("fetcher-added", {"leader_epoch": 1}), ("truncation", {"offset": 133, "reason": "longer"})],
+        [leads(1, 0), ("segment-roll", {"offset": 134}), ("truncation", {"offset": 133})],
+        [follows(0, 0), follows(2, 134, previous=1), ("truncation", {"offset": 133})],
+    ],
+    ids=["a follower that had grown", "a leader", "a follower that says what it knew"],
+)
+def test_what_was_cut_is_of_the_epoch_it_lived_under_where_lines_of_later_ones_are_missing(told: list[Told]) -> None:
+    removal = only(walked(*told))
+    assert (removal.start, removal.end, removal.epoch) == (133, 134, 1)
+    assert removal.under_epoch == (2 if follows(2, 134, previous=1) in told else None)
+
+
+def test_a_high_watermark_that_falls_tells_nothing_of_the_epoch_before() -> None:
+    replica = walked(follows(1, 170), ("hw-regression", {"previous_offset": 170, "high_watermark": 150}))
+    assert [o.offset for o in replica.observations if o.quantity == "high-watermark"] == [0]
+
+
 def test_a_cut_up_to_0_11_may_have_removed_nothing() -> None:
     assert walked(leads(0, 100), follows_at(1), ("truncation", {"offset": 150})).removals == []
 

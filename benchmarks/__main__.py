@@ -1,0 +1,65 @@
+"""Measures what the tool costs beside what others cost, as ratios.
+
+    python -m benchmarks [reading start bundle case analyze fleets hot growth memory] [--rounds 5] [--scale 1] [--history FILE]
+    python -m benchmarks --page
+
+Everything at full size takes an hour or two on two cores; `--scale 0.1 --rounds 1` tries it in minutes, and `growth --scale 16 --rounds 1` goes up
+to 10 GB. Each way to do something runs in a process of its own, all of them in turn, round by round; a ratio is the median of those of the
+rounds. Only ratios of one run say something: a machine's speed drifts. Each run adds a line to the history, and `--page` puts the newest of
+each at full size into docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks import history
+from benchmarks.measuring import Failed, Result, adopt_orphans
+from benchmarks.suites import SUITES, Asked, absent, make_archive
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("suites", nargs="*", metavar="WHAT", help=f"of {', '.join(SUITES)}; all if none is named")
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--scale", type=float, default=1)
+    arguments.add_argument("--history", type=Path, default=history.HISTORY)
+    arguments.add_argument("--page", action="store_true", help="write docs/performance.md of what the history holds")
+    asked = arguments.parse_args()
+    if unknown := [name for name in asked.suites if name not in SUITES]:
+        arguments.error(f"there is no {unknown[0]!r}")
+    if asked.page:
+        history.write_page(asked.history)
+        return
+    for name in absent():
+        print(f"{name} is not here, and left out: pip install 'kafka-forensics[bench]', and ripgrep from the system's packages", flush=True)
+    adopt_orphans()
+    make_archive()
+    results: list[Result] = []
+    try:
+        for name in asked.suites or SUITES:
+            try:
+                for result in SUITES[name](Asked(asked.rounds, asked.scale)):
+                    print(shown(result), flush=True)
+                    results.append(result)
+            except Failed as error:
+                print(f"{name} failed: {error}", flush=True)
+    finally:
+        if results:
+            history.add(asked.history, results, asked.rounds, asked.scale)
+
+
+def shown(result: Result) -> str:
+    """Some lines for who looks on."""
+    own, *others = result.ways
+    lines = [f"{result.name}: {', '.join(f'{name} {value}' for name, value in result.facts.items())}"]
+    for way in (own, *others):
+        wall, cpu = result.medians(way)
+        ratio = f"  {own} is {result.ratio(way):.2f} of it" if way != own else ""
+        lines.append(f"  {way:32} {wall:8.2f} s {cpu:8.2f} s of CPU{ratio}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Pages that mkdocs makes from the code while it builds the site: rules, patterns, commands, and CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from forensics.cli import COMMANDS, cli
+from forensics.exemplars import exemplars_of
+from forensics.rules import RULES
+from forensics.views.markdown import block, code, prose
+from parsers.patterns import PATTERNS
+
+ROOT = Path(__file__).parents[1]
+WIDTH = 100
+TRACKERS = {
+    re.compile(r"\bKAFKA-\d+\b"): "https://issues.apache.org/jira/browse/{}",
+    re.compile(r"\bKIP-\d+\b"): "https://cwiki.apache.org/confluence/display/KAFKA/Kafka+Improvement+Proposals",
+}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    for name, page in (("rules", rules), ("patterns", patterns), ("commands", commands), ("contributing", contributing)):
+        files.append(File.generated(config, f"{name}.md", content="\n".join(page()) + "\n"))
+    return files
+
+
+def linked(reference: str) -> str:
+    for form, address in TRACKERS.items():
+        reference = form.sub(lambda found, address=address: f"[{found[0]}]({address.format(found[0])})", reference)
+    return reference
+
+
+def rules() -> Iterator[str]:
+    yield f"# Every rule\n\nThe {len(RULES)} kinds of findings, as `kafka-forensics rules` prints them, the gravest first. The small incidents under"
+    yield "each are its tests: those it must find, and near misses it must leave alone."
+    for rule in RULES:
+        yield f"\n## {rule.kind}\n\nLevel: **{rule.level}**. {prose(rule.meaning)}\n"
+        yield from (f"- Not this: {prose(cause)}" for cause in rule.benign)
+        if rule.references:
+            yield f"\nSee {', '.join(linked(prose(r)) for r in rule.references)}."
+        yield ""
+        for exemplar in exemplars_of(rule.kind):
+            yield f"- *{'finds' if exemplar.found else 'leaves'}* {code(exemplar.name)}: {prose(exemplar.story)}"
+
+
+def patterns() -> Iterator[str]:
+    telling = [p for p in PATTERNS if p.event != "irrelevant"]
+    by_event = defaultdict(list)
+    for p in telling:
+        by_event[p.event].append(p)
+    silent = len(PATTERNS) - len(telling)
+    yield f"# Every line pattern\n\n{len(telling)} patterns make events of log lines, by the kind of event; another {silent} know lines that tell"
+    yield "nothing, so that they are not counted as unknown (`kafka-forensics patterns --event irrelevant`). Each has lines that prove it, of"
+    yield "which the first is shown. Which statements of which version of Kafka they cover: [Coverage](coverage.md)."
+    for event, own in sorted(by_event.items()):
+        yield f"\n## {event}\n"
+        for p in own:
+            yield f"\n**{prose(p.name)}**, Kafka {p.versions[0]} to {p.versions[1]}\n"
+            yield from block(p.samples[0].line.splitlines())
+
+
+def commands() -> Iterator[str]:
+    yield "# Commands\n\nAs `--help` prints them.\n"
+    group = click.Context(cli, info_name="kafka-forensics", terminal_width=WIDTH, max_content_width=WIDTH)
+    yield from block(cli.get_help(group).splitlines())
+    for name in COMMANDS:
+        command = cli.get_command(group, name)
+        yield f"\n## {name}\n"
+        yield from block(command.get_help(click.Context(command, parent=group, info_name=name, terminal_width=WIDTH)).splitlines())
+
+
+def contributing() -> Iterator[str]:
+    """CONTRIBUTING.md stands in the root, where GitHub looks for it; its links to pages are those of pages beside it here."""
+    yield (ROOT / "CONTRIBUTING.md").read_text("utf-8").replace("](docs/", "](")

@@ -1,0 +1,415 @@
+"""An audit on its way to disk: which files of the archive were read, what is kept of them, which clusters are to be judged, what counts.
+
+Here: the manifest of files by digest, the clusters they make, and commits: whatever is killed when, what the manifest names is whole, and
+what it does not name is swept away by the next run. Not here: reading and judging (spark.engine.audit, whole), or the tables (dated).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from forensics.case.audited import MANIFEST, OWN, SCHEMA, Audit, escaped, is_audit, table_file
+from forensics.case.layout import Layout, Teller, clusters
+from forensics.case.write import Refused
+from forensics.views.document import rules_digest
+from forensics.views.version import version
+from parsers.containers.names import clean, join
+from parsers.containers.storage import Leaf
+from parsers.containers.units import Listed
+from parsers.evidence import LOG_KINDS
+from parsers.schemas import Row
+from spark.engine.audit import File, Part
+
+KEPT = f"{OWN}/kept"
+STAGED = f"{OWN}/staged"
+RUNNING = f"{OWN}/running"
+"""There while a run is under way, and after one that was killed."""
+RACY_S = 2.0
+"""A file changed so shortly before it was listed may change again without telling."""
+
+_KEPT_IN = pa.list_(pa.struct([("file", pa.string()), ("rows", pa.int64())]))
+FILES = pa.schema(
+    [
+        ("path", pa.string()),
+        ("stamp", pa.string()),
+        ("sure", pa.bool_()),
+        ("sha256", pa.string()),
+        ("tries", pa.int32()),
+        (
+            "sources",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("path", pa.string()),
+                        ("kind", pa.string()),
+                        ("problem", pa.string()),
+                        ("ids", pa.list_(pa.struct([("id", pa.string()), ("at", pa.timestamp("us"))]))),
+                        ("events", _KEPT_IN),
+                        ("records", _KEPT_IN),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
+"""Of each file of the archive: size and modification time, whether these can be trusted to change with it, digest, how often it was read as it
+is, and of each source in it what it said of itself and where its rows are kept."""
+TRIES = 2
+"""How often what a store had trouble with is read."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the tables are made of, and how; the same in every run."""
+
+    archive: Sequence[str]
+    """Without secrets."""
+    layout: str | None
+    options: Mapping[str, Any]
+    records: bool
+
+    def told(self) -> dict[str, Any]:
+        return {"archive": list(self.archive), "layout": self.layout, "records": self.records, **self.options}
+
+
+@dataclass
+class Group:
+    """The files that are one in the manifest: those of one name, which are never several in practice."""
+
+    at: list[tuple[Listed, Leaf]] = field(default_factory=list)
+
+    @property
+    def stamp(self) -> str:
+        return " ".join(f"{leaf.size}.{leaf.changed}" for _, leaf in self.at)
+
+    def files(self) -> list[File]:
+        return [File(of.path, leaf.name, leaf.version) for of, leaf in self.at]
+
+    def sure(self, now: float) -> bool:
+        return all(leaf.changed is not None and leaf.changed < (now - RACY_S) * 1e9 for _, leaf in self.at)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a cluster is to be judged from."""
+
+    name: str
+    events: Sequence[Part]
+    records: Sequence[Part]
+    rows: int
+    fingerprint: str
+
+
+class Archive:
+    """An audit's directory, which no other run may work in at the same time. Raises Refused where it cannot be one."""
+
+    def __init__(self, directory: Path, settings: Settings, *, force: bool) -> None:
+        self.directory = directory.resolve()
+        self.settings = settings
+        self.layout = Layout(settings.layout)
+        self._check(directory, force)
+        for place in (KEPT, STAGED):
+            (self.directory / place).mkdir(parents=True, exist_ok=True)
+        self._lock = self._locked()
+        killed = (self.directory / RUNNING).exists()
+        (self.directory / RUNNING).touch()
+        if force:
+            (self.directory / MANIFEST).unlink(missing_ok=True)
+        self.known: dict[str, Row] = {}
+        """By path, rows of FILES."""
+        self.listed = self.gone = self.named = 0
+        self._ended: set[str] = set()
+        self.entries: dict[str, str] = {}
+        self.fingerprints: dict[str, str] = {}
+        if (self.directory / MANIFEST).exists():
+            manifest = Audit(self.directory).manifest
+            self.entries, self.fingerprints = dict(manifest["clusters"]), dict(manifest["fingerprints"])
+            self.known = {row["path"]: row for row in pq.read_table(self.directory / OWN / manifest["files"]).to_pylist()}
+        if killed or force:
+            self._sweep()
+
+    def _check(self, shown: Path, force: bool) -> None:
+        for path in self.settings.archive:
+            if os.path.isdir(path) and self.directory.is_relative_to(Path(path).resolve()):
+                raise Refused(f"{shown}: it lies in the archive ({path}), which is never written to")
+        if is_audit(self.directory):
+            if force:
+                return
+            made = Audit(self.directory).manifest
+            if made["settings"] != self.settings.told():
+                asked = self.settings.told()
+                others = ", ".join(name for name in asked if made["settings"].get(name) != asked[name])
+                raise Refused(
+                    f"{shown}: it was made with another {others}; give the same, another --out, or --force to read all of it anew"
+                )
+            if made["tool"] != _tool():
+                raise Refused(
+                    f"{shown}: it was made by version {made['tool']['version']} of the tool or with other rules: give another --out, or --force to "
+                    "read all of it anew"
+                )
+        elif self.directory.exists() and not self.directory.is_dir():
+            raise Refused(f"{shown}: it is no directory")
+        elif self.directory.is_dir() and not (self.directory / OWN).is_dir() and any(self.directory.iterdir()):
+            raise Refused(f"{shown}: it is there, and no audit's")
+
+    def _locked(self) -> IO[str]:
+        file = (self.directory / OWN / "lock").open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            raise Refused(f"{self.directory}: another audit is at work in it") from None
+        return file
+
+    # what is there
+
+    def candidates(self, listed: Sequence[Listed]) -> dict[str, Group]:
+        """The files that are new, or may have changed, by path."""
+        groups: dict[str, Group] = defaultdict(Group)
+        for of in listed:
+            for leaf in of.leaves:
+                groups[join(of.prefix, clean(leaf.name))].at.append((of, leaf))
+        self.listed = len(groups)
+        self.gone = len(self.known.keys() - groups.keys())
+        return {path: group for path, group in groups.items() if not self._as_before(path, group)}
+
+    def _as_before(self, path: str, group: Group) -> bool:
+        known = self.known.get(path)
+        return (
+            known is not None
+            and known["sure"]
+            and known["stamp"] == group.stamp
+            and known["sha256"] is not None
+            and not _to_retry(known, group)
+        )
+
+    def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
+        """Of what was listed that which is to be read; the rest is noted as it is now."""
+        now = time.time()
+        chosen: dict[str, list[Leaf]] = defaultdict(list)
+        of_path: dict[str, Listed] = {}
+        for path, group in candidates.items():
+            known = self.known.get(path)
+            sha256 = digests[path]
+            # when a file of this machine was modified is evidence itself; of an object it is when that was uploaded
+            as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
+            tries = known["tries"] if known is not None and as_before else 0
+            same = known is not None and as_before and not _to_retry(known, group)
+            told = {"path": path, "stamp": group.stamp, "sure": group.sure(now), "sha256": sha256, "tries": tries + (not same)}
+            self.known[path] = {**told, "sources": known["sources"] if same and known is not None else []}
+            for of, leaf in () if same else group.at:
+                chosen[of.path].append(leaf)
+                of_path[of.path] = of
+        return [of_path[path]._replace(leaves=leaves) for path, leaves in chosen.items()]
+
+    def take(self, column: str, told: Iterable[Row]) -> None:
+        """Notes where rows of sources are kept: `column` is events or records; `told` rows of spark.engine.audit.TOLD."""
+        found: dict[str, Row] = {}
+        for row in told:
+            source = found.get(row["source"]) or self._source(row["source"])
+            found[row["source"]] = source
+            source[column].append({"file": row["file"], "rows": row["rows"]})
+            source["ids"] += row["ids"]
+            source["kind"], source["problem"] = source["kind"] or row["kind"], source["problem"] or row["problem"]
+
+    def _source(self, path: str) -> Row:
+        file = self.known[next(place for place in _files_of(path) if place in self.known)]
+        source = next((s for s in file["sources"] if s["path"] == path), None)
+        if source is None:
+            source = {"path": path, "kind": None, "problem": None, "ids": [], "events": [], "records": []}
+            file["sources"].append(source)
+        return source
+
+    def logs(self, files: Iterable[str]) -> dict[str, str]:
+        """Kinds of the logs in these files."""
+        return {s["path"]: s["kind"] for path in files for s in self.known[path]["sources"] if s["kind"] in LOG_KINDS}
+
+    # what it makes
+
+    def clusters(self) -> list[Sources]:
+        """All clusters of all that is kept, by name."""
+        sources = [s for file in self.known.values() for s in file["sources"]]
+        named = {s["path"]: self.layout.read(s["path"]) for s in sources}
+        of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
+        own: dict[str, list[Row]] = defaultdict(list)
+        for s in sorted(sources, key=lambda s: s["path"]):
+            own[of[s["path"]]].append(s)
+        found = []
+        for name in sorted(own):
+            called: dict[str, str] = {}
+            for s in own[name]:
+                short = named[s["path"]].name
+                called[s["path"]] = s["path"] if short in called.values() else short
+            found.append(self._cluster(name, own[name], called))
+        return found
+
+    def _cluster(self, name: str, sources: Sequence[Row], called: Mapping[str, str]) -> Sources:
+        parts = {column: _parts(sources, column, called) for column in ("events", "records")}
+        rows = sum(kept["rows"] for s in sources for column in parts for kept in s[column])
+        whole = [[p.file, sorted(p.names.items())] for own in parts.values() for p in own]
+        told = json.dumps([whole, self.settings.told(), _tool()], sort_keys=True)
+        return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(told.encode()).hexdigest())
+
+    def to_judge(self) -> list[Sources]:
+        """Clusters that were not judged from what is kept now, large ones first."""
+        there = self.clusters()
+        self.named = len(there)
+        self._ended = self.entries.keys() - {c.name for c in there}
+        return sorted((c for c in there if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
+
+    # what counts
+
+    def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]]) -> None:
+        """Commits clusters that were judged, by name their entries and the fingerprints of what they were judged from. Files of their
+        tables are in `staged`."""
+        old: set[Path] = set()
+        for name in self._ended:
+            old |= self._files(self.entries.pop(name))
+            self.fingerprints.pop(name, None)
+        kept: set[Path] = set()
+        for name, (entry, fingerprint) in entries.items():
+            if name in self.entries:
+                old |= self._files(self.entries[name])
+            self._move(name, entry)
+            text = json.dumps(entry, ensure_ascii=False, sort_keys=True) + "\n"
+            self.entries[name] = f"{escaped(name)}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+            self.fingerprints[name] = fingerprint
+            _write(self.directory / OWN / self.entries[name], text.encode())
+            kept |= self._files(self.entries[name])
+        self.commit()
+        self._remove(old - kept)
+
+    def _move(self, name: str, entry: Mapping[str, Any]) -> None:
+        for table, days in entry["tables"].items():
+            for day in days:
+                place = self.directory / table_file(table, name, day)
+                staged = self.staged(name) / day["file"]
+                place.parent.mkdir(parents=True, exist_ok=True)
+                _sync(staged)
+                staged.replace(place)
+        shutil.rmtree(self.staged(name), ignore_errors=True)
+
+    def staged(self, name: str) -> Path:
+        """Where the files of a cluster's tables wait."""
+        return self.directory / STAGED / escaped(name)
+
+    def commit(self) -> None:
+        """From here on what is known counts."""
+        for file in self._kept_now():
+            _sync(self.directory / KEPT / file)
+        rows = [self.known[path] for path in sorted(self.known)]
+        table = pa.Table.from_pylist(rows, schema=FILES)
+        part = self.directory / OWN / "files.part"
+        pq.write_table(table, part, compression="zstd")
+        files = f"files-{hashlib.sha256(part.read_bytes()).hexdigest()[:16]}.parquet"
+        _sync(part)
+        part.rename(self.directory / OWN / files)
+        manifest = {
+            "schema": SCHEMA,
+            "tool": _tool(),
+            "settings": self.settings.told(),
+            "files": files,
+            "clusters": dict(sorted(self.entries.items())),
+            "fingerprints": dict(sorted(self.fingerprints.items())),
+        }
+        _write(self.directory / MANIFEST, (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+        self._remove(self.directory / KEPT / name for name in {*os.listdir(self.directory / KEPT)} - self._kept_now())
+        self._remove(path for path in (self.directory / OWN).glob("files-*.parquet") if path.name != files)
+
+    def _kept_now(self) -> set[str]:
+        return {kept["file"] for file in self.known.values() for s in file["sources"] for c in ("events", "records") for kept in s[c]}
+
+    def _files(self, entry: str) -> set[Path]:
+        """An entry, and the files of the tables it names."""
+        told = json.loads((self.directory / OWN / entry).read_bytes())
+        own = {self.directory / table_file(table, told["cluster"], day) for table, days in told["tables"].items() for day in days}
+        return {self.directory / OWN / entry, *own}
+
+    def _remove(self, files: Iterable[Path]) -> None:
+        for file in files:
+            file.unlink(missing_ok=True)
+            for place in file.parents:
+                if place == self.directory or place.name in (OWN, "kept"):
+                    break
+                try:
+                    place.rmdir()
+                except OSError:
+                    break
+
+    def _sweep(self) -> None:
+        """Takes away what does not count: what a run that was killed left."""
+        shutil.rmtree(self.directory / STAGED, ignore_errors=True)
+        (self.directory / STAGED).mkdir()
+        counts = {path for entry in self.entries.values() for path in self._files(entry)}
+        there = [path for path in self.directory.glob("*/cluster=*/date=*/*") if path.is_file()]
+        there += (self.directory / OWN).glob("*-*.json")
+        self._remove(path for path in there if path not in counts)
+        self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            (self.directory / RUNNING).unlink(missing_ok=True)
+        self._lock.close()
+
+
+def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[Part]:
+    files: dict[str, dict[str, str]] = defaultdict(dict)
+    for s in sources:
+        for kept in s[column]:
+            files[kept["file"]][s["path"]] = called[s["path"]]
+    return [Part(file, names) for file, names in files.items()]
+
+
+def _files_of(source: str) -> Iterator[str]:
+    """Paths of files that a source may be of: itself, without its writer, the containers it may lie in, and the whole argument."""
+    yield source
+    yield source.rpartition("#")[0]
+    while "/" in source:
+        source = source.rpartition("/")[0]
+        yield source
+    yield ""
+
+
+def _to_retry(known: Row, group: Group) -> bool:
+    """What a store did not give, it may give the next time; what is damaged stays so."""
+    return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
+
+
+def _remote(group: Group) -> bool:
+    return any(leaf.version is not None for _, leaf in group.at)
+
+
+def _tool() -> dict[str, str]:
+    return {"version": version(), "rules": rules_digest()}
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A file that is there whole or not at all."""
+    part = path.with_name(f"{path.name}.part")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,100 @@
+"""A cluster of an archive judged whole in one task, from what is kept of its files, into the files of its tables.
+
+Here: the way from kept rows to the entry of an audit, without Spark. Not here: judging, or a case's tables (judge, write); which clusters
+are small enough for one task (forensics.commands.audit).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.case.archive import KEPT, Sources
+from forensics.case.dated import parted
+from forensics.case.judge import ROW, judge
+from forensics.case.tables import MANIFEST
+from forensics.case.write import Origin, write
+from forensics.cluster.balance import measures, sums
+from forensics.judge import Conclusion
+from forensics.views.clusters import brief
+from spark.cluster.facts import Cluster
+from spark.cluster.gather import gather
+from spark.engine.audit import events_of, records_of
+from spark.engine.merge import merger
+from spark.engine.pipeline import identified_here, judged, of_cluster_here
+
+
+@dataclass(frozen=True)
+class Work:
+    """A cluster to be judged."""
+
+    sources: Sources
+    directory: Path
+    """The audit's."""
+    staged: Path
+    """Where the files of its tables are to wait."""
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of it: its entry, or what went wrong."""
+
+    name: str
+    entry: dict[str, Any] | None
+    problem: str | None = None
+
+
+def judged_whole(work: Work) -> Judged:
+    """Never raises: one cluster is no reason to know nothing of the others."""
+    try:
+        with case_directory(work) as to:
+            return Judged(work.sources.name, entry(work, to, *_written(work, to)))
+    except Exception as error:
+        return failed(work, error)
+
+
+def failed(work: Work, error: Exception) -> Judged:
+    """What is said of a cluster that could not be judged."""
+    return Judged(work.sources.name, None, " ".join(f"{type(error).__name__}: {error}".split())[:300])
+
+
+def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
+    kept = str(work.directory / KEPT)
+    events = events_of(work.sources.events, kept)
+    told = of_cluster_here(events)
+    cluster, identifier = gather(told, work.origin.options)
+    named = (identifier.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
+    cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())
+    rows = judged(identified_here(events, identifier), cluster, judge(cluster), ROW)
+    records: Iterator[pa.RecordBatch] = iter(())
+    if work.sources.records:
+        records = records_of(work.sources.records, kept, merger(cluster, identifier, None, work.origin.log_patterns))
+    return write(to, work.origin, told, cluster, identifier, rows, records), cluster
+
+
+@contextmanager
+def case_directory(work: Work) -> Iterator[Path]:
+    """A place for the case, while it is no part of the audit yet."""
+    shutil.rmtree(work.staged, ignore_errors=True)
+    to = work.staged / "case"
+    to.mkdir(parents=True)
+    try:
+        yield to
+    finally:
+        shutil.rmtree(to, ignore_errors=True)
+
+
+def entry(work: Work, case: Path, found: Conclusion, cluster: Cluster) -> dict[str, Any]:
+    """What an audit holds of the cluster whose case was written: its manifest, the files of its tables, what was found in short."""
+    manifest = json.loads((case / MANIFEST).read_bytes())
+    tables = parted(case, work.staged, manifest["evidence"]["root"])
+    return {"cluster": work.sources.name, "case": manifest, "tables": tables, "summary": brief(found, cluster)}

@@ -1,0 +1,300 @@
+"""`kafka-forensics audit`: an archive of many clusters, many days, many incidents.
+
+Here: the options, and the run: what is new is read once, the clusters that it is of are judged, the tables are committed, the summary is
+shown. Not here: what counts (forensics.case.archive), the jobs (spark.engine.audit), one cluster's tables (forensics.case.whole).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forensics.commands.analyze import LEVELS
+from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, log_patterns, reading_options, start, started
+from forensics.commands.found import InEvidence
+from forensics.commands.help import Told
+from forensics.commands.output import console, json_option, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyarrow import RecordBatch
+    from pyspark.sql import SparkSession
+
+    from forensics.case.archive import Archive, Group, Sources
+    from forensics.case.audited import Audit
+    from forensics.case.whole import Judged, Work
+    from parsers.containers.storage import Leaf
+    from spark.cluster.gather import Options
+
+WHOLE = 400_000
+"""Events and records of a cluster that one task judges alone: some hundred MB of memory. A cluster of more is judged by all tasks."""
+AT_ONCE = 256
+"""Clusters that are judged and committed together."""
+WAVE_BYTES, WAVE_FILES = 32 << 30, 100_000
+"""Files that are read and committed together, and bytes of them."""
+
+
+def _layout(context: click.Context, option: click.Parameter, pattern: str | None) -> str | None:
+    from forensics.case.layout import Layout
+
+    try:
+        Layout(pattern)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
+    return pattern
+
+
+@click.command(
+    "audit",
+    cls=Told,
+    examples=(
+        ("Clusters by cluster=NAME in the paths, else by the cluster ids that files tell", "/archive --out tables"),
+        ("Clusters, days and brokers by directories", "s3://bucket/logs --layout '{cluster}/{date}/{broker}/…' --out tables"),
+        ("An incident bundle each", "bundles/ --layout '{cluster}/…' --out tables"),
+        ("In a nightly job", "/archive --out tables --fail-on critical --json summary.json"),
+    ),
+)
+@reading_options("ARCHIVE...")
+@click.option(
+    "--out", required=True, metavar="TABLES", type=click.Path(path_type=Path), help="The directory of the tables; new, or an audit's."
+)
+@click.option(
+    "--layout",
+    metavar="PATTERN",
+    callback=_layout,
+    help="What the steps of paths mean, as 'prod/{cluster}/{date}/{broker}/…'; * is anything within a step, … any further steps. "
+    "Default: cluster=NAME anywhere, else the cluster ids that files tell.",
+)
+@click.option("--no-records", is_flag=True, help="Do not keep all log lines, which merge and lines in --html need: a quarter of the work.")
+@click.option("--force", is_flag=True, help="Forget what is in TABLES, and read everything anew.")
+@json_option("Write the summary as JSON; '-' is stdout, in place of the tables.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(LEVELS),
+    metavar="LEVEL",
+    help=f"Exit with 1 when a finding is at least this severe, or a cluster could not be judged: {', '.join(LEVELS)}.",
+)
+def command(
+    paths: tuple[str, ...],
+    timezone: str | None,
+    clock_offsets: tuple[str, ...],
+    master: str | None,
+    out: Path,
+    layout: str | None,
+    no_records: bool,
+    force: bool,
+    json_file: str | None,
+    fail_on: str | None,
+) -> None:
+    """Judge an archive of many clusters, many days, many incidents.
+
+    Only what is new or changed since the last time is read; clusters with nothing new are not touched. TABLES holds for each cluster what
+    a case holds, as Parquet by cluster and date, and every command takes it with --cluster NAME. What a run that was killed had not
+    committed does not count, and the next run does it again. `report TABLES` shows all clusters again, `report TABLES --cluster NAME` one.
+    """
+    from forensics.case.archive import Archive, Settings
+    from parsers.containers.storage import absolute, without_secrets
+
+    options = clocks(timezone, clock_offsets)
+    check(paths)
+    told_options = {
+        "timezone": timezone,
+        "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
+        "log_patterns": list(log_patterns()),
+    }
+    shown = [without_secrets(absolute(path)) for path in paths]
+    settings = Settings(shown, layout, told_options, not no_records)
+    progress = Progress()
+    try:
+        with Archive(out, settings, force=force) as archive:
+            failed, remarks = _run(archive, paths, options, master, progress)
+    except OSError as error:
+        raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
+    from forensics.case.audited import Audit
+
+    told(Audit(out), json_file, fail_on, failed, remarks)
+
+
+def told(
+    audit: Audit, json_file: str | None, fail_on: str | None, failed: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
+) -> None:
+    """Shows all clusters of an audit."""
+    from forensics.views.clusters import Clusters
+
+    found = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
+    if json_file is None or not write_text(found.json(), json_file):
+        from forensics.views.clusters import show
+
+        show(found, console())
+    worst = found.worst()
+    if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
+        raise click.exceptions.Exit(1)
+
+
+def _run(
+    archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
+) -> tuple[dict[str, str], list[str]]:
+    """Reads what is new and judges the clusters it is of; gives clusters that could not be judged, and what was done."""
+    from parsers.containers.units import listed
+
+    with progress.stage("Listing what was collected"):
+        candidates = archive.candidates(listed(paths))
+    starting = start(master) if candidates else None
+    read: list[Leaf] = []
+    for wave in _waves(candidates):
+        with progress.stage("Starting Spark"):
+            session = started(starting)
+        progress.watch(session)
+        read += _read(session, archive, wave, progress)
+    to_judge = archive.to_judge()
+    if not archive.named:
+        raise Unusable("There is no file in it.")
+    failed: dict[str, str] = {}
+    if to_judge:
+        with progress.stage("Starting Spark"):
+            session = started(starting or start(master))
+        progress.watch(session)
+        failed = _judge(session, archive, to_judge, options, progress)
+    else:
+        archive.put({})
+    return failed, _remarks(archive, read, to_judge)
+
+
+def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
+    """What is read and committed together: a run that is killed has not to begin from the start."""
+    wave: dict[str, Group] = {}
+    size = 0
+    for path, group in candidates.items():
+        own = sum(leaf.size or 0 for _, leaf in group.at)
+        if wave and (size + own > WAVE_BYTES or len(wave) >= WAVE_FILES):
+            yield wave
+            wave, size = {}, 0
+        wave[path] = group
+        size += own
+    if wave:
+        yield wave
+
+
+def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
+    """Reads what is new, commits that it was read, and gives it."""
+    from forensics.case.archive import KEPT
+    from parsers.containers.names import clean, join
+    from parsers.containers.units import divided
+    from spark.engine.audit import digests, keep_events, keep_records
+
+    with progress.stage(f"Digesting {len(candidates)} files"):
+        files = {path: group.files() for path, group in candidates.items()}
+        found = iter(digests(session, [file for own in files.values() for file in own]))
+        of_path = {path: [next(found) for _ in own] for path, own in files.items()}
+        changed = archive.changed(candidates, {path: None if None in own else ",".join(map(str, own)) for path, own in of_path.items()})
+    units = divided(changed)
+    if not units:
+        return []
+    kept, group = archive.directory / KEPT, archive.layout.group
+    with progress.stage("Reading what is new"):
+        events = keep_events(session, units, log_patterns(), group, kept)
+        if missing := next((row["file"] for row in events if not (kept / row["file"]).exists()), None):
+            raise Unusable(
+                f"{kept / missing}: a worker of Spark's wrote it, and it is not there: all of them have to share what --out is on"
+            )
+        archive.take("events", events)
+        if archive.settings.records:
+            logs = archive.logs(join(of.prefix, clean(leaf.name)) for of in changed for leaf in of.leaves)
+            archive.take("records", keep_records(session, units, logs, log_patterns(), group, kept))
+    archive.commit()
+    return [leaf for of in changed for leaf in of.leaves]
+
+
+def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
+    """Judges clusters and commits them: small ones side by side, a large one by all tasks."""
+    from forensics.case.whole import Work
+    from forensics.case.write import Origin
+
+    def work(sources: Sources) -> Work:
+        origin = Origin(archive.settings.archive, ("audit", *archive.settings.archive), options, log_patterns())
+        return Work(sources, archive.directory, archive.staged(sources.name), origin)
+
+    def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:
+        told = list(judged)
+        archive.put({j.name: (j.entry, fingerprints[j.name]) for j in told if j.entry is not None})
+        yield from ((j.name, j.problem) for j in told if j.problem is not None)
+
+    fingerprints = {sources.name: sources.fingerprint for sources in to_judge}
+    small = [work(sources) for sources in to_judge if sources.rows <= WHOLE]
+    failed: dict[str, str] = {}
+    for begin in range(0, len(small), AT_ONCE):
+        with progress.stage(f"Judging {len(small)} clusters"):
+            failed.update(put(_side_by_side(session, small[begin : begin + AT_ONCE])))
+    for sources in to_judge:
+        if sources.rows > WHOLE:
+            with progress.stage(f"Judging {sources.name}"):
+                failed.update(put([_judged_by_all(session, work(sources), progress)]))
+    return failed
+
+
+def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
+    """Clusters judged in a task each; one by one where a task took its worker with it, to know whose it was."""
+    from forensics.case.whole import failed, judged_whole
+    from spark.engine.audit import each
+    from spark.engine.java import has_fallen
+
+    try:
+        return each(session, works, judged_whole)
+    except Exception as error:
+        if has_fallen():
+            raise
+        if len(works) == 1:
+            return [failed(works[0], error)]
+        return [judged for work in works for judged in _side_by_side(session, [work])]
+
+
+def _judged_by_all(session: SparkSession, work: Work, progress: Progress) -> Judged:
+    from forensics.case.archive import KEPT
+    from forensics.case.whole import Judged, case_directory, entry, failed
+    from spark.cluster.gather import gather
+    from spark.engine.audit import events_frame, records_frame
+    from spark.engine.java import has_fallen
+    from spark.engine.merge import merger
+    from spark.engine.pipeline import of_cluster
+
+    kept = str(work.directory / KEPT)
+    events = events_frame(session, work.sources.events, kept)
+    try:
+        with case_directory(work) as to:
+            told_of_it = of_cluster(events).sort_by([(name, "ascending") for name in ("source", "line", "byte")])
+            cluster, identifier = gather(told_of_it, work.origin.options)
+            found = InEvidence(Opened(work.origin.paths, work.origin.options, told_of_it, cluster, identifier, events, []))
+            records: Iterator[RecordBatch] = iter(())
+            if work.sources.records:
+                reading = merger(cluster, identifier, None, work.origin.log_patterns)
+                records = records_frame(session, work.sources.records, kept, reading, session.sparkContext.defaultParallelism)
+            conclusion = found.write(to, work.origin, records, progress)
+            return Judged(work.sources.name, entry(work, to, conclusion, cluster))
+    except Exception as error:
+        if has_fallen():
+            raise
+        return failed(work, error)
+
+
+def _remarks(archive: Archive, read: Sequence[Leaf], judged: Sequence[Sources]) -> list[str]:
+    from forensics.case.layout import UNNAMED
+    from forensics.views.text import sized
+
+    told = [
+        f"Read {len(read)} of {archive.listed} files ({sized(sum(leaf.size or 0 for leaf in read))}); {archive.listed - len(read)} were read "
+        f"before. Judged {len(judged)} of {archive.named} clusters"
+        + ("; nothing is new of the others." if len(judged) < archive.named else ".")
+    ]
+    if archive.gone:
+        told.append(f"{archive.gone} files that were read before are not in the archive any more; what they told is kept.")
+    if UNNAMED in archive.entries:
+        only = archive.named == 1
+        told.append(
+            f"{'Nothing' if only else 'Not everything'} names a cluster: {'everything' if only else 'the rest'} is taken to be one, "
+            f"{UNNAMED!r}; --layout tells clusters apart by their paths."
+        )
+    return told

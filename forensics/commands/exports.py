@@ -1,0 +1,103 @@
+"""The formats a report is written in, beside what the terminal shows: what `analyze` and `report` share.
+
+Here: an option for each format, once, and the way of what was asked for to its file, its directory or stdout. Not here: the formats
+themselves, a module each (forensics.views).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from forensics.commands.output import opened_file, to_stdout
+
+if TYPE_CHECKING:
+    from forensics.commands.found import Found
+    from forensics.views.document import Report
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILES: Mapping[str, str] = {
+    "html": "The report as one page for everybody, that needs nothing beside itself.",
+    "json": "The whole report as JSON.",
+    "markdown": "The draft of a post-incident review, as Markdown.",
+    "timesketch": "What happened as JSON lines that Timesketch imports.",
+    "perfetto": "What happened as a trace for ui.perfetto.dev, a process for each broker.",
+    "sarif": "The findings as SARIF 2.1.0, for code scanning and editors.",
+}
+"""Formats that are one file, with what is said of each; forensics.views.NAME gives its `pieces`."""
+MODULES: Mapping[str, str] = {"json": "document", "html": "html.page"}
+"""Of those whose module has another name."""
+OF_CASE = frozenset({"html"})
+"""Formats that are given what a case tells, too: a few partitions' steps, offsets and lines."""
+
+
+@dataclass(frozen=True)
+class Exports:
+    """What was asked for: files by format, and a directory of tables."""
+
+    files: Mapping[str, str]
+    parquet: Path | None = None
+
+    def check(self, evidence: Iterable[str] = ()) -> None:
+        """Refuses what cannot be, before anything is read."""
+        if len(to_stdout := [name for name, file in self.files.items() if file == "-"]) > 1:
+            raise click.UsageError(f"only one of {' and '.join(f'--{name}' for name in to_stdout)} can go to stdout")
+        if self.parquet is not None:
+            from forensics.views.parquet import check
+
+            check(self.parquet, evidence)
+
+    @property
+    def of_case(self) -> bool:
+        """Whether any of them needs a case."""
+        return not OF_CASE.isdisjoint(self.files)
+
+    def write(self, report: Report, found: Found) -> bool:
+        """Whether stdout took one of them, and nothing else may go there. Raises click.FileError."""
+        for name, file in self.files.items():
+            given = (report, found) if name in OF_CASE else (report,)
+            pieces: Iterable[str] = import_module(f"forensics.views.{MODULES.get(name, name)}").pieces(*given)
+            if file == "-":
+                to_stdout(pieces)
+                continue
+            with opened_file(file) as out:
+                out.writelines(pieces)
+        if self.parquet is not None:
+            from forensics.views.parquet import write
+
+            try:
+                write(report, self.parquet)
+            except OSError as error:
+                raise click.FileError(str(error.filename or self.parquet), error.strerror or str(error)) from None
+        return "-" in self.files.values()
+
+
+def export_options(command: F) -> F:
+    """An option for each format; the command has them as `exports`."""
+
+    @wraps(command)
+    def collected(**given: Any) -> Any:
+        asked = {name: file for name in FILES if (file := given.pop(f"{name}_file")) is not None}
+        return command(exports=Exports(asked, given.pop("parquet")), **given)
+
+    file = click.Path(dir_okay=False, allow_dash=True)
+    options: Sequence[Callable[[Any], Any]] = [
+        *(click.option(f"--{name}", f"{name}_file", metavar="FILE", type=file, help=words) for name, words in FILES.items()),
+        click.option(
+            "--parquet",
+            metavar="DIR",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="The tables of the report as Parquet, for DuckDB, polars or pandas.",
+        ),
+    ]
+    told: Any = collected
+    for option in reversed(options):
+        told = option(told)
+    return told  # type: ignore[no-any-return]

@@ -1,0 +1,54 @@
+"""When a partition had no leader: nobody could write to it or read from it.
+
+Here: the windows, and the fact in which they travel. Not here: what is said of them (rules.offline_partition), or how many partitions had none at
+a time (forensics.cluster.under_replication).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from forensics.model import Fact
+from forensics.partition.remembered import last_kept
+from forensics.partition.windows import Window, lived, windows
+from forensics.thresholds import BRIEF_S
+from spark.cluster.facts import Cluster
+from spark.partition.states import State
+from spark.partition.timeline import PartitionTimeline
+
+MAX_WINDOWS = 64
+"""Windows that a partition's row tells, the last ones."""
+
+
+@last_kept
+def leaderless(timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
+    """The windows without a leader that are more than the way from one leader to the next."""
+    found = lived((_closed(w, timeline) for w in windows(timeline, without_leader)), timeline, cluster)
+    return [w for w in found if w.seconds is None or w.seconds >= BRIEF_S]
+
+
+def without_leader(state: State) -> bool:
+    return state.leader < 0
+
+
+def _closed(window: Window, timeline: PartitionTimeline) -> Window:
+    """A replica that begins in a later leader epoch has a leader again, or is it, also where nobody tells how that was elected."""
+    if window.end is not None:
+        return window
+    epoch = window.states[-1].leader_epoch
+    begun = timeline.of("leader-start", "follower-start", "fetcher-added")
+    led = (e for e in begun if e.leader_epoch is not None and e.leader_epoch > epoch and e.leader != -1)
+    over = next((e for e in led if e.at is not None and window.start is not None and e.at >= window.start), None)
+    return replace(window, end=over.at, seen=True) if over is not None else window
+
+
+OFFLINE = Fact(
+    "offline",
+    pa.list_(pa.struct([("start", pa.timestamp("us")), ("end", pa.timestamp("us")), ("deleted", pa.bool_())])),
+    "when it had no leader, the last times; `end` null: to the end of the evidence, or (`deleted`) of its topic",
+    lambda timeline, cluster: [
+        {"start": w.start, "end": w.end, "deleted": w.deleted} for w in leaderless(timeline, cluster)[-MAX_WINDOWS:]
+    ],
+)

@@ -1,0 +1,185 @@
+"""Many clusters on one screen, worst first: what each lost, what is broken now, what could not be judged, what was read.
+
+Here: what an audit holds of a cluster in short, the order of clusters, the words and the JSON. Not here: one cluster's report (text,
+document), or where an audit's files are (forensics.case).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from forensics.judge import Conclusion
+from forensics.model import LEVELS, some
+from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.views.document import timestamp
+from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
+from forensics.views.impact import broken, lost
+from forensics.views.terminal import hung, put, rendered
+from forensics.views.text import clean, lost_line
+from forensics.views.version import version
+from spark.cluster.facts import Cluster
+
+SCHEMA = "kafka-forensics/clusters/1"
+NOT_JUDGED = "not judged"
+RANK = {FOUND: 0, NOT_JUDGED: 1}
+"""What could not be judged may be anything."""
+LISTED = 40
+"""Clusters, before the rest is only counted."""
+TOLD = 8
+"""Clusters whose losses, or what is broken in them, are told line by line."""
+LINES = 3
+"""Lines of one cluster."""
+KEPT = 50
+"""Lines of one cluster that are kept."""
+WIDEST = 28
+"""Characters of a cluster's name in a line."""
+
+
+def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
+    """What was found in a cluster, as JSON values."""
+    firsts, lasts = ([at for s in cluster.sources if (at := getattr(s, name)) is not None] for name in ("first", "last"))
+    judged = (found.findings, found.partitions)
+    usable = cluster.usable
+    problems = [f"{s.path}: {s.problem}" for s in cluster.sources if s.problem]
+    return {
+        "loss": loss_of(*judged) if usable else NOT_JUDGED,
+        "summary": summary(*judged) if usable else "Nothing of Kafka's was found in it.",
+        "partitions": counts(found.partitions),
+        "findings": {level: sum(f.severity == level for f in found.findings) for level in reversed(LEVELS)},
+        "lost": [lost_line(row) for row in lost(found.findings)][:KEPT],
+        "broken": list(broken(found.findings, found.partitions))[:KEPT],
+        "mode": cluster.mode,
+        "brokers": [node.id for node in cluster.nodes.values() if node.broker],
+        "sources": len(cluster.sources),
+        "bytes": sum(s.bytes or 0 for s in cluster.sources),
+        "problems": len(problems),
+        "problem": problems[0] if problems else None,
+        "first": timestamp(min(firsts, default=None)),
+        "last": timestamp(max(lasts, default=None)),
+    }
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """All clusters of an audit."""
+
+    found: Mapping[str, Mapping[str, Any]]
+    """By name, as `brief` tells them."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Clusters that could not be judged this time, and why; what is told of them is from before, if anything is."""
+    remarks: Sequence[str] = ()
+    """How clusters were told apart, what was read, what was kept."""
+
+    def ordered(self) -> list[str]:
+        """Names, worst first."""
+        return sorted(self.found.keys() | self.failed.keys(), key=self._order)
+
+    def _order(self, name: str) -> tuple[Any, ...]:
+        b = self.found.get(name)
+        if b is None:
+            return 1, name
+        badness = [-b["findings"][level] for level in reversed(LEVELS)]
+        loss = RANK.get(b["loss"], 3 if b["loss"] == EXCLUDED else 2)
+        return loss, -b["partitions"][LOST], -len(b["broken"]), *badness, name
+
+    def worst(self) -> str | None:
+        """The gravest severity of any finding; of what could not be judged it is the gravest there is."""
+        if self.failed or any(b["loss"] == NOT_JUDGED for b in self.found.values()):
+            return LEVELS[-1]
+        return next((level for level in reversed(LEVELS) if any(b["findings"][level] for b in self.found.values())), None)
+
+    def json(self) -> str:
+        told = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
+        document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": told}
+        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def show(clusters: Clusters, console: Console) -> None:
+    put(console, rendered(console, _parts(clusters)))
+
+
+def _parts(clusters: Clusters) -> Iterator[RenderableType]:
+    names = clusters.ordered()
+    yield Text(_headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
+    yield Text()
+    if clusters.found:
+        yield _table(clusters, [n for n in names if n in clusters.found])
+        yield Text()
+    for title, key in (("Lost", "lost"), ("Broken now", "broken")):
+        told = [n for n in names if n in clusters.found and clusters.found[n][key]]
+        if told:
+            yield Text(title, style="bold")
+        for name in told[:TOLD]:
+            lines = clusters.found[name][key]
+            yield Text(f"  {clean(name)}")
+            yield from (hung("    - ", Text(clean(line))) for line in lines[:LINES])
+            if len(lines) > LINES:
+                yield Text(f"    and {len(lines) - LINES} more; report --cluster tells them")
+        if len(told) > TOLD:
+            yield Text(f"  and of {len(told) - TOLD} clusters more; --json has all")
+        if told:
+            yield Text()
+    troubles = list(_troubles(clusters))
+    if troubles:
+        yield Text("Problems", style="bold")
+        for line in troubles[:LISTED]:
+            yield hung("  - ", Text(clean(line)))
+        if len(troubles) > LISTED:
+            yield Text(f"  and of {len(troubles) - LISTED} clusters more; --json has all")
+        yield Text()
+    for remark in clusters.remarks:
+        yield Text(clean(remark), style="dim")
+
+
+def _headline(clusters: Clusters) -> str:
+    of = Counter(b["loss"] for b in clusters.found.values())
+    lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
+    unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())
+    total = len(clusters.found.keys() | clusters.failed.keys())
+    told = [f"{total} cluster{'s' if total != 1 else ''}."]
+    if lost_in:
+        told.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
+    if unknown := total - len(lost_in) - of[EXCLUDED] - unjudged:
+        told.append(f"Of {unknown} it is NOT KNOWN whether data was lost.")
+    if of[EXCLUDED]:
+        told.append(f"{of[EXCLUDED]} lost nothing that was committed.")
+    if unjudged:
+        told.append(f"{unjudged} could NOT BE JUDGED.")
+    return " ".join(told)
+
+
+def _table(clusters: Clusters, names: Sequence[str]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold", expand=False)
+    table.add_column("cluster", overflow="fold", max_width=WIDEST)
+    table.add_column("loss", no_wrap=True)
+    for name in (LOST, TAIL_CUT, INTACT, UNKNOWN, "crit", "high"):
+        table.add_column(name, no_wrap=True, justify="right")
+    table.add_column("until", no_wrap=True)
+    for name in names[:LISTED]:
+        b = clusters.found[name]
+        style = {FOUND: "bold red", EXCLUDED: "green"}.get(b["loss"], "yellow")
+        numbers = [*(b["partitions"][v] for v in (LOST, TAIL_CUT, INTACT, UNKNOWN)), b["findings"]["critical"], b["findings"]["high"]]
+        until = (b["last"] or "")[:10]
+        table.add_row(Text(clean(name)), Text(b["loss"], style=style), *(str(n) if n else "-" for n in numbers), until)
+    if len(names) > LISTED:
+        table.add_row(Text(f"and {len(names) - LISTED} more; --json has all"))
+    return table
+
+
+def _troubles(clusters: Clusters) -> Iterator[str]:
+    for name, why in sorted(clusters.failed.items()):
+        before = "; what is told of it is from before" if name in clusters.found else ""
+        yield f"{name}: it could not be judged: {why}{before}"
+    for name in clusters.ordered():
+        b = clusters.found.get(name)
+        if b is not None and (b["loss"] == NOT_JUDGED or b["problem"]):
+            what = b["summary"] if b["loss"] == NOT_JUDGED else f"{b['problems']} source{'s' if b['problems'] > 1 else ''} with problems"
+            yield f"{name}: {what}" + (f" (as {b['problem']})" if b["problem"] else "")

@@ -1,0 +1,213 @@
+"""Partitions one by one: who led, who was in sync, how far each replica's log reached, and the story of it.
+
+Here: which partitions are told so, their lanes, and the data a script draws the rest from. Not here: what happened to them (the case), or the
+page around them (page).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+from forensics.cluster.folding import places
+from forensics.model import LEVELS, Finding, Place, Range
+from forensics.partition.offsets import REMOVED
+from forensics.partition.verdict import LOST, TAIL_CUT, UNKNOWN
+from forensics.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
+from forensics.views.html.drawing import Drawn, Window
+
+MOST = 60
+"""Partitions that are told one by one, the gravest first."""
+ROOM = 700_000
+"""Characters that their data have together."""
+ENTRIES = 120
+"""Entries of one story; of more the first and the last."""
+LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
+WORDS = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
+QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
+BOUNDS = {"exact": 0, "at-least": 1, "at-most": 2}
+
+Name = tuple[str, int]
+Row = Mapping[str, Any]
+T = TypeVar("T")
+
+
+class Kept(Protocol):
+    """What a case gives beside the report."""
+
+    def story(self, topic: str, partition: int, wanted: Wanted) -> Sequence[Row]: ...
+
+    def offsets(self, topic: str, partition: int) -> Sequence[Row]: ...
+
+    def around(self, places: Collection[tuple[str, int]], reach: int) -> Mapping[tuple[str, int], Sequence[tuple[int, str]]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    label: str
+    spans: Sequence[Drawn]
+    said: str
+    """The same in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    name: Name
+    number: int
+    """Place among the partitions of the report."""
+    lanes: Sequence[Lane]
+    data: Mapping[str, Any]
+
+
+class Sources:
+    """Paths by number: each is in the data once."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, int] = {}
+
+    def number(self, path: str) -> int:
+        return self.paths.setdefault(path, len(self.paths))
+
+
+def gravity(findings: Sequence[Finding]) -> Mapping[Name, int]:
+    """The worst that is said of each partition, as a place in LEVELS."""
+    worst: dict[Name, int] = {}
+    for f in findings:
+        if not f.cluster and f.severity != LEVELS[0]:
+            for p in places(f):
+                if p.topic is not None and p.partition is not None:
+                    worst[p.topic, p.partition] = max(worst.get((p.topic, p.partition), 0), LEVELS.index(f.severity))
+    return worst
+
+
+def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
+    """Places of all partitions, the gravest first."""
+    verdicts = {LOST: 0, UNKNOWN: 1, TAIL_CUT: 2}
+
+    def order(n: int) -> tuple[int, int, int]:
+        p = partitions[n]
+        return verdicts.get(p["verdict"], 3), -worst.get((p["topic"], p["partition"]), 0), n
+
+    return sorted(range(len(partitions)), key=order)
+
+
+def details(
+    order: Sequence[int], partitions: Sequence[Row], findings: Sequence[Finding], kept: Kept, window: Window, sources: Sources
+) -> Iterator[Detail]:
+    """Of the first ones, as many as there is room for."""
+    lost: dict[Name, list[tuple[Finding, Place]]] = {}
+    for f in findings:
+        if f.kind == "data-loss" and not f.cluster:
+            for p in places(f):
+                if p.topic is not None and p.partition is not None:
+                    lost.setdefault((p.topic, p.partition), []).append((f, p))
+    room = ROOM
+    for number in order[:MOST]:
+        name = (partitions[number]["topic"], partitions[number]["partition"])
+        story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
+        observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"]]
+        told = Detail(
+            name,
+            number,
+            list(_lanes(story, observed, lost.get(name, ()), window)),
+            _data(story, observed, lost.get(name, ()), window, sources),
+        )
+        room -= len(json.dumps(told.data))
+        if room < 0:
+            return
+        yield told
+
+
+def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window) -> Iterator[Lane]:
+    brokers = sorted({lane["broker"] for r in story for lane in r["lanes"]})
+    leaders: list[tuple[datetime | None, tuple[int, int | None] | None]] = []
+    changes: dict[int, list[tuple[datetime | None, str | None]]] = {b: [] for b in brokers}
+    now: datetime | None = None
+    epoch: int | None = None
+    for r in story:
+        if r["time"] is not None:
+            now = max(now or r["time"], r["time"])
+        epoch = r["epoch"] if r["epoch"] is not None and r["kind"] in ("leader-change", "isr-change", "epoch-change") else epoch
+        status = {lane["broker"]: lane["status"] for lane in r["lanes"]}
+        leader = next((b for b, s in status.items() if s == LEADER), None)
+        _add(leaders, now, (leader, epoch) if leader is not None else None)
+        for b in brokers:
+            _add(changes[b], now, status.get(b) if status.get(b) in LOOKS else None)
+    gone = [window.span("loss", at, at, f"lost: {_ranges(p.offsets)}", f"#f-{f.id}") for f, p in lost for at in (p.end or p.start,)]
+    spans = [
+        window.span(
+            "p-term",
+            a,
+            b,
+            f"broker {leader} leads in epoch {'?' if epoch is None else epoch}",
+            label=f"{leader} \u00b7 e{'?' if epoch is None else epoch}",
+        )
+        for a, b, (leader, epoch) in _spans(leaders)
+    ]
+    yield Lane("leader", [*spans, *gone], "; ".join(s.title for s in (*spans, *gone)) or "not known")
+    for b in brokers:
+        spans = [window.span(LOOKS[s], start, end, f"broker {b} {WORDS[s]}") for start, end, s in _spans(changes[b])]
+        cuts = [
+            window.span("p-cut", r["time"], r["time"], f"broker {b} removed {_range(r)} ({r['cause']})")
+            for r in observed
+            if r["quantity"] == REMOVED and r["broker"] == b and r["time"] is not None
+        ]
+        yield Lane(f"broker {b}", [*spans, *cuts], "; ".join(s.title for s in (*spans, *cuts)))
+
+
+def _add(changes: list[tuple[datetime | None, T | None]], at: datetime | None, status: T | None) -> None:
+    if not changes or changes[-1][1] != status:
+        changes.append((at, status))
+
+
+def _spans(changes: Sequence[tuple[datetime | None, T | None]]) -> Iterator[tuple[datetime | None, datetime | None, T]]:
+    for n, (start, status) in enumerate(changes):
+        if status is not None:
+            yield start, changes[n + 1][0] if n + 1 < len(changes) else None, status
+
+
+def _ranges(offsets: Sequence[Range]) -> str:
+    return ", ".join(map(str, offsets)) or "offsets not known"
+
+
+def _range(r: Row) -> str:
+    return str(Range(r["offset"], r["end"])) + ("" if r["bound"] == "exact" else " or beyond")
+
+
+def _data(
+    story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window, sources: Sources
+) -> dict[str, Any]:
+    half = ENTRIES // 2
+    shown = list(story) if len(story) <= ENTRIES else [*story[:half], *story[-half:]]
+    return {
+        "s": [_entry(r, window, sources) for r in shown],
+        "cut": [half, len(story) - len(shown)] if len(shown) < len(story) else None,
+        "o": [
+            [
+                r["broker"],
+                QUANTITIES[r["quantity"]],
+                window.place(r["time"]),
+                r["offset"],
+                BOUNDS[r["bound"]],
+                sources.number(r["source"]),
+                r["line"],
+            ]
+            for r in observed
+            if r["quantity"] in QUANTITIES and r["time"] is not None
+        ],
+        "r": [
+            [r["broker"], window.place(r["time"]), r["offset"], r["end"], r["cause"]]
+            for r in observed
+            if r["quantity"] == REMOVED and r["time"] is not None
+        ],
+        "l": [[f.id, window.place(p.end or p.start), r.start, r.end, f.committed, f.confidence] for f, p in lost for r in p.offsets],
+    }
+
+
+def _entry(r: Row, window: Window, sources: Sources) -> list[Any]:
+    repeats = r["repeats"] if r["tone"] != "fold" else 1
+    quoted = [[sources.number(e["source"]), e["line"], e["byte"], e["text"][:300]] for e in (r["evidence"] or ())[:2]]
+    return [window.place(r["time"]), r["epoch"], r["tone"], r["text"], repeats, quoted]

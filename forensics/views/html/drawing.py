@@ -1,0 +1,99 @@
+"""Lanes on a line of time: where what begins and ends stands, in percent of a window.
+
+Here: the window that is shown at first, marks and spans in it, and its ticks. Not here: what is drawn (page, details), or its looks (static/).
+A script moves all of it when another window is asked for: spans carry their times in milliseconds after the begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1)
+LEAST = 0.25
+"""Percent of the window that a span takes at least, so that it is seen."""
+TICKS = (0, 25, 50, 75, 100)
+MARGIN = 0.06
+"""Of the window, before and after what happened."""
+FOCUS = 0.3
+"""What happened within so much of the evidence's time fills the window at first; what took longer has all of it before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A span of a lane. `look`: its class in the styles; `label`: words in it, where there is room; `told`: number of its evidence in the data."""
+
+    look: str
+    x: float
+    width: float
+    start: int
+    end: int
+    title: str
+    href: str | None = None
+    label: str = ""
+    told: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What the evidence covers from `begin` to `end`, of which `since` to `until` is shown at first."""
+
+    begin: datetime
+    end: datetime
+    since: datetime
+    until: datetime
+
+    def ms(self, at: datetime) -> int:
+        return (at - self.begin) // timedelta(milliseconds=1)
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        return self.ms(self.since), self.ms(self.until)
+
+    def place(self, at: datetime | None) -> int | None:
+        return self.ms(at) if at is not None else None
+
+    def span(
+        self,
+        look: str,
+        start: datetime | None,
+        end: datetime | None,
+        title: str,
+        href: str | None = None,
+        label: str = "",
+        told: int | None = None,
+    ) -> Drawn:
+        """`start` None: since before the evidence; `end` None: to its end."""
+        first, last = self.ms(start or self.begin), self.ms(end or self.end)
+        low, high = self.shown
+        x, right = (_percent(at, low, high) for at in (first, max(first, last)))
+        return Drawn(look, x, round(max(right - x, LEAST), 3), first, max(first, last), title, href, label, told)
+
+    def ticks(self) -> list[tuple[int, str]]:
+        length = self.until - self.since
+        return [(share, moment(self.since + length * share / 100, length)) for share in TICKS]
+
+
+def _percent(at: int, low: int, high: int) -> float:
+    return round(min(max((at - low) * 100 / max(high - low, 1), -5), 105), 3)
+
+
+def moment(at: datetime, length: timedelta) -> str:
+    """As precise as a window of this length needs it."""
+    if length > timedelta(days=2):
+        return at.strftime("%m-%d %H:%M")
+    return at.strftime("%H:%M:%S") if length > timedelta(seconds=20) else at.strftime("%H:%M:%S.%f")[:-3]
+
+
+def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> Window:
+    """Of the times that the evidence covers, and those at which something happened that matters."""
+    known = [*covered, *happened] or [EPOCH]
+    begin, end = min(known), max(known)
+    if end <= begin:
+        end = begin + timedelta(seconds=1)
+    since, until = (min(happened), max(happened)) if happened else (begin, end)
+    if not timedelta(0) < (until - since) < (end - begin) * FOCUS:
+        since, until = begin, end
+    margin = max((until - since) * MARGIN, timedelta(seconds=1)) if (since, until) != (begin, end) else timedelta(0)
+    return Window(begin, end, max(begin, since - margin), min(end, until + margin))

@@ -1,0 +1,426 @@
+"""The report as a page: what stands on it, in which order, and how much of what there is.
+
+Here: the values that the templates show and the data that the script draws from. Not here: any fact (the report, the case), geometry (drawing),
+single partitions (details), or looks (templates, static).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from forensics.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
+from forensics.cluster.folding import places
+from forensics.model import LEVELS, Finding
+from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.views.document import Report
+from forensics.views.headline import EXCLUDED, FOUND, loss_of, sentences
+from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
+from forensics.views.html.drawing import Drawn, Window, window
+from forensics.views.html.safe import block, visible
+from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.text import next_steps, sized, subject
+from spark.cluster.facts import Source
+
+TITLES = {
+    FOUND: "Committed data was lost",
+    EXCLUDED: "No committed data was lost",
+}
+NOT_KNOWN = "Whether data was lost is not known"
+VERDICTS = {LOST: "lost", UNKNOWN: "not known", TAIL_CUT: "tail cut", INTACT: "intact"}
+MEANINGS = {
+    LOST: "records that were committed are gone",
+    UNKNOWN: "the evidence settles neither loss nor that there was none",
+    TAIL_CUT: "only records that were never committed were cut",
+    INTACT: "proven to have lost nothing",
+}
+SURE = {"certain": "certain", "probable": "probable", "possible": "possible, not proven"}
+
+SHOWN = 40
+"""Findings, and incidents, that stand on the page; those beyond are on it when asked for."""
+PAGE = 25
+"""Rows of partitions at a time."""
+HELD = 1_000
+"""Findings that are on the page at all."""
+NAMED = 24
+"""Partitions of a finding that are named one by one."""
+QUOTED = 220_000
+"""Characters of the log lines around what is quoted."""
+REACH = 3
+CUT = 300
+LANES = 24
+"""Lanes of nodes; of more those to which something happened."""
+FILES = 400
+"""Files with their digests."""
+
+OVER = {CONTROLLER, FENCED, PAUSED, UNTOLD, CLOCK}
+"""States that are drawn over what the process does."""
+WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
+
+
+def page(report: Report, kept: Kept | None) -> str:
+    """The whole file. `kept` None: without what only a case tells."""
+    return _environment().get_template("report.html").render(**_Page(report, kept).values())
+
+
+def pieces(report: Report, kept: Kept | None) -> Iterator[str]:
+    """The file as other formats give theirs."""
+    yield page(report, kept)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("forensics.views.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+    environment.filters.update(
+        utc=_utc, sized=sized, thousands=lambda n: f"{n:,}".replace(",", "\u202f"), percent=lambda x: f"{100 * x:.1f}"
+    )
+    style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
+    script = "\n".join(map(_file, ("vendor/uplot/uPlot.iife.min.js", "static/page.js")))
+    environment.globals.update(
+        style=Markup(style),
+        script=Markup(script),
+        licence=_file("vendor/uplot/LICENSE"),
+        csp="; ".join(
+            (
+                "default-src 'none'",
+                f"script-src {_digest(script)}",
+                f"style-src {_digest(style)}",
+                "img-src data:",
+                "base-uri 'none'",
+                "form-action 'none'",
+            )
+        ),
+    )
+    return environment
+
+
+def _file(name: str) -> str:
+    return files("forensics.views.html").joinpath(name).read_text("utf-8")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _utc(at: datetime | str | None) -> str:
+    if at is None:
+        return ""
+    return at.replace("T", " ").removesuffix("Z") if isinstance(at, str) else at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    row: Lost
+    kind: str
+    names: Sequence[str]
+    more: int
+
+
+class _Page:
+    def __init__(self, report: Report, kept: Kept | None) -> None:
+        self.report, self.kept = report, kept
+        self.document = report.document()
+        self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
+        self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
+        self.by_id = {f.id: f for f in report.findings}
+        self.worst = gravity(report.findings)
+        self.ranked = ranked(self.partitions, self.worst)
+        self.window = self._window()
+        self.sources = Sources()
+        self.told: list[list[Any]] = []
+        """What the spans of lanes quote, by the number they have."""
+        self.details: list[Detail] = []
+        if kept is not None:
+            self.details = list(details(self.ranked, self.partitions, report.findings, kept, self.window, self.sources))
+
+    def _window(self) -> Window:
+        cluster = self.report.cluster
+        covered = [at for s in cluster.sources for at in (s.first, s.last) if at is not None]
+        grave = [i for i in self.report.incidents if i.severity != LEVELS[0]]
+        own = [at for i in grave for at in (i.start, i.end) if at is not None]
+        losses = [f.happened for f in self.report.findings if f.kind == "data-loss" and f.happened is not None]
+        return window([at for at in (*covered, cluster.until) if at is not None], [*own, *losses])
+
+    def values(self) -> dict[str, Any]:
+        report, cluster = self.report, self.report.cluster
+        loss = loss_of(*report.judged)
+        held = list(zip(report.findings, self.document["findings"], strict=True))[:HELD]
+        contexts = self._contexts([f for f, _ in held])
+        return {
+            "loss": loss,
+            "title": TITLES.get(loss, NOT_KNOWN),
+            "subject": subject(report),
+            "document": self.document,
+            "sentences": sentences(*report.judged),
+            "lost": [_loss(row) for row in lost(report.findings)],
+            "broken": list(broken(report.findings, report.partitions)),
+            "untouchable": list(untouchable(report.findings)),
+            "steps": next_steps(report.findings),
+            "verdicts": [(v, VERDICTS[v], MEANINGS[v], self.document["verdict"]["partitions"].get(v, 0)) for v in VERDICTS],
+            "sure": SURE,
+            "levels": [*reversed(LEVELS)],
+            "window": self.window,
+            "incidents": self._incidents(),
+            "incident_lane": self._incident_lane(),
+            "loss_lane": self._loss_lane(),
+            "lanes": self._lanes(),
+            "state_words": STATES,
+            "used": {s.state for own in report.states.values() for s in own},
+            "states": [(s, state) for own in report.states.values() for s in own for state in (s.state,)],
+            "counts": self.document["cluster"]["under_replication"],
+            "findings": [self._finding(f, told, contexts) for f, told in held],
+            "shown": SHOWN,
+            "findings_left_out": len(report.findings) - len(held),
+            "kinds": sorted({f.kind for f in report.findings}),
+            "brokers": sorted({b for f in report.findings for b in f.brokers} | set(cluster.nodes)),
+            "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in report.findings)],
+            "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
+            "details": [(d, self.partitions[d.number]) for d in self.details],
+            "balance": self._balance(),
+            "groups": self._groups(by_node=False),
+            "by_node": self._groups(by_node=True),
+            "files": self.document["evidence"]["sources"][:FILES],
+            "files_left_out": max(len(cluster.sources) - FILES, 0),
+            "sources_total": (
+                len(cluster.sources),
+                sum(s.bytes or 0 for s in cluster.sources),
+                sum(s.unrecognised or 0 for s in cluster.sources),
+            ),
+            "collect": list(dict.fromkeys(step for f in report.findings if f.kind == "evidence-gap" for step in f.next_steps)),
+            "command": shlex.join(("kafka-forensics", *report.command)),
+            "data": Markup(block(self._data(contexts))),
+        }
+
+    # what happened
+
+    def _incidents(self) -> list[dict[str, Any]]:
+        told = []
+        for i in self.document["incidents"][:HELD]:
+            known = [f for f in i["findings"] if f in self.by_id]
+            told.append({**i, "shown": [self.by_id[f] for f in known[:8]], "more": len(known) - 8})
+        return told
+
+    def _incident_lane(self) -> Lane:
+        spans = [
+            self.window.span(f"i-{i.severity}", i.start, i.end, i.summary, f"#i-{i.id}")
+            for i in reversed(self.report.incidents)
+            if i.start is not None and i.severity != LEVELS[0]
+        ]
+        return Lane("incidents", spans, "; ".join(s.title for s in spans))
+
+    def _loss_lane(self) -> Lane:
+        seen: dict[tuple[int, str], Drawn] = {}
+        for f in self.report.findings:
+            if f.kind == "data-loss" and f.committed is not False:
+                for p in places(f):
+                    if (at := p.end or p.start) is not None:
+                        drawn = self.window.span("loss" if f.confidence != "possible" else "maybe", at, at, f.summary, f"#f-{f.id}")
+                        seen.setdefault((drawn.start // 100, f.id), drawn)
+        spans = sorted(seen.values(), key=lambda d: d.start)[:200]
+        return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
+
+    def _lanes(self) -> list[tuple[Any, Lane, bool]]:
+        """Node, lane and whether it is shown at once: all of few, of many those to which something happened."""
+        nodes = list(self.report.cluster.nodes.values())
+        found = []
+        for node in nodes:
+            own = self.report.states.get(node.id, ())
+            spans = [
+                self.window.span(f"b-{s.state}", s.start, s.end, self._said(s), told=self._quoted(s))
+                for s in sorted(own, key=lambda s: s.state in OVER)
+            ]
+            told = "; ".join(self._said(s) for s in own if s.state != UNTOLD)
+            found.append((node, Lane(f"{'broker' if node.broker else 'controller'} {node.id}", spans, told), self._eventful(own)))
+        if len(nodes) <= LANES:
+            return [(node, lane, True) for node, lane, _ in found]
+        shown = [n.id for n, _, eventful in found if eventful][:LANES]
+        return [(node, lane, node.id in shown) for node, lane, _ in found]
+
+    def _quoted(self, s: Span) -> int | None:
+        if not s.evidence:
+            return None
+        self.told.append([[self.sources.number(e.source), e.line, e.byte, e.text[:CUT]] for e in s.evidence])
+        return len(self.told) - 1
+
+    def _eventful(self, own: Sequence[Span]) -> bool:
+        return any(s.state in WORTH or (s.state == CONTROLLER and sum(o.state == CONTROLLER for o in own) > 1) for s in own)
+
+    def _said(self, s: Span) -> str:
+        words = "; ".join(w for w in (s.words, f"cluster {s.cluster}" if s.cluster else "") if w)
+        more = f" ({words})" if words else ""
+        if s.state == CLOCK:
+            return f"clock changed at {_utc(s.start)}{more}"
+        start = _utc(s.start) if s.start is not None else "before the evidence"
+        return f"{s.state} from {start} to {_utc(s.end) if s.end is not None else 'the end of the evidence'}{more}"
+
+    # findings
+
+    def _finding(self, f: Finding, told: Mapping[str, Any], contexts: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
+        own = told.get("places") or ()
+        return {
+            **told,
+            "happened": f.happened,
+            "named": own[:NAMED],
+            "more": len(own) - NAMED,
+            "s": self.window.place(f.start or f.end),
+            "e": self.window.place(f.end),
+            "quotes": [
+                {**e, "key": f"{self.sources.number(e['source'])}:{e['line']}" if (e["source"], e["line"]) in contexts else None}
+                for e in told["evidence"]
+            ],
+        }
+
+    def _contexts(self, findings: Sequence[Finding]) -> Mapping[tuple[str, int], Sequence[tuple[int, str]]]:
+        """The lines around what is quoted, of the gravest findings first, as far as there is room."""
+        if self.kept is None:
+            return {}
+        grave = [f for f in findings if f.severity in ("critical", "high", "medium") or f.kind == "data-loss"]
+        asked = list(dict.fromkeys((e.source, e.line) for f in grave[:200] for e in f.evidence if e.line is not None))[:600]
+        near = self.kept.around(set(asked), REACH) if asked else {}
+        found, room = {}, QUOTED
+        for key in asked:
+            if lines := [(line, text[:CUT]) for line, text in near.get(key, ())]:
+                room -= sum(len(text) + 8 for _, text in lines)
+                if room < 0:
+                    break
+                found[key] = lines
+        return found
+
+    # the rest
+
+    def _balance(self) -> dict[str, Any]:
+        told = self.document["cluster"]["balance"]
+        rows = told["load"]["brokers"]
+        leaders = {b["broker"]: b for b in told["leaders"]["brokers"]}
+        return {
+            "rows": [{**r, "leaders": leaders.get(r["broker"])} for r in rows],
+            "most": max((r["share"] for r in rows), default=1) or 1,
+            "even": 1 / len(rows) if rows else 0,
+            "metrics": list(rows[0]["metrics"]) if rows else [],
+            "sigma": told["load"]["sigma"],
+            "limit": told["load"]["limit"],
+        }
+
+    def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
+        """What was read, by kind, and by node before that."""
+        found: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
+        for s in self.report.cluster.sources:
+            found[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
+        return [
+            {
+                "node": None if nobody else node,
+                "nodes": len({n for s in own for n in s.nodes}),
+                "kind": kind,
+                "files": len(own),
+                "bytes": sum(s.bytes or 0 for s in own),
+                "lines": sum(s.lines or 0 for s in own),
+                "unrecognised": sum(s.unrecognised or 0 for s in own),
+                "problems": [f"{s.path}: {s.problem}" for s in own if s.problem],
+                "first": min((s.first for s in own if s.first is not None), default=None),
+                "last": max((s.last for s in own if s.last is not None), default=None),
+            }
+            for (nobody, node, kind), own in sorted(found.items())
+        ]
+
+    def _data(self, contexts: Mapping[tuple[str, int], Sequence[tuple[int, str]]]) -> dict[str, Any]:
+        counts = self.document["cluster"]["under_replication"]
+        shown = self.window.shown
+        return {
+            "t0": self.window.ms(self.window.begin) + _epoch_ms(self.window.begin),
+            "end": self.window.ms(self.window.end),
+            "window": list(shown),
+            "under": self._steps(counts["cluster"]["steps"], "under_replicated", "reassigning"),
+            "offline": self._steps(counts["offline"]["steps"], "offline"),
+            "p": self._columns(),
+            "f": {f.id: self._of(f) for f in self.report.findings[:HELD]},
+            "order": [n for n in self.ranked if self._notable(self.partitions[n])],
+            "b": self.told,
+            "d": {str(d.number): d.data for d in self.details},
+            "names": [f"{t}-{p}" for t, p in (d.name for d in self.details)],
+            "c": {f"{self.sources.number(source)}:{line}": lines for (source, line), lines in contexts.items()},
+            "src": list(self.sources.paths),
+            "page": PAGE,
+        }
+
+    def _notable(self, p: Mapping[str, Any]) -> bool:
+        return p["verdict"] != INTACT or self.worst.get((p["topic"], p["partition"]), 0) >= LEVELS.index("medium")
+
+    def _steps(self, steps: Sequence[Mapping[str, Any]], *names: str) -> list[list[int]]:
+        known = [(0 if s["at"] is None else self.window.ms(_parsed(s["at"])), *(s[name] for name in names)) for s in steps]
+        return [list(column) for column in zip(*known, strict=True)] if known else []
+
+    def _columns(self) -> dict[str, Any]:
+        """A column each; what repeats is there once and named by its number."""
+        topics, lists, whys = _Once(), _Once(), _Once()
+        verdicts = list(VERDICTS)
+        own = self.partitions
+        columns = {
+            "t": [topics.number(p["topic"]) for p in own],
+            "n": [p["partition"] for p in own],
+            "v": [verdicts.index(p["verdict"]) for p in own],
+            "l": [p["leader"] for p in own],
+            "e": [p["leader_epoch"] for p in own],
+            "r": [lists.number(",".join(map(str, p["replicas"] or ()))) for p in own],
+            "i": [lists.number(",".join(map(str, p["isr"] or ()))) for p in own],
+            "o": [p["log_end_offset"] for p in own],
+            "h": [p["high_watermark"] for p in own],
+            "w": [whys.number(p["why"] or "") for p in own],
+        }
+        return {**columns, "topics": topics.values, "lists": lists.values, "whys": whys.values, "verdicts": list(VERDICTS.values())}
+
+    def _of(self, f: Finding) -> list[int]:
+        """Partitions of a finding as runs: first place, how many."""
+        numbers = sorted({n for p in places(f) if (n := self.place.get((p.topic, p.partition))) is not None})
+        runs: list[int] = []
+        for n in numbers:
+            if runs and runs[-2] + runs[-1] == n:
+                runs[-1] += 1
+            else:
+                runs.extend((n, 1))
+        return runs
+
+
+class _Once:
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def number(self, value: str) -> int:
+        return self._known.setdefault(value, len(self._known))
+
+    @property
+    def values(self) -> list[str]:
+        return list(self._known)
+
+
+def _loss(row: Lost) -> _Lost:
+    kinds = {True: "yes", False: "no, never", None: "not in evidence"}
+    names = [f"{topic}-{partition}" for topic, partition in row.partitions]
+    return _Lost(row, kinds[row.committed], names[:12], len(names) - 12)
+
+
+def _parsed(at: str) -> datetime:
+    return datetime.strptime(at, "%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _epoch_ms(at: datetime) -> int:
+    from forensics.views.html.drawing import EPOCH
+
+    return int((at - EPOCH).total_seconds() * 1000)

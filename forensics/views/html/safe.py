@@ -1,0 +1,43 @@
+"""Text and data on their way into a page. Log text is hostile: it may hold markup, escapes for terminals, and characters that turn the line round.
+
+Here: what of a text is shown, and JSON that no parser of HTML takes for markup. Not here: escaping for HTML, which Jinja does to all that is
+not told otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Control characters but tab and line feed; what turns the direction of a line, is of no width, or is no character."""
+_OF_MARKUP = re.compile("[<>&\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    """Text in which nothing hides: what has no picture of its own is named."""
+    return _UNSEEN.sub(_named, text)
+
+
+def _named(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"[U+{code:04X}]"
+
+
+def block(value: Any) -> str:
+    """JSON for a block of data in a page."""
+    told = json.dumps(_visible(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _OF_MARKUP.sub(lambda m: f"\\u{ord(m[0]):04x}", told)
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {str(key): _visible(own) for key, own in value.items()}
+    return [_visible(own) for own in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,277 @@
+"""The draft of a post-incident review as Markdown (GitHub's): what happened, what it cost, how that is known, what to do.
+
+Here: sections, tables and escapes. Not here: what was found. Log text is hostile: in a sentence it is escaped, a quote stands in a fence
+longer than any in it, and nothing of it becomes markup, a link, a mention or a reference.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from rich.cells import cell_len
+
+from forensics.cluster.folding import places
+from forensics.model import Evidence, Finding, Place, brokers_named, counted, moment, some
+from forensics.views.document import Report, rules_digest
+from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
+from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.text import MODES, clean
+from forensics.views.version import version
+
+TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was lost"}
+NOT_KNOWN = "whether data was lost is not known"
+SERIOUS = ("critical", "high")
+WORTH_A_LINE = (*SERIOUS, "medium")
+"""In the course of events."""
+MOMENTS = 100
+"""Lines of the course of events; of more the gravest."""
+PLACES = 200
+"""Partitions that a table of losses names."""
+ANNOUNCED = 12
+"""Causes with a section each."""
+PROVEN = 40
+"""Findings whose evidence is quoted."""
+STEPS = 30
+
+_SPECIAL = re.compile(r"([\\`*\[\]|~$])")
+_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+"""Those that may begin or end an emphasis."""
+_REFERENCE = re.compile(r"[@#](?=\w)|\bGH-(?=\d)")
+"""What GitHub makes a mention or an issue of."""
+_LINK = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)(?=[.:])")
+_BLOCK = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=#])")
+"""What would begin a list, a heading or a quotation."""
+_TICKS = re.compile("`+")
+
+
+def prose(text: str) -> str:
+    """Text in a sentence, on one line."""
+    shown = " ".join(clean(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    shown = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\1", shown))
+    shown = _LINK.sub(r"\1<!-- -->", _REFERENCE.sub(lambda m: f"{m[0]}<!-- -->", shown))
+    return _BLOCK.sub(lambda m: f"{m[1]}\\{m[2]}" if m[1] else f"\\{m[3]}", shown)
+
+
+def code(text: str) -> str:
+    """Text as code, on one line; in a table, too."""
+    shown = " ".join(clean(text).split()).replace("|", "¦") or " "
+    fence = "`" * (max((len(run) for run in _TICKS.findall(shown)), default=0) + 1)
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def block(lines: Iterable[str]) -> Iterator[str]:
+    """Text in a fence."""
+    shown = [clean(line).replace("\n", " ") for line in lines]
+    fence = "`" * max(3, max((len(run) for line in shown for run in _TICKS.findall(line)), default=0) + 1)
+    yield from (f"{fence}text", *shown, fence)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Cells are Markdown; columns but the last are even, for those who read the file as it is."""
+    widths = [max(cell_len(row[n]) for row in (head, *rows)) for n in range(len(head) - 1)]
+
+    def line(cells: Sequence[str]) -> str:
+        even = [cell + " " * (width - cell_len(cell)) for cell, width in zip(cells[:-1], widths, strict=True)]
+        return f"| {' | '.join((*even, cells[-1]))} |"
+
+    yield line(head)
+    yield line(["-" * max(3, width) for width in (*widths, cell_len(head[-1]))])
+    yield from map(line, rows)
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The file."""
+    for section in (_summary, _impact, _course, _causes, _evidence, _actions, _limits, _findings, _made):
+        lines = list(section(report))
+        if lines:
+            yield "\n".join(lines) + "\n\n"
+
+
+def _summary(report: Report) -> Iterator[str]:
+    cluster = report.cluster
+    firsts, lasts = [s.first for s in cluster.sources if s.first], [s.last for s in cluster.sources if s.last]
+    day = f" of {min(firsts):%Y-%m-%d}" if firsts else ""
+    yield f"# Post-incident review: Kafka incident{day}, {TITLES.get(loss_of(*report.judged), NOT_KNOWN)}"
+    yield ""
+    yield "_Draft, written from the brokers' logs and checkpoints by kafka-forensics. Times are UTC. What only people know is theirs to add: `TODO`._"
+    yield ""
+    yield "## Summary"
+    yield ""
+    yield f"**{prose(summary(*report.judged))}**"
+    yield ""
+    brokers = [n for n in cluster.nodes.values() if n.broker]
+    versions = sorted({n.version for n in brokers if n.version})
+    told = [
+        (
+            "Cluster",
+            f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}, {MODES[cluster.mode]}"
+            + (f", id {code(cluster.id)}" if cluster.id else ""),
+        )
+    ]
+    told.append(("Kafka", prose(", ".join(versions)) or "version not in evidence"))
+    if firsts and lasts:
+        told.append(("Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"))
+    of = counts(report.judged[1])
+    told.append(("Partitions", f"{len(report.judged[1])}: " + ", ".join(f"{n} {verdict}" for verdict, n in of.items())))
+    told += [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
+    yield from table(("", ""), told)
+
+
+def _impact(report: Report) -> Iterator[str]:
+    yield "## Impact"
+    yield ""
+    rows = [_lost(row) for row in lost(report.findings)]
+    if rows:
+        yield from table(("Topic", "Partitions", "Records", "Committed", "Sure", "When", "Cause"), rows)
+        yield ""
+    else:
+        yield "No record is known to be lost."
+        yield ""
+    if ranges := [(f, p) for f in report.findings if f.kind == "data-loss" for p in places(f)]:
+        yield "Offsets, the first and the last of each range:"
+        yield ""
+        cells = [(code(p.name), _ranges(p), _epoch(p), code(f.id)) for f, p in ranges[:PLACES]]
+        yield from table(("Partition", "Offsets", "Leader epoch", "Finding"), cells)
+        if len(ranges) > PLACES:
+            yield f"\nand {len(ranges) - PLACES} more; the JSON report has all."
+        yield ""
+    yield from (f"- {prose(line)}" for line in untouchable(report.findings))
+    yield from (f"- When the evidence ends, {prose(line)}." for line in broken(report.findings, report.judged[1]))
+    yield "- Who was affected, and how: `TODO`"
+
+
+def _lost(row: Lost) -> tuple[str, ...]:
+    topics = some([code(t) for t in row.topics])
+    which = some([str(n) for _, n in row.partitions], 12) if len(row.topics) == 1 else counted(len(row.partitions))
+    records = "not known" if row.offsets is None else str(row.offsets)
+    committed = {True: "yes", False: "no", None: "not known"}[row.committed]
+    when = moment(row.first) + (f" to {moment(row.last)}" if row.last != row.first else "")
+    return topics, which, records, committed, row.confidence, when, prose(", ".join(row.causes))
+
+
+def _ranges(p: Place) -> str:
+    return ", ".join(map(str, p.offsets)) or "not known"
+
+
+def _epoch(p: Place) -> str:
+    return str(p.leader_epoch) if p.leader_epoch is not None else "not known"
+
+
+def _course(report: Report) -> Iterator[str]:
+    """What happened in order of time; of what has no incident the findings."""
+    told: list[tuple[datetime | None, str, str, str, str]] = []
+    for i in report.incidents:
+        told.append((i.start, i.severity, i.kind, i.summary, i.id))
+        if i.end is not None and i.end != i.start:
+            told.append((i.end, i.severity, i.kind, "is over", i.id))
+    known = {i.id for i in report.incidents}
+    for f in report.findings:
+        timed = f.happened is not None or f.kind == "data-loss"  # settings have none, and are among the causes
+        if timed and (f.severity in SERIOUS or (f.severity in WORTH_A_LINE and f.incident not in known)):
+            told.append((f.happened, f.severity, f.kind, f.summary, f.id))
+    if not told:
+        return
+    yield "## Timeline"
+    yield ""
+    left_out = len(told) - MOMENTS
+    gravest = [row for level in ("critical", "high", "medium", "low", "info") for row in told if row[1] == level][:MOMENTS]
+    for at, _, kind, words, id_ in sorted(gravest, key=lambda row: (row[0] is None, row[0] or datetime.min)):
+        yield f"- {moment(at) if at is not None else 'at an unknown time'}: **{prose(kind)}** {prose(words)} ({code(id_)})"
+    if left_out > 0:
+        yield f"- and {left_out} less grave; the JSON report has all"
+    yield "- `TODO`: when it was noticed, what was done, when it was over for users"
+
+
+def _causes(report: Report) -> Iterator[str]:
+    yield "## Causes"
+    yield ""
+    serious = [i for i in report.incidents if i.severity != "info"]
+    for i in serious[:ANNOUNCED]:
+        until = f" to {moment(i.end)}" if i.end is not None else ""
+        yield f"### {prose(i.kind)} ({code(i.id)}, {i.severity}, {brokers_named(i.brokers)})"
+        yield ""
+        yield f"{moment(i.start)}{until}: {prose(i.explanation)}"
+        yield ""
+    if len(serious) > ANNOUNCED:
+        yield f"and {len(serious) - ANNOUNCED} smaller ones; the JSON report has all."
+        yield ""
+    if not serious:
+        yield "The evidence names none."
+        yield ""
+    yield "Why that could happen, and why it was not noticed before: `TODO`"
+
+
+def _evidence(report: Report) -> Iterator[str]:
+    told = [f for f in report.findings if f.severity in SERIOUS or f.kind == "data-loss"]
+    if not told:
+        return
+    yield "## Evidence"
+    for f in told[:PROVEN]:
+        yield ""
+        yield f"### {prose(f.summary)} ({code(f.id)}, {f.severity}, {f.confidence})"
+        yield ""
+        yield prose(f.explanation)
+        yield ""
+        yield from block(line for e in f.evidence for line in _quoted(e))
+    if len(told) > PROVEN:
+        yield f"\nand {len(told) - PROVEN} more; the JSON report has all."
+
+
+def _quoted(e: Evidence) -> tuple[str, ...]:
+    where = f":{e.line}" if e.line is not None else f"@{e.byte}" if e.byte is not None else ""
+    return f"{e.source}{where}", *(f"    {line}" for line in e.text.splitlines())
+
+
+def _actions(report: Report) -> Iterator[str]:
+    yield "## Actions"
+    yield ""
+    grave = (f for f in report.findings if f.severity in WORTH_A_LINE or f.kind == "data-loss")
+    steps = list(dict.fromkeys(step for f in grave for step in f.next_steps))
+    yield from (f"- [ ] {prose(step)} (who, until when: `TODO`)" for step in steps[:STEPS])
+    if len(steps) > STEPS:
+        yield f"- [ ] and {len(steps) - STEPS} more; the JSON report has all"
+    yield "- [ ] `TODO`: what makes it not happen again"
+
+
+def _limits(report: Report) -> Iterator[str]:
+    told = [f.summary for f in report.findings if f.kind in ("evidence-gap", "evidence-conflict")]
+    told += report.unsure_zones()
+    told += [f"not collected: {words}" for words in report.not_collected()]
+    if told:
+        yield "## What limits this review"
+        yield ""
+        yield from (f"- {prose(line)}" for line in told)
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if report.findings:
+        yield "## All findings"
+        yield ""
+        yield from table(("Id", "Severity", "Sure", "Kind", "Begins", "Ends", "What"), [_finding(f) for f in report.findings])
+
+
+def _finding(f: Finding) -> tuple[str, ...]:
+    return (
+        code(f.id),
+        f.severity,
+        f.confidence,
+        prose(f.kind),
+        moment(f.start) if f.start is not None else "not known",
+        moment(f.end) if f.end is not None else "not known",
+        prose(f.summary),
+    )
+
+
+def _made(report: Report) -> Iterator[str]:
+    quoted = {e.source for f in report.findings for e in f.evidence}
+    yield "## How this was made"
+    yield ""
+    yield f"{code(shlex.join(['kafka-forensics', *report.command]))}, version {version()}, rules {code(rules_digest())}."
+    rows = [(code(s.path), code(s.sha256 or "not known")) for s in report.cluster.sources if s.path in quoted]
+    if rows:
+        yield ""
+        yield from table(("Source quoted", "SHA-256"), rows)

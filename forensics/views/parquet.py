@@ -1,0 +1,50 @@
+"""The report as Parquet tables, those of a case and with its writer, and beside them what findings say of each partition, flat.
+
+Here: which tables, and the way to a directory that is there whole or not at all. Not here: columns (forensics.case.tables), or a case, from
+which every command answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.case.tables import EXPORTED
+from forensics.case.write import Refused, Writer, directory_for, of_report, outside
+from forensics.cluster.folding import places
+from forensics.model import Finding
+from forensics.views.document import Report
+
+
+def check(directory: Path, evidence: Iterable[str]) -> None:
+    """Raises Refused where the tables cannot be; those that are there already are replaced, anything else never."""
+    outside(directory, evidence)
+    if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= {t.file for t in EXPORTED}):
+        raise Refused(f"{directory}: there is something else; tables go into a directory of their own")
+
+
+def write(report: Report, directory: Path) -> None:
+    told = of_report(report.cluster, report.findings, report.incidents)
+    told["partitions"] = _table("partitions", map(dict, report.judged[1]))
+    told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
+    with directory_for(directory) as to:
+        for table in EXPORTED:
+            with Writer(to, table) as writer:
+                writer.add(told[table.name])
+
+
+def _table(name: str, rows: Iterable[dict[str, Any]]) -> pa.Table:
+    schema = next(t.schema for t in EXPORTED if t.name == name)
+    return pa.Table.from_pylist([{column: row[column] for column in schema.names} for row in rows], schema=schema)
+
+
+def _places(number: int, f: Finding) -> Iterator[dict[str, Any]]:
+    of_finding = {"finding": number, "id": f.id, "kind": f.kind, "severity": f.severity, "confidence": f.confidence, "cause": f.cause}
+    for p in places(f) or (f.place,):
+        there = {name: getattr(p, name) for name in ("topic", "partition", "leader_epoch", "start", "end", "committed")}
+        for r in p.offsets or (None,):
+            ends = {"first_offset": r.start if r is not None else None, "end_offset": r.end if r is not None else None}
+            yield {**of_finding, **there, "brokers": list(p.brokers or f.brokers), **ends}

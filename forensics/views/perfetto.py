@@ -1,0 +1,245 @@
+"""What happened as a trace for Perfetto (ui.perfetto.dev) and whatever else reads the Trace Event Format, in its JSON form.
+
+Here: brokers as processes with a lane for what each was doing and one for each partition that anything befell; findings and incidents as spans
+beside them; how many partitions were under-replicated as counters. Not here: what happened. What of a lane is not known is not drawn.
+
+Of the format only what Perfetto's importer documents is used: X (must nest on their track), b and e with an id, i, C, M; times are
+microseconds (docs/getting-started/other-formats.md, json_trace_tokenizer.cc). Text is ASCII with JSON's escapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import zip_longest
+from typing import Any
+
+from forensics.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
+from forensics.cluster.folding import places
+from forensics.cluster.under_replication import capped, offline, series
+from forensics.model import LEVELS, MINOR, Finding, Place
+from forensics.views.document import Report, timestamp
+from forensics.views.headline import counts, loss_of, summary
+from forensics.views.text import cleaned
+from forensics.views.version import version
+
+MAX_PARTITIONS = 400
+"""Partitions with lanes of their own, the gravest first: the viewer draws no more in reason."""
+OF_PROCESS = frozenset({UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN})
+EPOCH = datetime(1970, 1, 1)
+
+Event = dict[str, Any]
+Name = tuple[str, int]
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The file, a line an event."""
+    trace = _Trace(report)
+    yield '{"displayTimeUnit": "ms",\n"metadata": ' + json.dumps(cleaned(trace.about())) + ',\n"traceEvents": [\n'
+    for number, event in enumerate(trace.events()):
+        yield ("" if number == 0 else ",\n") + json.dumps(cleaned(event))
+    yield "\n]}\n"
+
+
+class _Trace:
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.states = {(p["topic"], p["partition"]): p for p in report.judged[1]}
+        times = [at for f in report.findings for at in (f.start, f.end) if at is not None]
+        firsts = [s.first for s in report.cluster.sources if s.first is not None]
+        self.since = min((*firsts, *times), default=EPOCH)
+        self.until = max((at for at in (report.cluster.until, *times) if at is not None), default=EPOCH)
+        grave: dict[Name, int] = dict.fromkeys(self.states, -1)
+        self.there: dict[Name, list[tuple[Finding, Place]]] = defaultdict(list)
+        for f in report.findings:
+            for p in places(f):
+                name = (p.topic or "", p.partition if p.partition is not None else -1)
+                self.there[name].append((f, p))
+                grave[name] = max(grave.get(name, -1), LEVELS.index(f.severity))
+        order = sorted(grave, key=lambda name: (-grave[name], name))
+        self.shown, self.left_out = order[:MAX_PARTITIONS], order[MAX_PARTITIONS:]
+
+    @cached_property
+    def processes(self) -> Mapping[int, int]:
+        """Of brokers: their ids, but 0, which Perfetto takes for the kernel's."""
+        known = set(self.report.cluster.nodes)
+        known.update(b for f in self.report.findings for b in (*f.brokers, *(b for p in f.places for b in p.brokers)))
+        known.update(b for name in self.states for b in self._replicas(name))
+        return {broker: broker or max(known) + 1 for broker in sorted(known)}
+
+    @cached_property
+    def cluster(self) -> int:
+        """Process of what no broker is named for."""
+        return max(self.processes.values(), default=0) + 1
+
+    @cached_property
+    def lanes(self) -> Mapping[tuple[int, Name], int]:
+        """Threads of partitions on brokers; a broker's own lane has its process's number."""
+        pairs = [
+            (broker, name)
+            for name in self.shown
+            for broker in sorted({*self._replicas(name), *(b for f, p in self.there[name] for b in p.brokers or f.brokers)})
+        ]
+        return {pair: self.cluster + 1 + n for n, pair in enumerate(pairs)}
+
+    def _replicas(self, name: Name) -> set[int]:
+        state = self.states.get(name, {})
+        led = {step["leader"] for step in state.get("steps") or () if step["leader"] is not None}
+        return {broker for broker in led | set(state.get("replicas") or ()) if broker >= 0}
+
+    def about(self) -> dict[str, Any]:
+        judged = self.report.judged
+        return {
+            "tool": f"kafka-forensics {version()}",
+            "loss": loss_of(*judged),
+            "summary": summary(*judged),
+            "partitions": counts(judged[1]),
+            "partitions_without_lanes": len(self.left_out),
+        }
+
+    def events(self) -> Iterator[Event]:
+        yield from self._names()
+        yield from self._counters()
+        for i in self.report.incidents:
+            told = {"incident": i.id, "severity": i.severity, "brokers": i.brokers, "summary": i.summary, "explanation": i.explanation}
+            yield from self._span(self.cluster, f"incident: {i.kind}", f"incident {i.id}", i.start, i.end, told)
+        for f in self.report.findings:
+            process = self.processes[f.brokers[0]] if f.brokers else self.cluster
+            yield from self._span(process, f.kind, f"finding {f.id}", f.start, f.end, _finding(f))
+        for name in self.shown:
+            yield from self._partition(name)
+        for broker, process in self.processes.items():
+            yield from self._states(broker, process)
+
+    def _names(self) -> Iterator[Event]:
+        yield _about("process_name", self.cluster, self.cluster, "cluster")
+        yield _about("process_sort_index", self.cluster, self.cluster, 0)
+        for broker, process in self.processes.items():
+            node = self.report.cluster.nodes.get(broker)
+            name = f"{'controller' if node is not None and not node.broker else 'broker'} {broker}"
+            yield _about("process_name", process, process, name)
+            yield _about("process_sort_index", process, process, broker + 1)
+            yield _about("thread_name", process, process, "up and down")
+        for n, ((broker, (topic, partition)), lane) in enumerate(self.lanes.items()):
+            yield _about("thread_name", self.processes[broker], lane, f"{topic}-{partition}")
+            yield _about("thread_sort_index", self.processes[broker], lane, n + 1)
+
+    def _counters(self) -> Iterator[Event]:
+        for own in series(self.report.partitions):
+            process = self.cluster if own.leader is None else self.processes.get(own.leader)
+            if process is None:
+                continue
+            for step in capped(own.steps, lambda step: step.missing):
+                counts = {"under-replicated": step.under_replicated, "reassigning": step.reassigning}
+                yield _count("partitions", process, step.at or self.since, counts)
+        for point in capped(offline(self.report.partitions), lambda x: x.offline):
+            yield _count("partitions", self.cluster, point.at or self.since, {"without a leader": point.offline})
+
+    def _span(
+        self, process: int, name: str, key: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]
+    ) -> Iterator[Event]:
+        """Beside the lanes; one that is not over lasts to the end, and what nothing tells a time of stands there."""
+        begin = start or end or self.until
+        over = max(begin, end or self.until)
+        words = name if start or end else f"{name} (no time in evidence)"
+        span = {"cat": "found", "name": words, "id": key, "pid": process, "tid": process}
+        moments = {"start": timestamp(start), "end": timestamp(end)}
+        yield {"ph": "b", "ts": _ts(begin), **span, "args": _told({**moments, **told})}
+        yield {"ph": "e", "ts": _ts(over), **span}
+
+    def _partition(self, name: Name) -> Iterator[Event]:
+        state = self.states.get(name)
+        partition = f"{name[0]}-{name[1]}"
+        if state is not None:
+            told = {"partition": partition, "verdict": state["verdict"], "why": state["why"]}
+            yield from self._span(
+                self.cluster, f"verdict: {state['verdict']}", f"verdict {partition}", state["since"], state["until"], told
+            )
+            yield from self._roles(name, state)
+        for f, p in self.there[name]:
+            if f.severity in MINOR:
+                continue
+            at = (p.end or p.start) if f.kind == "data-loss" else p.start
+            for broker in p.brokers or f.brokers if at is not None else ():
+                where = {"pid": self.processes[broker], "tid": self.lanes[broker, name], "s": "t"}
+                yield {"ph": "i", "cat": "found", "name": f.kind, "ts": _ts(at or self.until), **where, "args": _told(_place(f, p))}
+
+    def _roles(self, name: Name, state: Mapping[str, Any]) -> Iterator[Event]:
+        """Who led it, and who was missing from its ISR."""
+        spans: dict[int, list[tuple[datetime, datetime, str]]] = defaultdict(list)
+        steps = [s for s in state.get("steps") or () if s["leader"] is not None]
+        for step, following in zip_longest(steps, steps[1:]):
+            end = (following["at"] or self.since) if following is not None else self.until
+            if step["leader"] >= 0:
+                spans[step["leader"]].append((step["at"] or self.since, end, "leader"))
+        for short in state.get("shorts") or ():
+            for broker in short["missing"]:
+                spans[broker].append((short["start"] or self.since, short["end"] or self.until, "out of sync"))
+        for broker, own in spans.items():
+            if (lane := self.lanes.get((broker, name))) is not None:
+                yield from _side_by_side(self.processes[broker], lane, own)
+
+    def _states(self, broker: int, process: int) -> Iterator[Event]:
+        """What its process did has a lane; what may be besides (fenced, paused, controller) is beside it."""
+        lane = []
+        for n, span in enumerate(self.report.states.get(broker, ())):
+            start, end = span.start or self.since, span.end or self.until
+            if span.state in OF_PROCESS:
+                lane.append((start, end, span.state))
+            else:
+                told = {"words": span.words or STATES[span.state], "start": timestamp(span.start), "end": timestamp(span.end)}
+                yield from self._span(process, span.state, f"state {broker}.{n}", start, end, told)
+        yield from _side_by_side(process, process, lane)
+
+
+def _side_by_side(process: int, lane: int, spans: Sequence[tuple[datetime, datetime, str]]) -> Iterator[Event]:
+    """Spans of one lane, of which none reaches into the next: clocks may contradict each other."""
+    ordered = sorted(spans)
+    for n, (start, end, name) in enumerate(ordered):
+        until = min(end, ordered[n + 1][0]) if n + 1 < len(ordered) else end
+        if until > start:
+            yield {"ph": "X", "cat": "state", "name": name, "pid": process, "tid": lane, "ts": _ts(start), "dur": _ts(until) - _ts(start)}
+
+
+def _ts(at: datetime) -> int:
+    return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def _count(name: str, process: int, at: datetime, counts: Mapping[str, int]) -> Event:
+    return {"ph": "C", "name": name, "pid": process, "tid": process, "ts": _ts(at), "args": counts}
+
+
+def _about(what: str, process: int, thread: int, value: str | int) -> Event:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name" if isinstance(value, str) else "sort_index": value}}
+
+
+def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not known."""
+    return {name: value for name, value in values.items() if value not in (None, (), [], "")}
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    told = {
+        name: getattr(f, name)
+        for name in ("severity", "confidence", "cause", "committed", "brokers", "leader_epoch", "summary", "explanation")
+    }
+    quoted = [f"{e.source}:{e.line}" if e.line is not None else e.source for e in f.evidence]
+    return {
+        "finding": f.id,
+        **told,
+        "partition": f.name if f.topic is not None else None,
+        "offsets": _offsets(f.place),
+        "evidence": quoted,
+        "places": [_told({"partition": p.name, "offsets": _offsets(p), "committed": p.committed}) for p in f.places],
+    }
+
+
+def _place(f: Finding, p: Place) -> dict[str, Any]:
+    return {"finding": f.id, "summary": f.summary, "offsets": _offsets(p), "committed": p.committed, "leader_epoch": p.leader_epoch}
+
+
+def _offsets(p: Place) -> list[str]:
+    return [str(r) for r in p.offsets]

@@ -1,0 +1,125 @@
+"""The findings as SARIF 2.1.0, for what shows results of analyses beside the files they are in (OASIS, sarif-v2.1.0-os).
+
+Here: a rule for each kind of finding, a result for each finding, an artifact for each source. Not here: the document they are made from.
+Log text is hostile: what a viewer would obey is shown, not sent.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from forensics.model import Rule
+from forensics.partition.verdict import INTACT
+from forensics.rules import RULES
+from forensics.views.document import Report
+from forensics.views.text import cleaned
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+BASE = "EVIDENCE"
+"""What paths are relative to: wherever the evidence lies."""
+LEVELS: Mapping[str, str] = {"critical": "error", "high": "error", "medium": "warning", "low": "note", "info": "note"}
+FINGERPRINT = "findingId/v1"
+ELSEWHERE = frozenset({"id", "kind", "summary", "explanation", "evidence"})
+"""Of a finding what a result has a place of its own for; the rest are its properties."""
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The file, in pieces."""
+    yield from json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(log(report))
+    yield "\n"
+
+
+def log(report: Report) -> dict[str, Any]:
+    """The sarifLog object."""
+    told = report.document()
+    artifacts = {s["path"]: n for n, s in enumerate(told["evidence"]["sources"])}
+    command = ["kafka-forensics", *told["tool"]["command"]]
+    run = {
+        "tool": {
+            "driver": {
+                "name": "kafka-forensics",
+                "version": told["tool"]["version"],
+                "rules": [_rule(rule) for rule in RULES],
+                "properties": {"rules": told["tool"]["rules"]},
+            }
+        },
+        "invocations": [{"executionSuccessful": True, "commandLine": shlex.join(command), "arguments": command[1:]}],
+        "originalUriBaseIds": {BASE: {"description": {"text": "Where the evidence was collected; paths are as the report has them."}}},
+        "artifacts": [_artifact(s) for s in told["evidence"]["sources"]],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(f, artifacts) for f in told["findings"]],
+        "properties": {
+            "schema": told["schema"],
+            "verdict": told["verdict"],
+            "partitions": [p for p in told["partitions"] if p["verdict"] != INTACT],
+            "incidents": told["incidents"],
+            "cluster": {name: told["cluster"][name] for name in ("id", "mode", "brokers")},
+            "notCollected": told["evidence"]["not_collected"],
+            "gaps": told["evidence"]["gaps"],
+        },
+    }
+    shown: dict[str, Any] = cleaned({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return shown
+
+
+_NUMBERS = {rule.kind: n for n, rule in enumerate(RULES)}
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    help_ = [rule.meaning, *(f"Not this: {cause}" for cause in rule.benign), *rule.next_steps]
+    if rule.references:
+        help_.append(f"See {', '.join(rule.references)}.")
+    return {
+        "id": rule.kind,
+        "shortDescription": {"text": rule.meaning},
+        "help": {"text": "\n".join(help_)},
+        "properties": {"level": rule.level},
+    }
+
+
+def _artifact(source: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"location": {"uri": _uri(source["path"]), "uriBaseId": BASE}}
+    if source["bytes"] is not None:
+        told["length"] = source["bytes"]
+    if source["sha256"] is not None:
+        told["hashes"] = {"sha-256": source["sha256"]}
+    return told | {"properties": {name: source[name] for name in ("broker", "kind", "lines", "first", "last", "problem")}}
+
+
+def _uri(path: str) -> str:
+    """A relative reference; what is absolute in the evidence is below its root."""
+    return quote(path.lstrip("/"), safe="/", errors="replace")
+
+
+def _result(finding: Mapping[str, Any], artifacts: Mapping[str, int]) -> dict[str, Any]:
+    places = [_location(e, artifacts) for e in finding["evidence"]]
+    named = [p for p in (finding.get("places") or [finding]) if p["topic"] is not None]
+    if places and named:
+        names = dict.fromkeys(f"{p['topic']}-{p['partition']}" for p in named)
+        places[0]["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "partition"} for name in names]
+    return {
+        "ruleId": finding["kind"],
+        "ruleIndex": _NUMBERS[finding["kind"]],
+        "level": LEVELS[finding["severity"]],
+        "message": {"text": f"{finding['summary']}\n{finding['explanation']}"},
+        "locations": places[:1],
+        "relatedLocations": [{"id": n, **place} for n, place in enumerate(places[1:])],
+        "fingerprints": {FINGERPRINT: finding["id"]},
+        "properties": {name: value for name, value in finding.items() if name not in ELSEWHERE},
+    }
+
+
+def _location(evidence: Mapping[str, Any], artifacts: Mapping[str, int]) -> dict[str, Any]:
+    artifact: dict[str, Any] = {"uri": _uri(evidence["source"]), "uriBaseId": BASE}
+    if evidence["source"] in artifacts:
+        artifact["index"] = artifacts[evidence["source"]]
+    where = {"startLine": evidence["line"]} if evidence["line"] is not None else {"byteOffset": evidence["byte"]}
+    place: dict[str, Any] = {"artifactLocation": artifact}
+    if None not in where.values():
+        place["region"] = {**where, "snippet": {"text": evidence["text"]}}
+        return {"physicalLocation": place}
+    return {"physicalLocation": place, "message": {"text": evidence["text"]}}

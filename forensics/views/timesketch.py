@@ -1,0 +1,137 @@
+"""What happened as JSON lines for Timesketch: an event for each beginning and end.
+
+Here: the events and their fields. Not here: what was found. Timesketch demands `message`, `datetime` and `timestamp_desc` of every line, and
+takes `timestamp` as microseconds (timesketch.lib.utils.read_and_validate_jsonl). Log text is hostile: it shows, and does nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from forensics.cluster.broker_states import STATES
+from forensics.model import MINOR, Evidence, Finding, Place
+from forensics.views.document import Report, timestamp
+from forensics.views.text import cleaned
+
+EPOCH = datetime(1970, 1, 1)
+NO_TIME = "No time in evidence, placed at its end"
+"""What a moment is called that nothing tells."""
+
+
+def pieces(report: Report) -> Iterator[str]:
+    """The file, a line an event, in order of time."""
+    last = report.cluster.until or EPOCH
+    rows = [_row(at, last, words, what) for at, words, what in _events(report)]
+    for row in sorted(rows, key=lambda row: row["timestamp"]):
+        yield json.dumps(cleaned(row), ensure_ascii=False) + "\n"
+
+
+Event = tuple[datetime | None, str, Mapping[str, Any]]
+"""When, what that moment is, and the fields."""
+
+
+def _events(report: Report) -> Iterator[Event]:
+    for i in report.incidents:
+        told = {
+            "message": i.summary,
+            "data_type": "kafka:forensics:incident",
+            "incident_id": i.id,
+            "kind": i.kind,
+            "severity": i.severity,
+            "brokers": i.brokers,
+            "explanation": i.explanation,
+            "cluster": i.cluster,
+            "tag": [i.kind, i.severity],
+        }
+        yield from _moments("Incident", i.start, i.end, told)
+    for f in report.findings:
+        yield from _moments("Finding", f.start, f.end, _finding(f))
+        for p in f.places if f.severity not in MINOR else ():
+            yield from _moments("Finding in a partition", p.start, p.end, _place(f, p))
+    for broker, spans in report.states.items():
+        node = report.cluster.nodes.get(broker)
+        name = f"{'Broker' if node is None or node.broker else 'Controller'} {broker}"
+        for span in spans:
+            told = {
+                "message": f"{name} {span.state}: {span.words or STATES[span.state]}",
+                "data_type": "kafka:forensics:broker",
+                "state": span.state,
+                "brokers": [broker],
+                "tag": ["broker", span.state],
+            }
+            if span.start is not None or span.end is not None:
+                yield from _moments("State", span.start, span.end, told)
+    for state in report.judged[1]:
+        yield (
+            state["until"],
+            "Verdict holds until",
+            {
+                "message": f"{state['topic']}-{state['partition']}: {state['verdict']}: {state['why']}",
+                "data_type": "kafka:forensics:verdict",
+                "topic": state["topic"],
+                "partition": state["partition"],
+                "verdict": state["verdict"],
+                "since": timestamp(state["since"]),
+                "brokers": list(state["replicas"] or ()),
+                "tag": ["verdict", state["verdict"]],
+            },
+        )
+
+
+def _moments(what: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]) -> Iterator[Event]:
+    if start is not None or end is None:
+        yield start, f"{what} began" if end != start else what, told
+    if end is not None and end != start:
+        yield end, f"{what} ended", told
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    return {
+        **_place(f, f.place),
+        "message": f.summary,
+        "incident_id": f.incident,
+        "confidence": f.confidence,
+        "cause": f.cause,
+        "partitions": [" ".join((p.name, *map(str, p.offsets))) for p in f.places],
+        "explanation": f.explanation,
+        "evidence": _quoted(f.evidence),
+        "cluster": f.cluster,
+        "tag": [f.kind, f.severity, f.confidence],
+    }
+
+
+def _place(f: Finding, p: Place) -> dict[str, Any]:
+    return {
+        "message": f"{p.name}: {f.kind}",
+        "data_type": "kafka:forensics:finding",
+        "finding_id": f.id,
+        "kind": f.kind,
+        "severity": f.severity,
+        "topic": p.topic,
+        "partition": p.partition,
+        "brokers": p.brokers or f.brokers,
+        "leader_epoch": p.leader_epoch,
+        "offsets": [str(r) for r in p.offsets],
+        "offset_start": [r.start for r in p.offsets],
+        "offset_end": [r.end for r in p.offsets if r.end is not None],
+        "committed": p.committed,
+    }
+
+
+def _quoted(evidence: Sequence[Evidence]) -> list[str]:
+    return [f"{e.source}:{e.line}  {e.text}" if e.line is not None else f"{e.source}  {e.text}" for e in evidence]
+
+
+def _row(at: datetime | None, last: datetime, words: str, told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not known is no field: a data store would take null for a value of its own."""
+    when = at if at is not None else last
+    return {
+        "message": told["message"],
+        "timestamp": (when - EPOCH) // timedelta(microseconds=1),
+        "datetime": when.isoformat(timespec="microseconds") + "+00:00",
+        "timestamp_desc": words if at is not None else NO_TIME,
+        **{name: value for name, value in told.items() if name != "message" and value not in (None, (), [])},
+    }

@@ -1,0 +1,285 @@
+"""The page in a real Chromium: nothing fails in it, nothing leaves it, it can be used by everybody, and it is quick.
+
+Skipped where there is no Chromium or no playwright (`pip install -e '.[browser]'`; Debian: `apt-get install chromium`).
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha512
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from forensics.judge import PARTITION
+from forensics.model import Finding, Place
+from forensics.rows import Rows
+from forensics.views.document import Report
+from forensics.views.html.page import page
+from spark.cluster.facts import Cluster, Node
+from tests.forensics.fleets import Fleet
+from tests.forensics.staged import START
+from tests.forensics.views.pages import of_bundle, of_files
+from tests.forensics.views.test_html import BUNDLES, hostile
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the PATH")
+
+AXE = "4.14.1"
+AXE_DIGEST = (
+    "1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5"
+)
+NAMES = ("unclean-election-2.8.2-zk", "zombie-leader-4.1.1-kraft", "wiped-zookeeper-3.7.2-zk", "mixed-fleet-3.5.2-zk")
+FIRST_PAINT_MS = 2_000
+
+
+def crash(directory: Path) -> str:
+    fleet = Fleet(12, 60)
+    fleet.crash([2, 5], 100, 130)
+    return of_files(directory, fleet.files)
+
+
+def rolling(directory: Path) -> str:
+    fleet = Fleet(6, 40)
+    for n, broker in enumerate(fleet.brokers):
+        fleet.stop(broker, 100 + 60 * n, 130 + 60 * n)
+    return of_files(directory, fleet.files)
+
+
+def vast(directory: Path) -> str:
+    """20,000 partitions, of all verdicts, and findings of all of them."""
+    verdicts = {0: "lost", 1: "unknown", 2: "tail-cut"}
+    names = [(f"topic-{n // 40}", n % 40) for n in range(20_000)]
+    rows = [
+        {
+            "topic": topic,
+            "partition": partition,
+            "replicas": [n % 100, (n + 1) % 100, (n + 2) % 100],
+            "isr": [n % 100, (n + 1) % 100],
+            "leader": n % 100,
+            "leader_epoch": n % 7,
+            "log_end_offset": n * 1000,
+            "verdict": verdicts.get(n % 997, "intact"),
+            "why": "so it is",
+        }
+        for n, (topic, partition) in enumerate(names)
+    ]
+    places = tuple(Place(t, p, None, START, START + timedelta(minutes=n % 60), (), None, (1, 2)) for n, (t, p) in enumerate(names))
+    findings = [
+        Finding(
+            kind="under-replicated",
+            severity="medium",
+            confidence="certain",
+            brokers=(b,),
+            start=START + timedelta(minutes=b),
+            end=START + timedelta(minutes=b + 1),
+            places=places[b * 200 :: 10] if b else places,
+            summary=f"{len(places)} partitions: broker {b} missing from the ISR",
+            explanation="It was away. " * 20,
+            evidence=(),
+        )
+        for b in range(100)
+    ]
+    cluster = Cluster(nodes={b: Node(b) for b in range(100)})
+    table = pa.Table.from_pylist(rows, schema=pa.schema(list(PARTITION)))
+    return page(Report(cluster, findings, Rows(table)), None)
+
+
+PAGES: Mapping[str, Callable[[Path], str]] = {
+    **{name: lambda directory, name=name: of_bundle(directory, BUNDLES / f"{name}.tar.gz") for name in NAMES},  # type: ignore[misc]
+    "fleet-with-a-crash": crash,
+    "fleet-restarted": rolling,
+    "hostile": lambda directory: of_files(directory, hostile()),
+    "vast": vast,
+}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Pages by name, each made once."""
+    made: dict[str, Path] = {}
+
+    def path(name: str) -> Path:
+        if name not in made:
+            directory = tmp_path_factory.mktemp("pages")
+            made[name] = directory / "report.html"
+            made[name].write_text(PAGES[name](directory / "a.case"), "utf-8")
+        return made[name]
+
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as p:
+        started = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from the npm registry."""
+    directory = tmp_path_factory.mktemp("axe")
+    if shutil.which("npm") is None:
+        pytest.skip("axe-core is fetched with npm, which is not on the PATH")
+    done = subprocess.run(["npm", "pack", "--silent", f"axe-core@{AXE}"], cwd=directory, capture_output=True, timeout=60)
+    archive = directory / f"axe-core-{AXE}.tgz"
+    if done.returncode or not archive.exists():
+        pytest.skip("axe-core could not be fetched from the npm registry")
+    assert sha512(archive.read_bytes()).hexdigest() == AXE_DIGEST
+    with tarfile.open(archive) as files:
+        source = files.extractfile("package/axe.min.js")
+        assert source is not None
+        return source.read().decode()
+
+
+@contextmanager
+def opened(browser: Any, path: Path, fragment: str = "", **options: Any) -> Iterator[Any]:
+    """A tab in which nothing may fail and from which nothing may be asked."""
+    wrong: list[str] = []
+    context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+    tab = context.new_page()
+    tab.on("console", lambda m: wrong.append(f"{m.type}: {m.text}") if m.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda e: wrong.append(str(e)))
+    tab.on("request", lambda r: wrong.append(r.url) if r.url.split("#")[0] != path.as_uri() else None)
+    tab.on("dialog", lambda d: (wrong.append(d.message), d.dismiss()))
+    tab.goto(path.as_uri() + fragment)
+    yield tab
+    context.close()
+    assert wrong == []
+
+
+def shown(tab: Any) -> list[str]:
+    """Findings on the screen."""
+    return tab.evaluate("[...document.querySelectorAll('#list .finding')].filter(f => f.checkVisibility()).map(f => f.id)")  # type: ignore[no-any-return]
+
+
+SPILT = """[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility()
+    && !e.closest('.scroll, svg, .uplot, pre')).map(e => e.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("number, name", list(enumerate(n for n in PAGES if n != "hostile")))
+def test_nothing_fails_nothing_is_cut_and_everybody_can_use_it(
+    number: int, name: str, browser: Any, written: Callable[[str], Path], axe: str
+) -> None:
+    scheme, other = ("light", "dark") if number % 2 else ("dark", "light")
+    with opened(browser, written(name), color_scheme=scheme, reduced_motion="reduce") as tab:
+        tab.evaluate("document.querySelectorAll('details').forEach((d, n) => { if (n < 12) d.open = true; })")
+        tab.evaluate(axe)
+        for width in (1440, 390):
+            tab.set_viewport_size({"width": width, "height": 900})
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width
+            assert tab.evaluate(SPILT) == []
+        found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        if number < 2:
+            tab.emulate_media(color_scheme=other)
+            found["violations"] += tab.evaluate("axe.run('main', {runOnly: ['color-contrast']})")["violations"]
+        assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+        assert tab.evaluate("document.querySelectorAll('.uplot canvas').length > 0") == (name != "vast")
+
+
+def test_filters_narrow_and_links_lead_back(browser: Any, written: Callable[[str], Path]) -> None:
+    path = written("mixed-fleet-3.5.2-zk")
+    with opened(browser, path) as tab:
+        every = shown(tab)
+        tab.select_option("[name=severity]", "critical")
+        grave = shown(tab)
+        assert 0 < len(grave) < len(every)
+        tab.fill("[name=topic]", "fast")
+        assert 0 < len(shown(tab)) <= len(grave)
+        assert all("fast-" in row for row in tab.locator("#ptable tbody th").all_inner_texts())
+        link, filtered = tab.url, shown(tab)
+        tab.select_option("[name=verdict]", label="intact")
+        assert shown(tab) != filtered
+        tab.click("button[type=reset]")
+        tab.wait_for_timeout(50)
+        assert shown(tab) == every
+    with opened(browser, path, "#" + link.split("#")[1]) as tab:
+        assert shown(tab) == filtered and tab.input_value("[name=topic]") == "fast"
+    with opened(browser, path, "#" + every[3]) as tab:
+        assert tab.evaluate(f"document.getElementById('{every[3]}').querySelector('details').open")
+        assert tab.locator(f"#{every[3]} summary").is_visible()
+    with opened(browser, path, "#p-fast-7") as tab:
+        assert tab.locator("#p-fast-7 .story tbody tr").count() > 5 and tab.locator("#p-fast-7 .uplot").count() == 1
+
+
+def test_the_window_of_time_moves_all_lanes_and_may_filter(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("unclean-election-2.8.2-zk")) as tab:
+        before = tab.locator("#lanes .tick").first.inner_text()
+        tab.fill("#from", "2026-11-21 01:53:40")
+        tab.fill("#until", "2026-11-21 01:53:41")
+        tab.press("#until", "Enter")
+        assert tab.locator("#lanes .tick").first.inner_text() != before
+        every = len(shown(tab))
+        tab.check("[name=time]")
+        assert 0 < len(shown(tab)) < every
+        tab.fill("#from", "nonsense")
+        tab.press("#from", "Enter")
+        assert "Times are as" in tab.inner_text("#zoom-error")
+
+
+def test_a_finding_is_copied_as_markdown_with_its_evidence(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("hostile"), permissions=["clipboard-read", "clipboard-write"]) as tab:
+        card = tab.locator(".finding").first
+        card.locator("summary").click()
+        card.locator("button.copy").click()
+        card.locator("button.copy", has_text="Copied").wait_for()
+        text = tab.evaluate("navigator.clipboard.readText()")
+        assert text.startswith("### critical: data-loss") and "```" in text and "broker-1/logs/server.log:1" in text.replace("\\", "")
+        assert card.locator("pre").first.inner_text() in text
+
+
+def test_what_a_log_holds_is_shown_and_not_obeyed(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("hostile")) as tab:
+        tab.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        said = tab.inner_text("main")
+        assert "<script>alert(1)</script>" in said and "␛[31mred" in said and "[U+202E]" in said
+        tab.locator("button.context").first.click()
+        assert tab.locator("#viewer").is_visible() and tab.locator("#viewer .row.told").count() == 1
+        assert tab.evaluate("document.querySelectorAll('script').length") == 2
+        tab.keyboard.press("Escape")
+        assert not tab.locator("#viewer").is_visible()
+
+
+def test_it_is_read_without_scripts(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("unclean-election-2.8.2-zk"), java_script_enabled=False) as tab:
+        said = tab.inner_text("main")
+        assert "316 offsets that were committed" in said and "broker-crash" in said and "orders-0" in said
+        assert tab.locator(".js:visible").count() == 0
+        assert tab.locator("#lanes rect").count() > 10
+
+
+def test_light_and_dark_are_chosen_and_kept_by_keyboard(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("hostile"), color_scheme="light") as tab:
+        back = "getComputedStyle(document.body).backgroundColor"
+        light = tab.evaluate(back)
+        tab.focus("#theme")
+        tab.keyboard.press("Enter")
+        assert tab.evaluate(back) != light and tab.inner_text("#theme") == "Light"
+        tab.reload()
+        assert tab.evaluate(back) != light
+
+
+def test_twenty_thousand_partitions_are_painted_at_once_and_paged(browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written("vast")) as tab:
+        paint = tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        assert paint < FIRST_PAINT_MS
+        assert tab.locator("#ptable tbody tr").count() == 25 and tab.inner_text("#where") == "1 to 25 of 20000"
+        assert set(tab.locator("#ptable tbody .verdict-word").all_inner_texts()[:21]) == {"lost"}
+        tab.select_option("[name=verdict]", label="not known")
+        assert tab.inner_text("#where") == "1 to 21 of 21"
+        tab.focus("#heatmap")
+        tab.keyboard.press("ArrowRight")
+        assert "topic-0-0: lost" in tab.inner_text("#heat-says")
+        assert len(shown(tab)) == 40
+        tab.click("#more")
+        assert len(shown(tab)) == 80

@@ -1,0 +1,91 @@
+"""Pages for tests: made in this process, of a bundle, a fleet or a story, with all that a case gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow as pa
+
+from forensics.case.judge import ROW, judge
+from forensics.case.read import Case
+from forensics.case.write import Origin, directory_for, write
+from forensics.commands.found import InCase
+from forensics.judge import OF_REPORT, with_facts
+from forensics.views.document import Report
+from forensics.views.html.page import page
+from spark.cluster.gather import Options
+from spark.engine.merge import KEPT
+from spark.engine.pipeline import judged
+from tests import local
+from tests.forensics.staged import table
+
+Files = Mapping[str, str | bytes]
+
+
+def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple[Report, InCase]:
+    """A report and its case; `logs`: whose lines are kept as records, too, each line one."""
+    cluster, identifier = local.gathered(events)
+    origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
+    rows = judged(local.identified(events, identifier), cluster, judge(cluster), ROW)
+    with directory_for(directory) as to:
+        write(
+            to,
+            origin,
+            local.of_cluster(events),
+            cluster,
+            identifier,
+            rows,
+            _records({identifier.shown(path): text for path, text in (logs or {}).items()}),
+        )
+    case = InCase(Case(directory))
+    told = case.conclusion(None)
+    report = Report(case.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *case.paths))
+    return report, case
+
+
+def _records(logs: Files) -> Iterator[pa.RecordBatch]:
+    for path, content in logs.items():
+        lines = (content.encode() if isinstance(content, str) else content).rstrip(b"\n").split(b"\n")
+        rows = [{"source": path, "number": n, "line": n + 1, "text": line.decode()} for n, line in enumerate(lines)]
+        yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in KEPT.names} for row in rows], schema=KEPT)
+
+
+def of_files(directory: Path, files: Files) -> str:
+    return page(*found(directory, table(files), {path: content for path, content in files.items() if path.endswith(".log")}))
+
+
+def of_bundle(directory: Path, bundle: Path) -> str:
+    return page(*found(directory, local.events_of(bundle)))
+
+
+class Parsed(HTMLParser):
+    """A page as a browser's parser sees it: elements with their attributes, text by the id of the article, section or row it is in."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.blocks: dict[str, str] = {}
+        self._open: str | None = None
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._open = f"{tag}:{dict(attrs).get('id', '')}"
+            self.blocks[self._open] = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = None if tag in ("script", "style") else self._open
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None:
+            self.blocks[self._open] += data
+        else:
+            self.text += data
+
+    @property
+    def ids(self) -> list[str]:
+        return [own["id"] or "" for _, own in self.elements if "id" in own]

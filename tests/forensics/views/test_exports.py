@@ -1,0 +1,408 @@
+"""Every export says what the JSON says, is what its format demands, and shows hostile text as text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft4Validator
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from forensics.case.tables import EXPORTED
+from forensics.cli import cli
+from forensics.cluster.incidents import Incident
+from forensics.judge import PARTITION
+from forensics.model import Evidence, Finding, Place, Range
+from forensics.views import document as json_view
+from forensics.views import markdown, parquet, perfetto, sarif, timesketch
+from forensics.views.document import Report
+from forensics.views.text import clean
+from spark.cluster.facts import Cluster, Source
+from tests import local
+from tests.forensics import fleets, staged
+from tests.test_bundles import BUNDLES
+from tests.test_case import make
+
+VIEWS = {"json": json_view, "markdown": markdown, "timesketch": timesketch, "perfetto": perfetto, "sarif": sarif}
+NAMES = ("unclean-election-2.8.2-zk", "zombie-leader-3.9.1-kraft", "many-lives-2.1.1-zk")
+SARIF = Draft4Validator(json.loads(gzip.decompress((Path(__file__).parent / "sarif-2.1.0-rtm.5.json.gz").read_bytes())))
+"""The schema from SchemaStore, as the npm package @microsoft/jest-sarif (MIT) ships it."""
+
+
+def a_fleet() -> Report:
+    fleet = fleets.Fleet(9, 90)
+    fleet.crash([2, 5], 100, 200)
+    fleet.stop(7, 400, 420)
+    return staged.report(fleet.files)
+
+
+@pytest.fixture(scope="module", params=[*NAMES, "a fleet"])
+def report(request: pytest.FixtureRequest) -> Report:
+    return a_fleet() if request.param == "a fleet" else local.report(local.events_of(BUNDLES / f"{request.param}.tar.gz"))
+
+
+def text(name: str, report: Report) -> str:
+    return "".join(VIEWS[name].pieces(report))
+
+
+# the same facts
+
+Ranges = tuple[tuple[int, int | None], ...]
+Facts = dict[str, tuple[str, str, str | None, str | None, Mapping[str, Ranges]]]
+"""By id of the finding: kind, severity, start, end, and the offsets by partition."""
+
+
+def of_document(report: Report) -> Facts:
+    found: Facts = {}
+    for f in report.document()["findings"]:
+        own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+        for p in f.get("places", [f]):
+            own[f"{p['topic']}-{p['partition']}"] += [(r["start"], r["end"]) for r in p.get("offsets", ())]
+        found[f["id"]] = (f["kind"], f["severity"], f["start"], f["end"], in_order(own))
+    return found
+
+
+def in_order(own: Mapping[str, Iterable[tuple[int, int | None]]]) -> dict[str, Ranges]:
+    return {name: tuple(sorted(ranges, key=str)) for name, ranges in own.items() if ranges}
+
+
+def read(words: Iterable[str]) -> list[tuple[int, int | None]]:
+    """Offsets as people have them: 3..5, from 3 on."""
+    found = [re.fullmatch(r"(\d+)\.\.(\d+)|from (\d+) on", w) for w in words]
+    return [(int(m[1]), int(m[2]) + 1) if m[1] else (int(m[3]), None) for m in found if m is not None]
+
+
+def moment(at: str) -> str | None:
+    """As the document has it."""
+    return at[:19].replace(" ", "T") + "." + (at[20:23] if at[19:20] == "." else "000") + "Z"
+
+
+def of_sarif(told: str) -> Facts:
+    found: Facts = {}
+    (run,) = json.loads(told)["runs"]
+    for result in run["results"]:
+        more = result["properties"]
+        own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+        for p in more.get("places", [more]):
+            own[f"{p['topic']}-{p['partition']}"] += [(r["start"], r["end"]) for r in p.get("offsets", ())]
+        (id_,) = result["fingerprints"].values()
+        found[id_] = (result["ruleId"], more["severity"], more["start"], more["end"], in_order(own))
+    return found
+
+
+def of_timesketch(told: str) -> Facts:
+    found: Facts = {}
+    for row in map(json.loads, told.splitlines()):
+        if not row["timestamp_desc"].startswith("Finding in") and "finding_id" in row:
+            start, end = found[row["finding_id"]][2:4] if row["finding_id"] in found else (None, None)
+            at = moment(row["datetime"]) if row["timestamp_desc"] != timesketch.NO_TIME else None
+            start = start if row["timestamp_desc"] == "Finding ended" else at
+            end = end if row["timestamp_desc"] == "Finding began" else at
+            by_name = (re.split(r" (?=\d+\.\.|from \d)", words) for words in row.get("partitions", ()))
+            joined: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+            for name, *words in by_name:
+                joined[name] += read(words)
+            if "offsets" in row:
+                joined[f"{row['topic']}-{row['partition']}"] += read(row["offsets"])
+            found[row["finding_id"]] = (row["kind"], row["severity"], start, end, in_order(joined))
+    return found
+
+
+def of_perfetto(told: str) -> Facts:
+    found: Facts = {}
+    for event in json.loads(told)["traceEvents"]:
+        if event["ph"] == "b" and "finding" in event["args"]:
+            args = event["args"]
+            own: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+            for p in args.get("places", [args]):
+                own[p.get("partition", "")] += read(p.get("offsets", ()))
+            kind = event["name"].removesuffix(" (no time in evidence)")
+            found[args["finding"]] = (kind, args["severity"], args.get("start"), args.get("end"), in_order(own))
+    return found
+
+
+def of_markdown(told: str) -> tuple[set[tuple[str | None, ...]], dict[str, dict[str, Ranges]]]:
+    """The findings without offsets, and those of losses."""
+    rows = [[c.strip(" `") for c in line[2:-2].split(" | ")] for line in told.splitlines() if line.startswith("| `")]
+    findings = {
+        (r[0], r[3], r[1], *(moment(at) if at != "not known" else None for at in r[4:6])) for r in rows if len(r) == 7 and r[1] in LEVELS
+    }
+    losses: dict[str, dict[str, list[tuple[int, int | None]]]] = defaultdict(lambda: defaultdict(list))
+    for name, offsets, _, id_ in (r for r in rows if len(r) == 4):
+        losses[id_][name] += read(offsets.split(", "))
+    return findings, {id_: in_order(own) for id_, own in losses.items()}
+
+
+LEVELS = ("info", "low", "medium", "high", "critical")
+
+
+def test_every_format_says_what_the_json_says(report: Report, tmp_path: Path) -> None:
+    told, document = of_document(report), report.document()
+    verdicts = {(p["topic"], p["partition"]): p["verdict"] for p in document["partitions"]}
+    assert of_sarif(text("sarif", report)) == told
+    assert of_perfetto(text("perfetto", report)) == told
+    sketched = text("timesketch", report)
+    assert of_timesketch(sketched) == told
+    rows = [row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:verdict"]
+    assert {(row["topic"], row["partition"]): row["verdict"] for row in rows} == verdicts
+    states = {(b["id"], s["state"]) for b in document["cluster"]["brokers"] for s in b["states"] if s["start"] or s["end"]}
+    of_brokers = (row for row in map(json.loads, sketched.splitlines()) if row["data_type"] == "kafka:forensics:broker")
+    assert {(row["brokers"][0], row["state"]) for row in of_brokers} == states
+    assert json.loads(text("perfetto", report))["metadata"]["loss"] == document["verdict"]["loss"]
+    (run,) = json.loads(text("sarif", report))["runs"]
+    assert run["properties"]["verdict"] == document["verdict"]
+    assert run["properties"]["partitions"] == [p for p in document["partitions"] if p["verdict"] != "intact"]
+    findings, losses = of_markdown(text("markdown", report))
+    assert findings == {(id_, *f[:4]) for id_, f in told.items()}
+    assert losses == {id_: f[4] for id_, f in told.items() if f[0] == "data-loss"}
+    parquet.write(report, tmp_path / "tables")
+    tables = {t.name: pq.read_table(tmp_path / "tables" / t.file).to_pylist() for t in EXPORTED}
+    assert {(p["topic"], p["partition"]): p["verdict"] for p in tables["partitions"]} == verdicts
+    assert {
+        f["id"]: (f["kind"], f["severity"], json_view.timestamp(f["start"]), json_view.timestamp(f["end"])) for f in tables["findings"]
+    } == {id_: f[:4] for id_, f in told.items()}
+    own: dict[str, dict[str, list[tuple[int, int | None]]]] = {id_: defaultdict(list) for id_ in told}
+    for p in tables["places"]:
+        if p["first_offset"] is not None:
+            own[p["id"]][f"{p['topic']}-{p['partition']}"].append((p["first_offset"], p["end_offset"]))
+    assert {id_: in_order(ranges) for id_, ranges in own.items()} == {id_: f[4] for id_, f in told.items()}
+
+
+# what the formats demand
+
+
+def test_sarif_is_what_its_schema_and_its_viewers_demand(report: Report) -> None:
+    told = json.loads(text("sarif", report))
+    assert sorted(map(str, SARIF.iter_errors(told))) == []
+    (run,) = told["runs"]
+    kinds = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result, finding in zip(run["results"], report.document()["findings"], strict=True):
+        assert kinds[result["ruleIndex"]] == result["ruleId"]
+        for place, quoted in zip(result["locations"] + result["relatedLocations"], finding["evidence"], strict=True):
+            where = place["physicalLocation"]
+            artifact = run["artifacts"][where["artifactLocation"]["index"]]["location"]
+            assert unquote(artifact["uri"]) == unquote(where["artifactLocation"]["uri"]) == quoted["source"]
+            assert where.get("region", {}).get("startLine") == quoted["line"]
+
+
+def test_timesketch_takes_every_line(report: Report) -> None:
+    """As its own reader does: timesketch.lib.utils.read_and_validate_jsonl."""
+    before = 0
+    for line in text("timesketch", report).splitlines():
+        row = json.loads(line)
+        assert all(isinstance(row[name], str) and row[name] for name in ("message", "datetime", "timestamp_desc"))
+        at = datetime.fromisoformat(row["datetime"])
+        assert at.utcoffset() == timedelta(0) and round(at.timestamp() * 1e6) == row["timestamp"] >= before
+        assert None not in row.values() and not set(row) & {"_id", "_type", "_index", "_source", "__ts_timeline_id"}
+        before = row["timestamp"]
+
+
+def test_perfetto_takes_every_event(report: Report) -> None:
+    """As its importer does: X nests on its track, b and e are pairs, numbers are numbers, process and thread 0 are the kernel's."""
+    told = text("perfetto", report)
+    assert told.isascii()
+    trace = json.loads(told)
+    open_, spans, named = Counter[tuple[Any, ...]](), defaultdict(list), set()
+    for event in trace["traceEvents"]:
+        assert event["ph"] in "MCXbei" and event["name"] and event["pid"] > 0 < event["tid"]
+        if event["ph"] == "M":
+            named.add((event["name"], event["pid"], event["tid"]))
+            continue
+        assert isinstance(event["ts"], int) and event["ts"] >= 0
+        if event["ph"] == "X":
+            assert event["dur"] > 0
+            spans[event["pid"], event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+        if event["ph"] in "be":
+            open_[event["cat"], event["id"], event["pid"], event["name"]] += 1 if event["ph"] == "b" else -1
+        if event["ph"] == "C":
+            assert all(isinstance(n, int) for n in event["args"].values())
+        if event["ph"] in "Xi":
+            assert ("thread_name", event["pid"], event["tid"]) in named
+    assert set(open_.values()) <= {0}
+    for own in spans.values():
+        own.sort()
+        assert all(end <= start for (_, end), (start, _) in pairwise(own))
+    brokers = {f"broker {n.id}" for n in report.cluster.nodes.values() if n.broker}
+    assert brokers <= {e["args"]["name"] for e in trace["traceEvents"] if e["name"] == "process_name"}
+
+
+def test_a_broker_with_id_0_and_what_has_no_time_are_told_too() -> None:
+    told = Report(Cluster(), [finding(brokers=(0,), start=None, end=None)], [])
+    assert of_perfetto(text("perfetto", told)) == of_timesketch(text("timesketch", told)) == of_document(told)
+
+
+# hostile text
+
+ATTACKS = {
+    "html": "<script>alert(1)</script><img src=x onerror=y>",
+    "comment": "--> <b>x</b> <!--",
+    "entity": "&lt;b&gt; &#60;",
+    "formula": "=cmd|'/C calc'!A0",
+    "escape": "\x1b[31mred\x1b]0;owned\x07",
+    "bidi": "\u202egnp.exe\u2066\u200b",
+    "newlines": "a\n\n# heading\r\n- [ ] task\n\n---\n| a | b |",
+    "fence": "``` x\n~~~~\n`````` y",
+    "ticks": "`a` ``b` \\` `",
+    "table": "a | b \\| c || d",
+    "link": "[x](http://evil.example) ![y](http://evil.example/z) <http://evil.example> ](",
+    "autolink": "http://evil.example www.evil.example mailto:a@evil.example",
+    "mention": "@everyone #1 user@host GH-1",
+    "emphasis": "**a** _b_ __c__ ~~d~~ $x$ ^[f] snake_case_name",
+    "list": "1. one",
+    "quote": "> said",
+    "nul": "a\x00b",
+    "surrogate": "a\ud800b",
+    "template": "{{ 7*7 }} ${x} %s {0}",
+    "json": '"}],"x":[{"',
+}
+
+
+def finding(**changes: Any) -> Finding:
+    told: dict[str, Any] = {
+        "kind": "data-loss",
+        "severity": "critical",
+        "confidence": "certain",
+        "summary": "lost",
+        "explanation": "gone",
+        "evidence": (Evidence("a.log", 3, 120, "a line"),),
+        "topic": "t",
+        "partition": 0,
+        "brokers": (1,),
+        "start": staged.START,
+        "end": staged.START,
+        "offsets": (Range(1, 5), Range(7, 8)),
+        "committed": True,
+        "cause": "unclean-election",
+    }
+    return Finding(**{**told, **changes})
+
+
+def forged(words: str) -> Report:
+    """With an attack wherever a log, a path or a name reaches."""
+    source = Source(words, words, 1, words, 1, words, None, 1, 0, (), staged.START, staged.START, words)
+    place = Place(words, 0, 1, staged.START, None, (Range(1, 5),), True, (1,))
+    quoted = (Evidence(words, 1, 1, words), Evidence(words, None, None, words))
+    told = {"summary": words, "explanation": words, "evidence": quoted, "next_steps": (words,), "cause": words, "incident": words}
+    found = [
+        finding(topic=words, **told),
+        finding(topic=None, partition=None, places=(place, place), **told),
+        finding(kind="evidence-gap", **told),
+    ]
+    state = dict.fromkeys(f.name for f in PARTITION)
+    states = [{**state, "topic": words, "partition": 0, "verdict": "unknown", "why": words, "replicas": [1], "isr": [1]}]
+    incident = Incident(words, "broker-crash", "critical", (1,), staged.START, None, words, words, (words,))
+    return Report(Cluster(id=words, sources=[source]), found, states, [incident], (words,))
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (s for item in value.items() for own in item for s in strings(own))
+    elif isinstance(value, list):
+        yield from (s for own in value for s in strings(own))
+
+
+@pytest.mark.parametrize("words", ATTACKS.values(), ids=ATTACKS)
+def test_hostile_text_is_text_in_json(words: str) -> None:
+    told = forged(words)
+    for name in ("sarif", "perfetto"):
+        found = set(strings(json.loads(text(name, told))))
+        assert any(clean(words) in s for s in found)
+        assert all(clean(s) == s for s in found)
+    assert sorted(map(str, SARIF.iter_errors(json.loads(text("sarif", told))))) == []
+    lines = text("timesketch", told).split("\n")
+    assert all(clean(s) == s for line in lines[:-1] for s in strings(json.loads(line)))
+    assert any(clean(words) in s for line in lines[:-1] for s in strings(json.loads(line)))
+
+
+def spoken(tokens: Iterable[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.children is not None:
+            yield "".join(spoken(token.children))
+        elif token.type in ("text", "code_inline", "fence", "text_special"):
+            yield token.content
+
+
+@pytest.mark.parametrize("words", ATTACKS.values(), ids=ATTACKS)
+def test_hostile_text_is_text_in_markdown(words: str) -> None:
+    """It makes the same blocks as harmless words do, and is read as it stands."""
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    tokens, harmless = parser.parse(text("markdown", forged(words))), parser.parse(text("markdown", forged("harmless")))
+    assert [(t.type, t.tag) for t in tokens] == [(t.type, t.tag) for t in harmless]
+    inline = [child for t in tokens for child in t.children or ()]
+    assert {c.content for c in inline if c.type == "html_inline"} <= {"<!-- -->"}
+    assert not {c.type for c in inline} - {
+        "text",
+        "code_inline",
+        "html_inline",
+        "text_special",
+        "strong_open",
+        "strong_close",
+        "em_open",
+        "em_close",
+    }
+    assert Counter(c.type for c in inline if "open" in c.type) == Counter(
+        c.type for t in harmless for c in t.children or () if "open" in c.type
+    )
+    told = list(spoken(tokens))
+    assert sum(" ".join(clean(words).split()) in s for s in told) >= 10
+    for s in (c.content for c in inline if c.type == "text"):
+        assert not re.search(r"(?i)https?://|www\.|@\w|#\d|GH-\d", s), "GitHub would make a link of it"
+
+
+def test_hostile_text_is_data_in_tables(tmp_path: Path) -> None:
+    """A table holds what there was, to be shown by others; a lone surrogate never gets as far: findings travel as Arrow."""
+    for n, (name, words) in enumerate(ATTACKS.items()):
+        if name != "surrogate":
+            parquet.write(forged(words), tmp_path / f"{n}")
+            assert pq.read_table(tmp_path / f"{n}" / "findings.parquet")["summary"].to_pylist() == [words] * 3
+
+
+# from a case, and to where
+
+
+def test_a_case_gives_the_same_files(tmp_path: Path) -> None:
+    events = local.events_of(BUNDLES / "zombie-leader-3.9.1-kraft.tar.gz")
+    make(tmp_path / "a.case", events)
+    asked = [word for name in VIEWS for word in (f"--{name}", str(tmp_path / name))]
+    done = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), *asked, "--parquet", str(tmp_path / "tables")])
+    assert done.exit_code == 0, done.output
+    there = replace(local.report(events), command=("analyze", "evidence"))
+    assert {name: (tmp_path / name).read_text("utf-8") for name in VIEWS} == {name: text(name, there) for name in VIEWS}
+    parquet.write(there, tmp_path / "straight")
+    assert {t.file: (tmp_path / "tables" / t.file).read_bytes() for t in EXPORTED} == {
+        t.file: (tmp_path / "straight" / t.file).read_bytes() for t in EXPORTED
+    }
+    one = CliRunner().invoke(cli, ["report", str(tmp_path / "a.case"), "--sarif", "-"])
+    assert one.stdout == text("sarif", there)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--json", "-", "--sarif", "-"), "only one of --json and --sarif can go to stdout"),
+        (("--parquet", "{other}"), "there is something else"),
+        (("--parquet", "{taken}/logs"), "lies in the evidence"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_anything_is_read(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    places = {name: tmp_path / name for name in ("taken", "other")}
+    for place in places.values():
+        place.mkdir()
+        (place / "server.log").touch()
+    done = CliRunner().invoke(cli, ["analyze", str(places["taken"]), *(w.format(**places) for w in words)])
+    assert done.exit_code == 2 and said in done.stderr and "Starting" not in done.stderr

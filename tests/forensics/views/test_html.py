@@ -1,0 +1,194 @@
+"""The page says what the JSON report says, obeys nothing that a log holds, loads nothing, and is the same for the same evidence."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.cli import cli
+from forensics.commands.found import InCase
+from forensics.views.document import Report
+from forensics.views.headline import sentences
+from forensics.views.html.drawing import window
+from forensics.views.html.page import page
+from forensics.views.html.safe import block, visible
+from tests import local
+from tests.forensics.staged import START, Story
+from tests.forensics.views.pages import Parsed, found, of_files
+
+BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
+BUNDLE = "mixed-fleet-3.5.2-zk"
+"""51 partitions: two of them lost records, of two nobody knows."""
+LARGEST = 1_500_000
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, InCase, str]:
+    directory = tmp_path_factory.mktemp("page") / "a.case"
+    report, case = found(directory, local.events_of(BUNDLES / f"{BUNDLE}.tar.gz"))
+    return report, case, page(report, case)
+
+
+def data(parsed: Parsed) -> Mapping[str, Any]:
+    return json.loads(parsed.blocks["script:data"])  # type: ignore[no-any-return]
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_page_says_what_the_report_says(told: tuple[Report, InCase, str]) -> None:
+    report, _, text = told
+    document, parsed = report.document(), Parsed(text)
+    shown, own = words(parsed.text), data(parsed)
+    assert (
+        all(words(s) in shown for s in sentences(*report.judged)) and " ".join(sentences(*report.judged)) == document["verdict"]["summary"]
+    )
+    for f in document["findings"]:
+        assert parsed.ids.count(f"f-{f['id']}") == 1
+        assert all(words(s) in shown for s in (f["summary"], f["explanation"], *f["next_steps"], *(e["text"] for e in f["evidence"])))
+    for i in document["incidents"]:
+        assert f"i-{i['id']}" in parsed.ids and words(i["explanation"]) in shown
+    p, partitions = own["p"], document["partitions"]
+    assert [(p["topics"][t], n) for t, n in zip(p["t"], p["n"], strict=True)] == [(x["topic"], x["partition"]) for x in partitions]
+    assert [p["verdicts"][v] for v in p["v"]] == [
+        {"unknown": "not known", "tail-cut": "tail cut"}.get(x["verdict"], x["verdict"]) for x in partitions
+    ]
+    assert [p["lists"][i] for i in p["i"]] == [",".join(map(str, x["isr"])) for x in partitions]
+    assert (p["l"], p["e"], p["o"], p["h"]) == tuple(
+        [x[k] for x in partitions] for k in ("leader", "leader_epoch", "log_end_offset", "high_watermark")
+    )
+    counts = document["cluster"]["under_replication"]
+    assert own["under"][1] == [s["under_replicated"] for s in counts["cluster"]["steps"]]
+    assert own["offline"][1] == [s["offline"] for s in counts["offline"]["steps"]] and max(own["offline"][1]) == 4
+    for s in document["evidence"]["sources"][:50]:
+        assert s["path"] in shown and (s["sha256"] or "") in shown
+
+
+def test_what_a_finding_is_of_are_its_partitions(told: tuple[Report, InCase, str]) -> None:
+    report, _, text = told
+    own, names = data(Parsed(text)), [(p["topic"], p["partition"]) for p in report.document()["partitions"]]
+    for f in report.findings:
+        runs = own["f"][f.id]
+        held = {names[n] for first, many in zip(runs[::2], runs[1::2], strict=True) for n in range(first, first + many)}
+        assert held == {(p.topic, p.partition) for p in f.places or (f,)} & {*names}
+
+
+def test_lost_ranges_and_truncations_are_drawn(told: tuple[Report, InCase, str]) -> None:
+    report, _, text = told
+    own, partitions = data(Parsed(text)), report.document()["partitions"]
+    lost = {(p.topic, p.partition): p for f in report.findings if f.kind == "data-loss" and f.committed for p in f.places or (f,)}
+    assert lost
+    for n, detail in own["d"].items():
+        p = partitions[int(n)]
+        if place := lost.get((p["topic"], p["partition"])):
+            assert [(start, end) for _, _, start, end, *_ in detail["l"]] == [(r.start, r.end) for r in place.offsets]
+            assert any(start <= r.start and end == r.end for r in place.offsets for _, _, start, end, _ in detail["r"])
+        reach = {(b, offset) for b, what, _, offset, *_ in detail["o"] if what == "e"}
+        assert p["log_end_offset"] is None or (p["leader"], p["log_end_offset"]) in reach
+
+
+def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tuple[Report, InCase, str]) -> None:
+    report, case, text = told
+    assert page(report, case) == text
+    assert len(text.encode()) < LARGEST
+    parsed = Parsed(text)
+    links = {own[name] for _, own in parsed.elements for name in ("href", "src", "srcset", "action", "data") if name in own}
+    assert all(link is not None and link.startswith("#") for link in links)
+    assert {link[1:] for link in links if link} - {*parsed.ids} <= {
+        f"p-{p['topic']}-{p['partition']}" for p in report.document()["partitions"]
+    }
+    policy = next(own["content"] or "" for tag, own in parsed.elements if own.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; ")
+    for name, kind in (("script:", "script"), ("style:", "style")):
+        digest = base64.b64encode(hashlib.sha256(parsed.blocks[name].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert not any(name.startswith("on") or name == "style" for _, own in parsed.elements for name in own)
+    assert "url(http" not in parsed.blocks["style:"] and "@import" not in parsed.blocks["style:"]
+
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31mred\x1b[0m \u202egnp.exe {{ 7*7 }} \u2028'\"&amp;"
+
+
+def hostile() -> Mapping[str, str]:
+    """A loss, proven by lines and paths that hold what a terminal, a template or a browser would obey."""
+    story = Story()
+    story.leads(1, 0, 0, 0, 0, [1, 2])
+    story.follows(2, 0, 0, 0, 0)
+    story.leads(1, 4, 1, 90, 90, [1], previous=0)
+    story.offline(2, 6, 2, [1], 3, 1)
+    story.online(2, 8, 3, 2, [2], 4)
+    story.leads(2, 8.1, 3, 40, 40, [2], previous=1)
+    story.follows(1, 10, 3, 90, 90, previous=1)
+    story.line(1, "server", 10.2, f"INFO [Log partition=t-0, dir=/tmp/{HOSTILE}] Truncating to offset 40 (kafka.log.Log)")
+    return {f"<b>{path.split('/')[0]}\u202e/{path}": text for path, text in story.files.items()}
+
+
+def test_what_a_log_holds_is_text(tmp_path: Path) -> None:
+    text = of_files(tmp_path / "a.case", hostile())
+    parsed = Parsed(text)
+    assert [tag for tag, _ in parsed.elements].count("script") == 2 and "img" not in {tag for tag, _ in parsed.elements}
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    assert "␛[31mred" in parsed.text and "[U+202E]" in parsed.text and "{{ 7*7 }}" in parsed.text
+    assert "alert(1)" in parsed.text and "␛[31mred" in json.dumps(data(parsed), ensure_ascii=False)
+
+
+@settings(max_examples=40)
+@given(st.text())
+def test_data_are_no_markup_and_nothing_of_them_is_hidden(text: str) -> None:
+    told = block({"k": [text, None, 1, True]})
+    assert not re.search("[<>&\u2028\u2029]", told)
+    assert json.loads(told) == {"k": [visible(text), None, 1, True]}
+    assert visible(visible(text)) == visible(text) and len(visible(text)) >= len(text)
+    told.encode()
+
+
+def test_the_window_is_of_what_happened_where_that_is_little_of_the_time() -> None:
+    hours = [START + timedelta(hours=h) for h in range(25)]
+    near, whole = window(hours, [hours[10], hours[11]]), window(hours, [hours[1], hours[20]])
+    assert near.since < hours[10] < hours[11] < near.until and near.until - near.since < timedelta(hours=2)
+    assert (whole.since, whole.until) == (hours[0], hours[-1])
+    for w in (near, whole, window([], []), window([START], [START])):
+        spans = [w.span("x", a, b, "") for a in (None, START) for b in (None, START, datetime.max)]
+        assert all(s.width > 0 and s.x >= -5 and s.x + s.width <= 111 and s.end >= s.start for s in spans)
+
+
+def test_what_is_not_collected_is_said_and_an_empty_case_is_a_page(tmp_path: Path) -> None:
+    parsed = Parsed(of_files(tmp_path / "a.case", {"notes.txt": "nothing of Kafka\n"}))
+    assert "Nothing can be said of losses" in parsed.text and "not collected: broker logs" in parsed.text
+    assert data(parsed)["p"]["t"] == []
+
+
+def test_lines_around_a_quote_are_those_of_the_log(tmp_path: Path) -> None:
+    files = hostile()
+    own = data(Parsed(of_files(tmp_path / "a.case", files)))
+    assert own["c"]
+    for key, lines in own["c"].items():
+        source, line = own["src"][int(key.split(":")[0])], int(key.split(":")[1])
+        logged = next(content for path, content in files.items() if visible(path) == source).split("\n")
+        assert line in [n for n, _ in lines] and [n for n, _ in lines] == sorted(n for n, _ in lines)
+        assert all(visible(logged[n - 1]).startswith(text) for n, text in lines)
+
+
+def test_the_command_writes_it_to_a_file_or_to_stdout(told: tuple[Report, InCase, str], tmp_path: Path) -> None:
+    _, case, text = told
+    directory = str(case.case.directory)
+    done = CliRunner().invoke(cli, ["report", directory, "--html", "-"])
+    assert (done.exit_code, done.stdout) == (0, text)
+    done = CliRunner().invoke(cli, ["report", directory, "--html", str(tmp_path / "r.html"), "--topic", "fast"])
+    assert done.exit_code == 0 and "DATA WAS LOST" in done.stdout
+    narrow = data(Parsed((tmp_path / "r.html").read_text("utf-8")))
+    assert narrow["p"]["topics"] == data(Parsed(text))["p"]["topics"], "what is known of the evidence stays whole"
+    refused = CliRunner().invoke(cli, ["report", directory, "--html", "-", "--json", "-"])
+    assert refused.exit_code == 2 and "stdout" in refused.stderr
