@@ -109,6 +109,25 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Producer:
+    """Who sent some of what a disk still holds of a loss."""
+
+    id: int | None
+    """Of an idempotent or a transactional producer; None for all others together."""
+    records: int
+    bytes: int
+    first: datetime | None
+    """By the times of the records' batches."""
+    last: datetime | None
+    transactional_id: str | None = None
+    state: str | None = None
+    """How its transaction stood when __transaction_state told of it last."""
+
+    def row(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
 class Salvageable:
     """What the collected disks still hold of a loss (forensics.partition.salvageable)."""
 
@@ -120,6 +139,8 @@ class Salvageable:
     """The leader epochs say that these are the lost records, and not others that stood at the same offsets."""
     elsewhere: str | None = None
     """Where what is missing might lie, in words."""
+    producers: tuple[Producer, ...] = ()
+    """Of what is held, who sent most first."""
 
     def row(self) -> dict[str, Any]:
         return {
@@ -130,6 +151,7 @@ class Salvageable:
             "missing": [r.row() for r in self.missing],
             "certain": self.certain,
             "elsewhere": self.elsewhere,
+            "producers": [p.row() for p in self.producers],
         }
 
     @classmethod
@@ -137,7 +159,8 @@ class Salvageable:
         if row is None:
             return None
         held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
-        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"])
+        producers = tuple(Producer(**p) for p in row["producers"] or ())
+        return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +336,7 @@ class Finding(Statement):
             "cluster": self.cluster,
             "still_on": list(self.still_on),
             "salvageable": self.salvageable.row() if self.salvageable is not None else None,
-            "clients": [c.row() for c in self.clients],
+            "clients": [c.row() for c in self.clients] or None,
             "evidence": [e.row() for e in self.evidence],
         }
 
@@ -353,6 +376,22 @@ SALVAGEABLE = pa.struct(
         ("missing", pa.list_(_RANGE)),
         ("certain", pa.bool_()),
         ("elsewhere", pa.string()),
+        (
+            "producers",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("id", pa.int64()),
+                        ("records", pa.int64()),
+                        ("bytes", pa.int64()),
+                        ("first", pa.timestamp("us")),
+                        ("last", pa.timestamp("us")),
+                        ("transactional_id", pa.string()),
+                        ("state", pa.string()),
+                    ]
+                )
+            ),
+        ),
     ]
 )
 CLIENTS = pa.list_(

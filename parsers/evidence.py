@@ -30,6 +30,7 @@ from parsers import (
     metadata_log,
     properties,
     schemas,
+    transaction_states,
 )
 from parsers import batches as segments
 from parsers.catalogue.literals import mentions
@@ -92,9 +93,12 @@ _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
 
 
 def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
-    """Records are read of the internal topic that holds what groups committed alone."""
+    """Records are read of the internal topics alone that hold what groups committed, and the states of transactions."""
     where = partition_of(member.path)
-    return group_offsets.read_segment if where is not None and where[0] == group_offsets.TOPIC else segments.read_segment
+    return _OF_INTERNAL.get(where[0] if where is not None else "", segments.read_segment)
+
+
+_OF_INTERNAL = {group_offsets.TOPIC: group_offsets.read_segment, transaction_states.TOPIC: transaction_states.read_segment}
 
 
 class Counted(io.RawIOBase):

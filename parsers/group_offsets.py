@@ -146,7 +146,7 @@ class _Commits:
     def rows(self) -> Iterator[Row]:
         for (group, topic, partition), history in self._histories.items():
             for commit in history.commits():
-                at = _time(commit.timestamp)
+                at = moment(commit.timestamp)
                 yield {
                     "event": "group-commit",
                     "pattern": "group-offsets",
@@ -184,7 +184,8 @@ def _commit(batch: Batch, record: Record) -> tuple[Key, Commit] | None:
     return (group, topic, partition), Commit(max(offset, 0), epoch, value.int64(), batch.position)
 
 
-def _time(timestamp: int) -> datetime | None:
+def moment(timestamp: int) -> datetime | None:
+    """Of milliseconds since 1970; None of what is none."""
     try:
         return _EPOCH + timedelta(milliseconds=timestamp) if timestamp in INT64 and timestamp > 0 else None
     except OverflowError:

@@ -156,6 +156,7 @@ _KINDS = (
     Kind("topic-deleted", Scope.TOPIC, By.CONTROLLER, Role.TOPIC_GONE, "a topic's deletion completed"),
     Kind("client-reset", Scope.PARTITION, By.CLIENT, PLAIN, "a consumer at previous_offset learnt that the partition does not have it any more; reason is out-of-range or truncation, value its group"),
     Kind("group-commit", Scope.PARTITION, By.COORDINATOR | By.TOOL, PLAIN, "a consumer group (value) has read the partition up to offset, by what it committed; leader_epoch is that of the last record it read, where its client tells; reason 'deleted' where the commit was deleted or expired, and offset is null"),
+    Kind("transaction-state", Scope.PARTITION, By.COORDINATOR, PLAIN, "a transactional id (value) has sent records to the partition in transactions of the producer id count; reason is the state of its transaction then: Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort, Dead or PrepareEpochFence"),
     Kind("group-coordinated", Scope.PARTITION, By.COORDINATOR, PLAIN, "a group coordinator names a consumer group (value) whose offsets the partition of __consumer_offsets keeps"),
     # records of KRaft's metadata log
     Kind("metadata-topic", Scope.TOPIC, By.RECORD, Role.TOPIC_MADE, "TopicRecord"),

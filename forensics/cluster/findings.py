@@ -76,7 +76,7 @@ class Findings(Mapping[str, Sequence[Statement]]):
 
 def _statements(rows: pa.StructArray, at: pa.Array) -> Iterator[_Held]:
     plain = {name: values(rows.field(name).take(at)) for name in _PLAIN}
-    lists = (rows.field(name).take(at).to_pylist() for name in ("brokers", "still_on", "offsets", "salvageable", "clients"))
+    lists = (_decoded(rows.field(name).take(at)) for name in ("brokers", "still_on", "offsets", "salvageable", "clients"))
     alike: dict[tuple[int, ...], tuple[int, ...]] = {}
     for index, brokers, still_on, offsets, salvageable, clients, *told in zip(at.to_pylist(), *lists, *plain.values(), strict=True):
         yield _Held(
@@ -89,6 +89,11 @@ def _statements(rows: pa.StructArray, at: pa.Array) -> Iterator[_Held]:
             clients=tuple(map(Client.of, clients or ())),
             **dict(zip(plain, told, strict=True)),
         )
+
+
+def _decoded(column: pa.Array) -> list[Any]:
+    """Few kinds have all of them."""
+    return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
 
 
 def worst_first(f: Statement) -> tuple[Any, ...]:

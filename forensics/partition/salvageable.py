@@ -10,12 +10,14 @@ wrote an offset last before the term it was lost with. How old a copy is decides
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import groupby
+from typing import Any
 
-from forensics.model import Held, Range, Salvageable, moment
+from forensics.model import Held, Producer, Range, Salvageable, moment
 from spark.events import Event
 from spark.partition.replicas import ASIDE, Removal
 from spark.partition.timeline import PartitionTimeline, Term
@@ -37,6 +39,7 @@ class _Found:
     whole: bool
     sure: bool
     segment: Event
+    batch: Mapping[str, Any]
 
 
 def salvageable(
@@ -52,7 +55,39 @@ def salvageable(
         missing=missing,
         certain=all(f.sure for f in chosen),
         elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
+        producers=tuple(_producers(chosen, timeline)),
     )
+
+
+MOST_PRODUCERS = 50
+"""Told one by one; transactional producers of short lives may be many."""
+
+
+def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
+    by_id: dict[int, list[_Found]] = defaultdict(list)
+    for f in chosen:
+        if not f.batch["control"]:
+            by_id[f.batch["producer_id"]].append(f)
+    states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
+    for number, own in sorted(by_id.items(), key=lambda item: (-sum(f.end - f.base for f in item[1]), item[0]))[:MOST_PRODUCERS]:
+        times = [t for f in own for t in (_moment(f.batch["base_timestamp"]), _moment(f.batch["max_timestamp"])) if t is not None]
+        state = states.get(number) if number >= 0 else None
+        yield Producer(
+            id=number if number >= 0 else None,
+            records=sum(f.end - f.base for f in own),
+            bytes=sum(f.batch["bytes"] for f in own),
+            first=min(times, default=None),
+            last=max(times, default=None),
+            transactional_id=state.value if state is not None else None,
+            state=state.reason if state is not None else None,
+        )
+
+
+def _moment(milliseconds: int) -> datetime | None:
+    try:
+        return datetime(1970, 1, 1) + timedelta(milliseconds=milliseconds) if milliseconds > 0 else None
+    except OverflowError:
+        return None
 
 
 def _overlaps(found: _Found, wanted: Range) -> bool:
@@ -77,7 +112,7 @@ def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline
             by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may go on in its epoch
             right = (None if saved else False) if by_copy else _wrote(base, epoch, term, earlier)
             if right is not False:
-                yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment)
+                yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
 
 
 def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
@@ -102,11 +137,14 @@ def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool
 
 
 def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
-    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does."""
+    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does; or, what the
+    leader has is left out, that the leader's log is there to be held against."""
     own = [r for r in removals if r.broker == segment.writer]
+    leader = timeline.standing.leader
     now = timeline.disks.get(segment.writer) if segment.writer is not None else None
     saved = segment.reason is not None or now is None or now.collection != segment.collection
-    return any(saved or r.cause in _CUT_NOTHING for r in own)
+    compared = leader in timeline.disks and segment.writer != leader
+    return any(saved or compared or r.cause in _CUT_NOTHING for r in own)
 
 
 def _chosen(found: Sequence[_Found]) -> list[_Found]:

@@ -70,6 +70,18 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _with(salvageable(Range(doubt.start, None), doubt.term, (), timeline), _possible(doubt, timeline), timeline)
 
 
+def _senders(found: Salvageable) -> str:
+    if not any(p.id is not None for p in found.producers):
+        return ""
+    told = []
+    for p in found.producers:
+        who = "producers without an id" if p.id is None else f"producer {p.id}"
+        if p.transactional_id is not None:
+            who = f"transactional id {p.transactional_id} (producer {p.id}; its transaction was last told to be {p.state})"
+        told.append(f"{p.records} by {who}")
+    return f" Of these were sent {some(told)}."
+
+
 _GOES_ON = {
     "skips": "will not be given what is written anew at offsets {}",
     "skipped": "was not given what is written anew at offsets {}",
@@ -93,12 +105,14 @@ def _clients_words(clients: Sequence[Client]) -> str:
 def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
     """With what can be brought back, and how."""
     if not found.held:
-        return replace(finding, salvageable=found)
+        return finding if finding.confidence == "possible" else replace(finding, salvageable=found)
     spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in found.held])
     sources = some([h.source.rpartition("/")[0] for h in found.held])
     which = "of them, " if found.missing else ""
     proof = "" if found.certain else ", as far as the evidence tells them from others at the same offsets"
-    words = f" What was collected holds {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}."
+    words = (
+        f" What was collected holds {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}.{_senders(found)}"
+    )
     step = f"Bring back what the collected disks hold of {timeline.name}: kafka-forensics salvage writes it out, and says how to send it again."
     return replace(finding, salvageable=found, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
 

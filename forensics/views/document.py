@@ -18,7 +18,7 @@ from forensics.cluster import balance
 from forensics.cluster.broker_states import Span, spans
 from forensics.cluster.incidents import Incident
 from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
-from forensics.model import MINOR, Finding, Place, brokers_named
+from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named
 from forensics.partition import durability
 from forensics.rules import RULES
 from forensics.views.headline import counts, loss_of, summary
@@ -287,11 +287,16 @@ def _finding(f: Finding, cluster: Cluster) -> dict[str, Any]:
         "next_steps": list(f.next_steps),
         "evidence": row["evidence"],
         **({"still_on": list(f.still_on)} if f.still_on else {}),
-        **({"salvageable": row["salvageable"]} if f.salvageable is not None else {}),
+        **({"salvageable": _salvageable(f.salvageable)} if f.salvageable is not None else {}),
         **({"clients": _clients(f)} if f.clients else {}),
         **({"places": _places(f)} if f.places else {}),
         **({"cluster": f.cluster} if cluster.ended else {}),
     }
+
+
+def _salvageable(found: Salvageable) -> dict[str, Any]:
+    row = found.row()
+    return {**row, "producers": [{**p, "first": timestamp(p["first"]), "last": timestamp(p["last"])} for p in row["producers"]]}
 
 
 def _clients(of: Finding | Place) -> list[dict[str, Any]]:
@@ -320,7 +325,7 @@ def _when(p: Place, f: Finding) -> dict[str, Any]:
     if p.end != f.end:
         told["end"] = timestamp(p.end)
     if p.salvageable is not None:
-        told["salvageable"] = p.salvageable.row()
+        told["salvageable"] = _salvageable(p.salvageable)
     if p.clients:
         told["clients"] = _clients(p)
     return told

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
-from parsers.kinds import ON_DISK, By, Role, of
+from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
@@ -26,6 +26,8 @@ from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, Lead
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
+OF_CLIENTS = named("group-commit", "transaction-state")
+"""What is told of those who read and write a partition."""
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
 
@@ -97,6 +99,8 @@ class PartitionTimeline:
     """Every segment file that was collected, of whichever directory and collection: where else a record may lie."""
     commits: list[Event] = field(default_factory=list)
     """What consumer groups committed: of the clients, and no part of the partition's own story."""
+    transactions: list[Event] = field(default_factory=list)
+    """States of transactions that wrote to it, likewise."""
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
@@ -316,7 +320,7 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
     """Timelines of a topic-partition, one per generation of the topic, oldest first; none of one that only clients name."""
-    if all(e.event == "group-commit" for e in events):
+    if all(e.event in OF_CLIENTS for e in events):
         return []
     split = generations(topic, events, cluster)
     return [_assemble(topic, partition, g, split[g], cluster) for g in sorted(split)]
@@ -329,8 +333,8 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     aside: dict[int, list[Event]] = defaultdict(list)
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
-        if e.event == "group-commit":
-            timeline.commits.append(e)
+        if e.event in OF_CLIENTS:
+            (timeline.commits if e.event == "group-commit" else timeline.transactions).append(e)
             continue
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
         if e.event == "segment":

@@ -87,3 +87,14 @@ def test_a_plan_sets_back_who_has_not_gone_on() -> None:
         assert told["tracking"].command.endswith(
             f"--group tracking --topic orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
         )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_sent_what_is_lost(name: str) -> None:
+    held = loss(name).salvageable
+    assert held is not None
+    told = {p.transactional_id: (p.records, p.state) for p in held.producers if p.transactional_id is not None}
+    assert told == {"tx-commits": (20, "CompleteCommit"), "tx-aborts": (10, "CompleteAbort"), "tx-hangs": (10, "CompleteAbort")}
+    assert sum(p.records for p in held.producers) == truth(name)["lost"]["orders-0"]["acked_records"]
+    sent = [(p.first, p.last) for p in held.producers]
+    assert all(first is not None and last is not None and first <= last for first, last in sent)
