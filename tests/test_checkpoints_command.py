@@ -43,7 +43,7 @@ def test_an_earlier_collection_apart_is_compared_with(tmp_path: Path, called: Ca
     now = put(tmp_path / "now", renamed(files, lambda p: None if p.startswith("before-restart/") else p))
     done = called("checkpoints", now, "--against", saved, "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "(against: " in done.stdout
+    assert "(against:" in done.stdout
     assert "against: )" not in done.stdout
     found = json.loads((tmp_path / "out.json").read_text())
     changes = [

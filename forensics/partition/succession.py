@@ -138,7 +138,8 @@ class Succession:
         where they stood, not what the leader lost; the verdict is `lost` all the same, for what they had was committed."""
         if self.term.leader not in (self.sole, self._perhaps_sole) or self.whole:
             return False
-        return not any(r.broker == self.term.leader and r.settled and r.cause in ("restart", "empty") for r in removals)
+        own = [r for r in removals if r.broker == self.term.leader]
+        return not any(r.cause == "empty" or (r.cause == "restart" and r.settled) for r in own)  # of these it told itself what it had
 
     @cached_property
     def untold_since(self) -> bool:

@@ -187,7 +187,7 @@ class _Writer:
     def add(self, batch: pa.RecordBatch) -> None:
         self._pending.append(batch)
         for count in batch["source"].value_counts().to_pylist():
-            none = {"file": self._name, "source": count["values"], "rows": 0, "kind": None, "problem": None, "ids": []}
+            none = {**dict.fromkeys(TOLD.names), "file": self._name, "source": count["values"], "rows": 0, "ids": []}
             self._told.setdefault(count["values"], none)["rows"] += count["counts"]
         if self._schema is EVENTS or self._schema.equals(EVENTS):
             self._look_at(batch)
