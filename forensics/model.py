@@ -267,6 +267,11 @@ class Statement:
         return (self.end or self.start) if self.of_records else self.start
 
     @property
+    def groups(self) -> list[str]:
+        """Consumer groups that it says something of."""
+        return sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))})
+
+    @property
     def of_records(self) -> bool:
         """It says that records are lost, whoever had read them."""
         return self.kind == "data-loss"
@@ -299,7 +304,7 @@ class Statement:
             self.cause,
             self.start.isoformat() if self.start else None,
             *([[(p.topic, p.partition) for p in self.places]] if self.places else []),
-            *([[c.group for c in self.clients]] if self.clients and not self.of_records else []),
+            *([self.groups] if self.groups and not self.of_records else []),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
 

@@ -150,7 +150,7 @@ def test_a_replica_that_came_back_says_how_it_had_gone(name: str) -> None:
     for f in of(name, "restarted-replica"):
         if f.cluster:
             continue  # back in another cluster
-        gone = [(at, end) for at, end in fates(name)[f.brokers[0]] if end in ("dead", "stopped") and f.end is not None and at < f.end]
+        gone = [(at, end) for at, end in fates(name)[f.brokers[0]] if end in ("dead", "stopped") and (f.end is None or at < f.end)]
         assert gone[-1][1] == {"broker-crash": "dead", "controlled-shutdown": "stopped"}[f.cause or ""], f.summary
         assert "-" not in f.summary.rpartition("in sync after")[2], "nobody is in sync before the start"
 

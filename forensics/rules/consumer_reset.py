@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Client, Finding, Many, Rule, lower, moment, quote
+from forensics.model import Client, Finding, Many, Rule, Statement, lower, moment, quote
 from forensics.partition.loss import Loss, losses
 from forensics.partition.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers
 from spark.cluster.facts import Cluster
@@ -30,7 +30,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 start=loss.term.at,
                 end=loss.term.at,
                 cause=client.outcome,
-                summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, {_briefly(client, loss)}",
+                summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, had come further than offset {loss.range.start}, where the log was cut: {_BRIEFLY[client.outcome]}",
                 explanation=(
                     f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was cut at offset "
                     f"{loss.range.start} in leader epoch {loss.term.epoch}. {_explained(client, loss, log_end(timeline))}"
@@ -44,12 +44,11 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             )
 
 
-def _briefly(client: Client, loss: Loss) -> str:
-    return {
-        RESET: "is beyond the log's end: auto.offset.reset decides where it goes on",
-        RETURNS: f"returns to offset {loss.range.start}, where its clients check leader epochs",
-        WENT_BACK: "went back below it afterwards",
-    }[client.outcome]
+_BRIEFLY = {
+    RESET: "auto.offset.reset decides where it goes on",
+    RETURNS: "it returns there, where its clients check leader epochs",
+    WENT_BACK: "it went back afterwards",
+}
 
 
 def _explained(client: Client, loss: Loss, end: int | None) -> str:
@@ -68,6 +67,10 @@ def _explained(client: Client, loss: Loss, end: int | None) -> str:
     )
 
 
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    return f"group {', '.join(first.groups)} had come further than where the logs were cut: {_BRIEFLY[first.cause or RESET]}"
+
+
 RULE = Rule(
     kind="consumer-reset",
     rank=113,
@@ -76,5 +79,5 @@ RULE = Rule(
     benign=("A group that keeps its offsets elsewhere, or that nobody uses any more.",),
     references=("KIP-320", "KAFKA-7747"),
     partition=judge,
-    many=Many(key=lambda f: tuple(c.group for c in f.clients), recurs=False),
+    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Finding, Many, Rule, lower, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, lower, moment, quote
 from forensics.partition.loss import losses
 from forensics.partition.readers import NAMES_GROUPS, SKIPPED, SKIPS, log_end, readers
 from spark.cluster.facts import Cluster
@@ -55,6 +55,11 @@ def _end(end: int | None) -> str:
     return f", which lies inside the log (it ends at {end})" if end is not None else ""
 
 
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    count = sum(c.skipped.length or 0 for f in group for c in f.clients if c.skipped is not None)
+    return f"group {', '.join(first.groups)} is not given {count} offsets that are written anew, or will be"
+
+
 RULE = Rule(
     kind="consumer-skip",
     rank=112,
@@ -66,5 +71,5 @@ RULE = Rule(
     ),
     references=("KIP-320", "KAFKA-7747"),
     partition=judge,
-    many=Many(key=lambda f: tuple(c.group for c in f.clients), recurs=False),
+    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

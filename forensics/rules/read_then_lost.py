@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, moment, quote
 from forensics.partition.loss import losses
 from forensics.partition.readers import readers
 from spark.cluster.facts import Cluster
@@ -44,6 +44,11 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             )
 
 
+def _many(first: Finding, group: Sequence[Statement]) -> str:
+    count = sum(c.had_read.length or 0 for f in group for c in f.clients if c.had_read is not None)
+    return f"group {', '.join(first.groups)} had read {count} offsets of what was lost"
+
+
 RULE = Rule(
     kind="read-then-lost",
     rank=114,
@@ -52,5 +57,5 @@ RULE = Rule(
     benign=("Records of a topic that is read again and again from elsewhere.",),
     references=("KIP-320",),
     partition=judge,
-    many=Many(key=lambda f: tuple(c.group for c in f.clients), recurs=False),
+    many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

@@ -355,7 +355,7 @@ class _Story:
             yield Step(
                 kind=f.kind,
                 at=at,
-                signature=(f.kind, f.cause, f.brokers, f.confidence, tuple(c.group for c in f.clients if not f.of_records)),
+                signature=(f.kind, f.cause, f.brokers, f.confidence, () if f.of_records else tuple(f.groups)),
                 words=said(finding_words(f, self.timeline.name)),
                 quoted=f.evidence,
                 broker=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from forensics.model import Client, Finding
 from forensics.views.document import Report
 from forensics.views.plan import resets
 from tests import local
+from tests.forensics.staged import START, Story
+from tests.forensics.staged import report as staged
 
 BUNDLES = Path(__file__).parents[2] / "fixtures" / "bundles"
 NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.tar.gz"))
@@ -98,3 +101,26 @@ def test_who_sent_what_is_lost(name: str) -> None:
     assert sum(p.records for p in held.producers) == truth(name)["lost"]["orders-0"]["acked_records"]
     sent = [(p.first, p.last) for p in held.producers]
     assert all(first is not None and last is not None and first <= last for first, last in sent)
+
+
+def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_groups_are_told_apart() -> None:
+    files: dict[str, str] = {}
+    for partition in range(3):
+        s = Story(partition=partition)
+        s.leads(1, 10, 2, 200, 200, [1], previous=1)
+        s.offline(3, 19, 3, [1], 3, 1)
+        s.online(3, 19.5, 4, 2, [2], 4)
+        s.leads(2, 20, 4, 200, 200, [2], previous=3)
+        s.follows(1, 30, 4, 300, 300, previous=2)
+        s.truncates(1, 30.1, 200)
+        files = {path: files.get(path, "") + text for path, text in s.files.items()} | {p: t for p, t in files.items() if p not in s.files}
+    head = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n"
+    stood = "".join(f"{group} t {n} {offset} 300 0 - - -\n" for group, offset in (("billing", 250), ("audit", 280)) for n in range(3))
+    told = staged({**files, "cluster/groups.txt": head + stood}, {"cluster/groups.txt": START + timedelta(seconds=15)}).findings
+    for kind, counts in (("consumer-skip", {"billing": 150, "audit": 240}), ("read-then-lost", {"billing": 150, "audit": 240})):
+        found = [f for f in told if f.kind == kind]
+        assert {(f.groups[0], len(f.places)) for f in found} == {("billing", 3), ("audit", 3)}
+        assert all(str(counts[f.groups[0]]) in f.summary for f in found)
+        assert len({f.id for f in found}) == 2
+    (loss,) = [f for f in told if f.kind == "data-loss"]
+    assert all({c.group for c in place.clients} == {"billing", "audit"} for place in loss.places) and not loss.clients
