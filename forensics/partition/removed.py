@@ -13,6 +13,7 @@ from datetime import timezone
 from itertools import pairwise
 
 from forensics.partition.before_epochs import cut_further, ends_today
+from forensics.partition.lineage import lineages
 from forensics.partition.witnesses import tells_isr
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
@@ -181,6 +182,8 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
         if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
             continue  # its leader may have held all of it: by which term it went, this does not tell
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
+        if start > removal.start and (older := _older_from(term, removal, timeline)) is not None:
+            start = min(start, older)
         if start < end:
             found.append(Piece(start, end, term, removal, proven=term.bound == AT_MOST))
             end = start
@@ -192,6 +195,20 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
     if not found and later and not timeline.has_epochs and removal.epoch is not None:
         found.extend(_past_the_end(removal, later, timeline))
     return found
+
+
+def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
+    """Where the removed records begin that the leader had others for, of an older epoch: a replica that had left before they were written,
+    and had more of what was before, was elected uncleanly. Its log at that time is told by where its own term begins in its lineage."""
+    lineage = lineages(timeline).get(term.leader) if timeline.has_epochs and removal.epoch is not None else None
+    own = lineage.entry(term.epoch) if lineage is not None else None
+    if lineage is None or own is None or own.start != term.start_offset or removal.epoch is None or removal.epoch >= term.epoch:
+        return None
+    older = lineage.epoch_at(removal.start)
+    if older is None or older != lineage.epoch_at(min(removal.end, own.start) - 1) or older >= removal.epoch:
+        return None
+    begun = [t.start_offset for t in timeline.terms if older < t.epoch <= removal.epoch and t.start_offset is not None]
+    return max(removal.start, min(begun)) if begun else None
 
 
 def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:

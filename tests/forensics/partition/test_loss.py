@@ -205,6 +205,21 @@ def test_two_unclean_elections_in_a_row_each_lose_their_part() -> None:
     assert [f.brokers[0] for f in sorted(of(found, "unclean-election"), key=lambda f: f.leader_epoch or 0)] == [2, 3]
 
 
+def test_an_unclean_election_back_to_a_longer_older_log_loses_what_the_shorter_one_had_taken() -> None:
+    """Broker 1's term begins above all that broker 2 ever had, and yet it has none of the records of epoch 3."""
+    s = Story()
+    s.leads(1, 0, 2, 0, 0, [1, 2])
+    s.isr(1, 5, [1], 3)
+    s.leads(2, 20, 3, 200, 200, [2], previous=2)
+    s.loads(1, 30, 300, unclean=False)
+    s.leads(1, 40, 4, 300, 300, [1], previous=2)
+    s.loads(2, 50, 220, unclean=False)
+    s.follows(2, 52, 4, 220, 220, previous=3)
+    s.truncates(2, 52.1, 200)
+    (loss,) = losses(s.files)
+    assert (loss.offsets, loss.committed, loss.cause) == ((Range(200, 220),), True, "unclean-election")
+
+
 def test_a_loss_is_split_at_the_high_watermark() -> None:
     """Two replicas were in sync, so the high watermark was not the log's end: below it committed, above it nobody can tell."""
     s = Story()
