@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -194,6 +195,16 @@ def test_day_by_day_is_the_same_as_from_scratch_and_nothing_is_read_twice(run: R
     assert set(audit.clusters) == {"eu", "us/1"}
     assert audit.entry("eu")["summary"]["loss"] == "found"
     assert "DATA WAS LOST in 1 (eu)" in run(tmp_path / "days").stdout
+    told = CliRunner().invoke(cli, ["report", str(tmp_path / "days"), "--html", str(tmp_path / "all.html")])
+    assert told.exit_code == 0, told.output
+    page = (tmp_path / "all.html").read_text("utf-8")
+    assert "DATA WAS LOST in 1 (eu)" in page
+    for link in re.findall(r'<a href="(all\.clusters/[^"]+)">', page):
+        assert "kafka-forensics" in (tmp_path / unquote(link)).read_text("utf-8")
+    assert set(re.findall(r'href="(all\.clusters/[^"]+)">([^<]+)<', page)) == {
+        ("all.clusters/eu.html", "eu"),
+        ("all.clusters/us%252F1.html", "us/1"),
+    }
 
 
 def test_of_a_cluster_with_nothing_new_no_file_is_touched(run: Run, tmp_path: Path) -> None:

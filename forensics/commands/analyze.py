@@ -139,7 +139,7 @@ def report(
     with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
         with progress.stage("Judging partitions"):
-            whole = _report(asked, _asked(topics, partitions) if topics or partitions else None)
+            whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None)
         told = _narrowed(whole, topics, partitions, brokers, since, until)
         if not exports.write(told, asked):
             from forensics.views.text import show
@@ -153,7 +153,8 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
     return lambda topic, partition: (not topics or topic in topics) and (not partitions or partition in partitions)
 
 
-def _report(found: Found, asked: Asked | None) -> Report:
+def report_of(found: Found, asked: Asked | None) -> Report:
+    """All that was found; of what was found in partitions only what is asked for."""
     from forensics.judge import OF_REPORT, with_facts
     from forensics.views.document import Report
 

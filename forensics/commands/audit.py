@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from forensics.case.archive import Archive, Group, Sources
     from forensics.case.audited import Audit
     from forensics.case.whole import Judged, Work
+    from forensics.views.clusters import Clusters
     from parsers.containers.storage import Leaf
     from spark.cluster.gather import Options
 
@@ -120,19 +122,51 @@ def command(
 
 
 def told(
-    audit: Audit, json_file: str | None, fail_on: str | None, failed: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
+    audit: Audit,
+    json_file: str | None,
+    fail_on: str | None,
+    failed: Mapping[str, str] | None = None,
+    remarks: Sequence[str] = (),
+    html_file: str | None = None,
 ) -> None:
     """Shows all clusters of an audit."""
     from forensics.views.clusters import Clusters
 
     found = Clusters({name: audit.entry(name)["summary"] for name in audit.clusters}, failed or {}, remarks)
-    if json_file is None or not write_text(found.json(), json_file):
+    taken = html_file is not None and _pages(audit, found, html_file)
+    taken = (json_file is not None and write_text(found.json(), json_file)) or taken
+    if not taken:
         from forensics.views.clusters import show
 
         show(found, console())
     worst = found.worst()
     if fail_on is not None and worst is not None and LEVELS.index(worst) >= LEVELS.index(fail_on):
         raise click.exceptions.Exit(1)
+
+
+def _pages(audit: Audit, found: Clusters, file: str) -> bool:
+    """Writes the page of all clusters, and beside it, in a directory of its name, a page of each; to stdout goes the first alone. Whether
+    stdout took it."""
+    from forensics.case.audited import escaped
+    from forensics.commands.analyze import report_of
+    from forensics.commands.exports import Exports
+    from forensics.commands.found import InCase
+    from forensics.views.html.overview import overview
+
+    if file == "-":
+        return write_text(overview(found, {}), file)
+    beside = Path(file).with_suffix(".clusters")
+    links = {}
+    for name in audit.clusters:
+        own = beside / f"{escaped(name)}.html"
+        try:
+            beside.mkdir(exist_ok=True)
+        except OSError as error:
+            raise click.FileError(str(beside), error.strerror or str(error)) from None
+        case = InCase(audit.case(name))
+        Exports({"html": str(own)}).write(report_of(case, None), case)
+        links[name] = f"{quote(beside.name)}/{quote(own.name)}"
+    return write_text(overview(found, links), file)
 
 
 def _run(

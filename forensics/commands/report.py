@@ -42,9 +42,10 @@ def command(case: str, exports: Exports, **asked: Any) -> None:
     if is_audit(Path(case)) and chosen_cluster() is None:
         from forensics.commands.audit import told
 
-        if others := [name for name in exports.files if name != "json"] + ["parquet"] * (exports.parquet is not None):
+        if others := [name for name in exports.files if name not in ("json", "html")] + ["parquet"] * (exports.parquet is not None):
             raise click.UsageError(f"--{others[0]} tells of one cluster; say which with --cluster NAME")
-        told(Audit(Path(case)), exports.files.get("json"), asked["fail_on"])
+        exports.check()
+        told(Audit(Path(case)), exports.files.get("json"), asked["fail_on"], html_file=exports.files.get("html"))
         return
     exports.check()
     report(open_case(case), Progress(), exports, **asked)

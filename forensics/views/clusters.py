@@ -108,7 +108,7 @@ def show(clusters: Clusters, console: Console) -> None:
 
 def _parts(clusters: Clusters) -> Iterator[RenderableType]:
     names = clusters.ordered()
-    yield Text(_headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
+    yield Text(headline(clusters), style="bold red" if any(b["loss"] == FOUND for b in clusters.found.values()) else "bold")
     yield Text()
     if clusters.found:
         yield _table(clusters, [n for n in names if n in clusters.found])
@@ -139,7 +139,8 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
         yield Text(clean(remark), style="dim")
 
 
-def _headline(clusters: Clusters) -> str:
+def headline(clusters: Clusters) -> str:
+    """In how many data was lost, in how many it was not, and of how many nobody can know."""
     of = Counter(b["loss"] for b in clusters.found.values())
     lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
     unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())

@@ -71,7 +71,7 @@ WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
 
 def page(report: Report, kept: Kept | None) -> str:
     """The whole file. `kept` None: without what only a case tells."""
-    return _environment().get_template("report.html").render(**_Page(report, kept).values())
+    return environment().get_template("report.html").render(**_Page(report, kept).values())
 
 
 def pieces(report: Report, kept: Kept | None) -> Iterator[str]:
@@ -80,7 +80,8 @@ def pieces(report: Report, kept: Kept | None) -> Iterator[str]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates, with the frame of every page."""
     environment = Environment(
         loader=PackageLoader("forensics.views.html"),
         autoescape=True,
