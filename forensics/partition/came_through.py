@@ -13,7 +13,6 @@ from parsers.kinds import TAKES_PART
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import Incarnation
 from spark.events import Event
-from spark.partition.states import not_after
 from spark.partition.timeline import PartitionTimeline, Term
 
 
@@ -31,15 +30,13 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
     if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
         return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
     lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
-    if lives and term.before is not None and not_after(term.before.at, lives[-1].begin_at):
-        before = [e for e in before if not _within(lives[-1], e)]  # it was in sync before that start, whatever it heard since
-    lived_on = not lives or (bool(before) and _within(lives[-1], before[-1]))
+    lived_on = not lives or _within(lives[-1], before[-1])
     if lived_on:  # or it was started anew, and the line of that is not there
         since = replica.events[replica.events.index(before[-1]) : replica.events.index(start.event)]
         loaded = any(load.offset and load.event in since for load in replica.loads)
         given_up = elected_again(term) or (term.before is not None and term.before.leader == -1)
         return start.event.previous_leader_epoch is None and not given_up and not loaded
-    return len(lives) > 1 and bool(before) and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+    return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
 
 
 def elected_again(term: Term) -> bool:
