@@ -7,7 +7,8 @@ or fact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -69,7 +70,8 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
     for finding in found:
         yield {"cluster": cluster.number, "finding": finding.row(), "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
-        state = {**_state(timeline, cluster), **asdict(verdict(timeline, cluster, found))}
+        own = verdict(timeline, cluster, found)
+        state = {**_state(timeline, cluster), **{f.name: getattr(own, f.name) for f in fields(own)}}
         yield {"cluster": cluster.number, "finding": None, "partition_state": state}
 
 
@@ -124,13 +126,21 @@ Asked = Callable[[str | None, int | None], bool]
 
 def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
-    of_lives = {
-        life.number: verdicts.filter(pc.equal(verdicts["cluster"], life.number)) if cluster.ended else verdicts for life in cluster.lives
-    }
+    of_lives = _of_lives(verdicts, cluster)
     partitions = {number: _partitions(own) for number, own in of_lives.items()}
     told = [_of_cluster(life, Findings(of_lives[life.number]["finding"].chunks, asked), partitions[life.number]) for life in cluster.lives]
     findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
     return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
+
+
+def _of_lives(verdicts: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
+    """The rows of each cluster, by its number."""
+    if not cluster.ended:
+        return {cluster.number: verdicts}
+    told = verdicts.sort_by("cluster").combine_chunks()
+    begins = pc.run_end_encode(told["cluster"].combine_chunks())
+    ends = dict(zip(begins.values.to_pylist(), pairwise([0, *begins.run_ends.to_pylist()]), strict=True))
+    return {number: told.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
 
 
 def _partitions(verdicts: pa.Table) -> Rows:

@@ -252,6 +252,10 @@ class Statement:
         raise NotImplementedError
 
     @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        raise NotImplementedError
+
+    @property
     def whole(self) -> Finding:
         """With its words and its evidence."""
         raise NotImplementedError

@@ -113,7 +113,7 @@ def rows(batch: pa.RecordBatch) -> Iterator[Event]:
 
 def values(column: pa.Array) -> list[Any]:
     """A column's values; those that are equal are one object where that can be had for little."""
-    if not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
+    if len(column) < 64 or not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
         return column.to_pylist()  # type: ignore[no-any-return]
     coded = column.dictionary_encode()
     known = coded.dictionary.to_pylist()

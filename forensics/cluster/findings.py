@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.model import LEVELS, Client, Finding, Range, Salvageable, Statement
+from forensics.model import LEVELS, Client, Evidence, Finding, Range, Salvageable, Statement
 from spark.events import values
 
 
@@ -29,11 +29,16 @@ class _Held(Statement):
         return tuple(self.rows.field("next_steps")[self.at].as_py() or ())
 
     @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(Evidence(**e) for e in self.rows.field("evidence")[self.at].as_py() or ())
+
+    @property
     def whole(self) -> Finding:
         return replace(Finding.of(self.rows[self.at].as_py()), incident=self.incident)
 
 
 _PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
+_LISTS = ("brokers", "still_on", "offsets", "salvageable", "clients")
 
 
 class Findings(Mapping[str, Sequence[Statement]]):
@@ -75,8 +80,9 @@ class Findings(Mapping[str, Sequence[Statement]]):
 
 
 def _statements(rows: pa.StructArray, at: pa.Array) -> Iterator[_Held]:
-    plain = {name: values(rows.field(name).take(at)) for name in _PLAIN}
-    lists = (_decoded(rows.field(name).take(at)) for name in ("brokers", "still_on", "offsets", "salvageable", "clients"))
+    wanted = pa.StructArray.from_arrays([rows.field(name) for name in (*_PLAIN, *_LISTS)], (*_PLAIN, *_LISTS)).take(at)
+    plain = {name: values(wanted.field(name)) for name in _PLAIN}
+    lists = (_decoded(wanted.field(name)) for name in _LISTS)
     alike: dict[tuple[int, ...], tuple[int, ...]] = {}
     for index, brokers, still_on, offsets, salvageable, clients, *told in zip(at.to_pylist(), *lists, *plain.values(), strict=True):
         yield _Held(

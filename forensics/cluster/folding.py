@@ -154,7 +154,7 @@ def _steps(group: Sequence[Statement]) -> tuple[str, ...]:
 
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
     """The first finding's best, then the first piece of each of the others before a second."""
-    pieces = [f.whole.evidence for f in group[:MAX_EVIDENCE]]
+    pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
     turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
     return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 

@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from forensics.model import brokers_named, moment
-from forensics.partition.remembered import last_kept
 from spark.cluster.effective import effective, newest, number
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import CONTROLLED, DETECTION, MISSED, SLACK, Away
 from spark.cluster.settings import BROKER, TOPIC, Change
 from spark.cluster.versions import versions
@@ -164,7 +163,7 @@ class Suspension:
         )
 
 
-@last_kept
+@once
 def suspensions(cluster: Cluster) -> list[Suspension]:
     """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
     stall alone, and a ZooKeeper that is away is complained of."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
@@ -114,6 +114,11 @@ class Exposure:
 SPENT = ("watched_ms", "offline_ms", "below_ms", "at_ms", "alone_ms", "untold_ms")
 
 
+def _exposure(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
+    own = exposure(timeline, cluster)
+    return {**{name: getattr(own, name) for name in SPENT}, "alone_from": own.alone_from}
+
+
 def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
     """A partition's exposure from its first state to the end of the evidence."""
     spent: dict[str, int] = defaultdict(int)
@@ -140,7 +145,7 @@ EXPOSURE = Fact(
     "exposure",
     pa.struct([*((name, pa.int64()) for name in SPENT), ("alone_from", pa.timestamp("us"))]),
     "how long it had too few replicas in sync (Exposure)",
-    lambda timeline, cluster: asdict(exposure(timeline, cluster)),
+    _exposure,
 )
 
 

@@ -6,35 +6,38 @@ Here: the fact. Not here: what brokers were doing (forensics.cluster.broker_stat
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
 from forensics.model import Fact
-from forensics.partition.remembered import last_kept
-from spark.cluster.facts import Cluster
-from spark.cluster.presence import KILLED, Away, spoken
+from spark.cluster.facts import Cluster, once
+from spark.cluster.presence import KILLED, spoken
 from spark.partition.timeline import PartitionTimeline
 
 
 def last_words(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[str, Any]]:
     for broker, replica in sorted(timeline.replicas.items()):
-        for away in killed(cluster).get(broker, ()):
-            if away.since is not None and away.until is not None:
-                own = [e.at for e in replica.events if e.at is not None and away.since < e.at < away.until and spoken(e)]
-                if own:
-                    yield {"broker": broker, "died": away.until, "at": max(own)}
+        deaths = killed(cluster).get(broker, ())
+        own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if deaths else []
+        for since, died in deaths[bisect_right(deaths, own[0], key=itemgetter(1)) :] if own else ():
+            last = own[bisect_left(own, died) - 1]
+            if last > since:
+                yield {"broker": broker, "died": died, "at": last}
 
 
-@last_kept
-def killed(cluster: Cluster) -> dict[int, list[Away]]:
-    """The deaths of each node."""
-    found: dict[int, list[Away]] = {}
+@once
+def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
+    """The deaths of each node: the last line about its process, and when the one that followed began."""
+    found: dict[int, list[tuple[datetime, datetime]]] = {}
     for node in cluster.nodes:
-        if own := [a for a in cluster.presence(node).aways if a.how == KILLED]:
-            found[node] = own
+        aways = (a for a in cluster.presence(node).aways if a.how == KILLED)
+        if own := [(a.since, a.until) for a in aways if a.since is not None and a.until is not None]:
+            found[node] = sorted(own, key=itemgetter(1))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import wraps
+from operator import is_
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -22,7 +23,7 @@ def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
     @wraps(compute)
     def answer(*asked: P.args, **named: P.kwargs) -> T:
         of = (*asked, *named.values())
-        if not kept or len(kept[0][0]) != len(of) or any(known() is not one for known, one in zip(kept[0][0], of, strict=True)):
+        if not kept or len(kept[0][0]) != len(of) or not all(map(is_, [known() for known in kept[0][0]], of)):
             found = compute(*asked, **named)
             kept[:] = [(tuple(weakref.ref(one) for one in of), found)]
         return kept[0][1]

@@ -21,12 +21,11 @@ from forensics.partition.elections import elections
 from forensics.partition.handovers import obeyed
 from forensics.partition.inheritance import inherited
 from forensics.partition.loss import Loss, losses
-from forensics.partition.remembered import last_kept
 from forensics.partition.removed import later_terms
 from forensics.partition.succession import Succession
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import DETECTION
 from spark.partition.continuity import Gap, between
 from spark.partition.replicas import EXACT, Observation
@@ -163,7 +162,7 @@ def _recovers(state: State, timeline: PartitionTimeline) -> bool:
     return any(joined is None or at < joined for at in began)
 
 
-@last_kept
+@once
 def _unread(cluster: Cluster) -> dict[int, str]:
     """The nodes of whose logs something could not be read, with what that was."""
     return {node: s.problem for s in reversed(cluster.sources) if s.kind.endswith("-log") and s.lines and s.problem for node in s.nodes}

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forensics.model import Statement, brokers_named, moment
-from forensics.partition.remembered import last_kept
 from forensics.thresholds import CLOSING, MANY
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import CONTROLLED, DETECTION, SLACK
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
@@ -157,7 +156,7 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
     return f" The cluster was being stopped: all of its brokers were shut down in order, the last at {moment(last)}."
 
 
-@last_kept
+@once
 def _stopped(cluster: Cluster) -> list[datetime] | None:
     """When each of the brokers was stopped in order with no start since; None where one was not."""
     heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of a cluster that lived before it

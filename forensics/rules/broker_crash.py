@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -34,7 +35,7 @@ def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], finding
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and presence.running is not None and (since := presence.unmissed(left)) is not None:
             words = f"{left[since].name}, which it was the last to hold in sync, had no leader from {moment(since)} on"
-            yield _finding(node, presence.running, cluster, told, "possible", words, left[since].whole.evidence[:2])
+            yield _finding(node, presence.running, cluster, told, "possible", words, left[since].evidence[:2])
 
 
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
@@ -57,11 +58,14 @@ class _Told:
 
     @cached_property
     def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
+        """In the order they began."""
         found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
         for p in self._partitions:
             for a in p["absences"] or ():
                 if a["start"] is not None:
                     found[a["broker"]].append((f"{p['topic']}-{p['partition']}", a))
+        for told in found.values():
+            told.sort(key=_start)
         return found
 
     @cached_property
@@ -78,13 +82,20 @@ class _Told:
         """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With
         the first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it
         dies."""
-        own = [(name, a) for name, a in self._absences.get(broker, ()) if _within(a["start"], begin, end)]
+        known = self._absences.get(broker, ())
+        first = 0 if begin is None else bisect_left(known, begin - SLACK, key=_start)
+        own = known[first : len(known) if end is None else bisect_right(known, end + DETECTION, key=_start)]
         times = [a["start"] for _, a in own if a["times"] == 1 and _lasted(a, end)]
         return sorted({name for name, _ in own}), min(times, default=None)
 
     def headless(self, broker: int, begin: datetime | None, end: datetime | None) -> list[str]:
         """Partitions it led that had no leader after it."""
         return sorted({name for name, at in self._losses.get(broker, ()) if _within(at, begin, end)})
+
+
+def _start(told: tuple[str, Mapping[str, Any]]) -> datetime:
+    began: datetime = told[1]["start"]
+    return began
 
 
 def _within(at: datetime, begin: datetime | None, end: datetime | None) -> bool:

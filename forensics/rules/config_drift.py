@@ -15,10 +15,9 @@ from typing import Any
 from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.elections import elections
 from forensics.partition.loss import losses
-from forensics.partition.remembered import last_kept
 from parsers.kinds import TOPIC_GONE
 from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.settings import BROKER, CLUSTER, Change
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, Term
@@ -63,7 +62,7 @@ def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
             yield replace(_finding(drift, None, None, None), cause=None)
 
 
-@last_kept
+@once
 def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
     """By setting."""
     brokers: list[int | None] = [*cluster.settings.brokers()] or [None]

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.remembered import last_kept
 from spark.cluster.effective import effective, enabled, number
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.settings import DEFAULT
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline, Term
@@ -62,7 +61,7 @@ _TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
 """What kafka-leader-election and kafka-preferred-replica-election say of a partition."""
 
 
-@last_kept
+@once
 def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Event]]]:
     """Rounds of the automatic rebalance, by controller, in order of time."""
     found: dict[int | None, list[tuple[datetime, Event]]] = defaultdict(list)

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.remembered import last_kept
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.events import Event
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
@@ -31,7 +30,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 yield _finding(broker, after, last, timeline)
 
 
-@last_kept
+@once
 def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event]]]:
     """What the metadata log said of each broker, with the offsets, in their order."""
     found: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)

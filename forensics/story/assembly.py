@@ -19,13 +19,12 @@ from typing import Any
 
 from forensics.judge import found_in
 from forensics.model import Finding, brokers_named
-from forensics.partition.remembered import last_kept
 from forensics.story.lives import Lives, ending
 from forensics.story.narration import narrated
 from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, UNKNOWN, Key, Step, Wanted, placed, said
 from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
 from parsers.kinds import ON_DISK, Role, Scope, of
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import SLACK
 from spark.events import Event
 from spark.partition.order import file_order
@@ -81,7 +80,7 @@ class _Around:
     """What befell a broker, of no single partition, as it told itself."""
 
 
-@last_kept
+@once
 def _around(cluster: Cluster) -> _Around:
     of_topics: dict[str | None, list[tuple[int, Event]]] = defaultdict(list)
     said: dict[int, list[tuple[int, Event]]] = defaultdict(list)

@@ -28,9 +28,8 @@ from forensics.partition.absences import (
     UNKNOWN,
     absences,
 )
-from forensics.partition.remembered import last_kept
 from parsers.kinds import Role, named, of
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import words_of
 from spark.events import Event
 from spark.partition.replicas import Disk, Removal
@@ -197,7 +196,7 @@ def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
     return [e for e in told if begin is None or e.at is None or e.at >= begin]
 
 
-@last_kept
+@once
 def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
     """When a controller lost each broker, and why."""
     found: dict[int, list[tuple[datetime, str]]] = defaultdict(list)

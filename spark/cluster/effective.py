@@ -7,12 +7,13 @@ each setting (settings), or whether a value was wise (forensics).
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.settings import BROKER_NAMES, DEFAULT, EFFECTIVE, TOPIC, Change
 from spark.cluster.versions import Version, version_line, versions
 from spark.events import Event
@@ -107,6 +108,36 @@ def effective(
 ) -> Effective:
     """The value of a setting for a topic, as `broker` has it; of the broker itself without a topic. Of no broker in particular: what all
     have whose settings count, unknown where they differ. `below`: what holds where that source (settings.TOPIC, …) says nothing."""
+    moments, known, described = _moments(cluster, key), _known(cluster), cluster.settings.owns(topic) or topic in cluster.described
+    of = topic if described or (topic, key) in CREATED_WITH else topic is not None
+    asked = (key, of, broker, below, None if at is None else bisect_right(moments, at))
+    if asked not in known:
+        known[asked] = _effective(cluster, key, topic, broker, at, below)
+    return known[asked]
+
+
+@once
+def _known(cluster: Cluster) -> dict[tuple[object, ...], Effective]:
+    """What was asked already: of partitions without settings of their own, and between two moments, the same holds."""
+    return {}
+
+
+def _moments(cluster: Cluster, key: str) -> Sequence[datetime]:
+    """When what holds may have become another: someone's setting, or someone's version."""
+    known = _changes(cluster)
+    if key not in known:
+        names = (key, *BROKER_NAMES.get(key, ()), *(created for (_, own), created in CREATED_WITH.items() if own == key))
+        lines = (e.at for own in cluster.version_lines.values() for e in own if e.at is not None)
+        known[key] = sorted({*cluster.settings.times(*names), *lines})
+    return known[key]
+
+
+@once
+def _changes(cluster: Cluster) -> dict[str, Sequence[datetime]]:
+    return {}
+
+
+def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:
     if topic is not None and below is None and (created := CREATED_WITH.get((topic, key))) is not None:
         own = cluster.settings.change(key, topic=topic, at=at)
         if own is None or own.source not in (TOPIC, EFFECTIVE):

@@ -8,11 +8,11 @@ verdict.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from parsers.kinds import OF_DELETION, Role, of
 from spark.cluster.clocks import Clock
@@ -22,6 +22,8 @@ from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.events import Event
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
+T = TypeVar("T")
+
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
 """Kinds of sources of which the metadata log is made."""
 
@@ -133,6 +135,11 @@ class Cluster:
         """Without what was worked out from the rest: every task makes what it needs of that."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
+    @cached_property
+    def worked_out(self) -> dict[Any, Any]:
+        """See `once`."""
+        return {}
+
     @property
     def usable(self) -> bool:
         """Whether anything of Kafka's was collected."""
@@ -173,6 +180,11 @@ class Cluster:
     def lives(self) -> tuple[Cluster, ...]:
         """All clusters of the collection, the one that stands last."""
         return (*self.ended, self)
+
+    @cached_property
+    def by_number(self) -> Mapping[int, Cluster]:
+        """The same, each by its number."""
+        return {c.number: c for c in self.lives}
 
     def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
         """The node's first event of these kinds after `at`, in whatever cluster it is then."""
@@ -256,6 +268,19 @@ class Cluster:
             if value and value != "null":
                 return tuple(d.strip() for d in value.strip("[]").split(",") if d.strip())
         return ()
+
+
+def once(compute: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
+    """`compute` of a cluster that does not change any more, worked out once and kept with it."""
+
+    @wraps(compute)
+    def answer(cluster: Cluster) -> T:
+        kept: dict[Any, T] = cluster.worked_out
+        if compute not in kept:
+            kept[compute] = compute(cluster)
+        return kept[compute]
+
+    return answer
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:

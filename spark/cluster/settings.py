@@ -145,6 +145,14 @@ class Settings:
         """Any setting of the broker is known."""
         return (STATIC, broker) in self._changes or (BROKER, broker) in self._changes
 
+    def owns(self, topic: str | None) -> bool:
+        """Any setting of the topic is known."""
+        return (TOPIC, topic) in self._changes or (EFFECTIVE, topic) in self._changes
+
+    def times(self, *keys: str) -> set[datetime]:
+        """When anybody set any of these."""
+        return {c.at for own in self._changes.values() for key in keys for c in own.get(key, ())}
+
     def starts(self, broker: int | None) -> bool:
         """What a broker was started with is in evidence."""
         return (STATIC, broker) in self._changes

@@ -351,11 +351,12 @@ def test_created_without_it() -> None:
 
 
 def test_lag_time_of_a_leader_or_its_versions_default() -> None:
-    cluster = Cluster(nodes={1: Node(1, version="2.4.1"), 2: Node(2, version="2.5.0"), 3: Node(3)})
-    assert [lag_time(cluster, b, None).total_seconds() for b in (1, 2, 3, 4)] == [10, 30, 30, 30]
+    nodes = {1: Node(1, version="2.4.1"), 2: Node(2, version="2.5.0"), 3: Node(3)}
+    assert [lag_time(Cluster(nodes=nodes), b, None).total_seconds() for b in (1, 2, 3, 4)] == [10, 30, 30, 30]
+    cluster = Cluster(nodes=nodes)
     cluster.settings.put("replica.lag.time.max.ms", "4000", "STATIC_BROKER_CONFIG", 1)
-    assert lag_time(cluster, 1, None) == timedelta(seconds=4)
     cluster.settings.put("replica.lag.time.max.ms", "9" * 30, "STATIC_BROKER_CONFIG", 2)
+    assert lag_time(cluster, 1, None) == timedelta(seconds=4)
     assert lag_time(cluster, 2, None) == timedelta(seconds=30)
 
 
