@@ -13,8 +13,11 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from forensics.cluster.repair import Change
+from forensics.model import Client
+from forensics.partition.readers import SHARE
 from spark.cluster.versions import Version
 
 MAX_BYTES = 1_000_000
@@ -25,10 +28,16 @@ NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
 
 
-def reset_group(group: str, topic: str, partition: int, offset: int) -> str:
-    """Sets a group that has no members back (0.11 and later, KIP-122)."""
-    where = f"--group {shlex.quote(group)} --topic {shlex.quote(f'{topic}:{partition}')}"
-    return f"kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP {where} --reset-offsets --to-offset {offset} --execute"
+def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
+    """Sets a group that has no members back (0.11 and later, KIP-122), a share group (4.1 and later, KIP-1103) to the first record of that
+    time on, for its tool knows no offsets."""
+    where = (
+        f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
+    )
+    if client.protocol != SHARE:
+        return f"kafka-consumer-groups.sh {where} --to-offset {offset} --execute"
+    to = f"--to-datetime {at.isoformat(timespec='milliseconds')}" if at is not None else "--to-earliest"
+    return f"kafka-share-groups.sh {where} {to} --execute"
 
 
 @dataclass(frozen=True, slots=True)
