@@ -41,6 +41,12 @@ def offsets(ranges: list[list[int]]) -> set[int]:
     return {o for start, end in ranges for o in range(start, end)}
 
 
+def there(name: str) -> set[int]:
+    """What can be read of the partition, as far as `untouched` groups tell, which are given all they had not read."""
+    whole = truth(name)["groups"]["audit"]
+    return set(range(min(offsets(whole["given"])))) | offsets(whole["given"])
+
+
 GROUPS = [(name, group) for name in NAMES for group, told in truth(name)["groups"].items() if told["topic"] == "orders"]
 
 
@@ -54,13 +60,16 @@ def test_each_group_did_what_was_foretold(name: str, group: str) -> None:
     assert read & lost == offsets(was["had_read_of_lost"])
     given, never = offsets(was["given"]), offsets(was["never_given"])
     if client.outcome == "skips":
-        assert client.skipped is not None and never == set(range(client.skipped.start, client.skipped.end or 0))
+        assert client.skipped is not None and never == there(name) & set(range(client.skipped.start, client.skipped.end or 0))
+        assert not was["given_again"] and given == there(name) - set(range(client.skipped.end or 0))
     elif client.outcome == "returns":
         assert min(given) == start and not never and not was["given_again"]
     elif client.outcome == "reset":
         assert (min(given) == 0) if was["reset"] == "earliest" else (never >= {start} and not given)
     else:
         assert client.outcome == "untouched" and not never and not was["given_again"] and not read
+    assert client.protocol == was.get("protocol", "classic")
+    assert all(m.client_id and m.host == "127.0.0.1" for m in client.members) and client.members
     kinds = {f.kind for f in report(name).findings if any(c.group == group for c in f.clients) and f.kind != "data-loss"}
     assert ("read-then-lost" in kinds) == bool(read)
     assert ("consumer-skip" in kinds) == (client.outcome == "skips")
@@ -70,11 +79,12 @@ def test_each_group_did_what_was_foretold(name: str, group: str) -> None:
 def test_both_ways_of_clients_were_recorded() -> None:
     outcomes = {(name, c.outcome) for name in NAMES for c in loss(name).clients}
     assert {o for _, o in outcomes} >= {"skips", "reset", "returns", "untouched"}
+    assert {c.protocol for name in NAMES for c in loss(name).clients} == {"classic", "consumer", "share"}
 
 
 def test_nothing_of_a_value_is_in_the_report() -> None:
     for name in NAMES:
-        assert "doomed" not in report(name).json()
+        assert not [word for word in ("doomed", "overwriting", "key-") if word in report(name).json()]
 
 
 def test_clients_travel_as_rows() -> None:
@@ -85,7 +95,9 @@ def test_clients_travel_as_rows() -> None:
 def test_a_plan_sets_back_who_has_not_gone_on() -> None:
     for name in NAMES:
         told = {r.group: r for r in resets(report(name).findings)}
-        assert set(told) == {c.group for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
+        hurt = {c.group: c for c in loss(name).clients if c.outcome in ("skips", "reset", "returns")}
+        assert set(told) == set(hurt)
+        assert all(("kafka-share-groups.sh" in told[g].command) == (hurt[g].protocol == "share") for g in hurt)
         assert {r.offset for r in told.values()} == {loss(name).offsets[0].start}
         assert told["tracking"].command.endswith(
             f"--group tracking --topic orders:0 --reset-offsets --to-offset {loss(name).offsets[0].start} --execute"
