@@ -42,7 +42,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """Rows of all tools' output a file holds, at the file's time (UTC); other text is passed over.
 
     'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
-    'quorum-replica', 'config', 'offset-told', 'group-commit'. A broken line is a problem with reason 'tool-output-malformed'.
+    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason 'tool-output-malformed'.
     """
     yield from few(_Output(member).rows(stream), member)
 
@@ -144,19 +144,16 @@ class _Output:
                 yield malformed(self.member, last, str(error), "tool-output-malformed")
 
     def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
-        """Where a group stands in a partition; to 1.1 the tool did not name the group."""
-        if "GROUP" in cells and cells["PARTITION"].isdecimal() and cells["CURRENT-OFFSET"].isdecimal():
+        """Where a group stands in a partition, and which member has it; to 1.1 the tool did not name the group."""
+        if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
+            return
+        of = {"value": cells["GROUP"], "topic": topic_name(cells["TOPIC"]), "partition": number(cells["PARTITION"], _PARTITION)}
+        if cells["CURRENT-OFFSET"].isdecimal():
             epoch = cells.get("LEADER-EPOCH", "-")
-            yield self._row(
-                piece,
-                "groups-output",
-                "group-commit",
-                value=cells["GROUP"],
-                topic=topic_name(cells["TOPIC"]),
-                partition=number(cells["PARTITION"], _PARTITION),
-                offset=number(cells["CURRENT-OFFSET"], INT64),
-                leader_epoch=number(epoch, INT32) if epoch.isdecimal() else None,
-            )
+            told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
+            yield self._row(piece, "groups-output", "group-commit", **of, **told)
+        if cells.get("CONSUMER-ID", "-") != "-" and "CLIENT-ID" in cells:
+            yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=cells["HOST"].removeprefix("/"))
 
     # reassignments and elections
 

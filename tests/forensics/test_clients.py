@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -115,20 +116,40 @@ def test_who_sent_what_is_lost(name: str) -> None:
     assert all(first is not None and last is not None and first <= last for first, last in sent)
 
 
+def cut(partition: int = 0) -> Story:
+    """Offsets 200..299 are lost in an unclean election 20 seconds on."""
+    s = Story(partition=partition)
+    s.leads(1, 10, 2, 200, 200, [1], previous=1)
+    s.offline(3, 19, 3, [1], 3, 1)
+    s.online(3, 19.5, 4, 2, [2], 4)
+    s.leads(2, 20, 4, 200, 200, [2], previous=3)
+    s.follows(1, 30, 4, 300, 300, previous=2)
+    s.truncates(1, 30.1, 200)
+    return s
+
+
+def described(files: dict[str, str], *lines: str) -> Sequence[Finding]:
+    """With what kafka-consumer-groups printed 15 seconds on."""
+    head = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n"
+    shown = head + "".join(f"{line}\n" for line in lines)
+    return staged({**files, "cluster/groups.txt": shown}, {"cluster/groups.txt": START + timedelta(seconds=15)}).findings
+
+
+def test_members_are_named_and_a_group_whose_commits_were_not_collected_is_told() -> None:
+    members = ("billing t 0 250 300 50 c-1 /10.0.0.5 app-1", "audit t 0 - 300 - c-2 /10.0.0.6 app-2")
+    (found,) = [f for f in described(cut().files, *members) if f.kind == "data-loss"]
+    told = {c.group: (c.outcome, c.committed, [str(m) for m in c.members]) for c in found.clients}
+    assert told == {"audit": ("unknown", None, ["app-2 at 10.0.0.6"]), "billing": ("skips", 250, ["app-1 at 10.0.0.5"])}
+    assert "group audit reads it, and nothing that was collected says where it stood" in found.explanation
+
+
 def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_groups_are_told_apart() -> None:
     files: dict[str, str] = {}
     for partition in range(3):
-        s = Story(partition=partition)
-        s.leads(1, 10, 2, 200, 200, [1], previous=1)
-        s.offline(3, 19, 3, [1], 3, 1)
-        s.online(3, 19.5, 4, 2, [2], 4)
-        s.leads(2, 20, 4, 200, 200, [2], previous=3)
-        s.follows(1, 30, 4, 300, 300, previous=2)
-        s.truncates(1, 30.1, 200)
-        files = {path: files.get(path, "") + text for path, text in s.files.items()} | {p: t for p, t in files.items() if p not in s.files}
-    head = "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID\n"
-    stood = "".join(f"{group} t {n} {offset} 300 0 - - -\n" for group, offset in (("billing", 250), ("audit", 280)) for n in range(3))
-    told = staged({**files, "cluster/groups.txt": head + stood}, {"cluster/groups.txt": START + timedelta(seconds=15)}).findings
+        own = cut(partition).files
+        files = {path: files.get(path, "") + text for path, text in own.items()} | {p: t for p, t in files.items() if p not in own}
+    stood = [f"{group} t {n} {offset} 300 0 - - -" for group, offset in (("billing", 250), ("audit", 280)) for n in range(3)]
+    told = described(files, *stood)
     for kind, counts in (("consumer-skip", {"billing": 150, "audit": 240}), ("read-then-lost", {"billing": 150, "audit": 240})):
         found = [f for f in told if f.kind == kind]
         assert {(f.groups[0], len(f.places)) for f in found} == {("billing", 3), ("audit", 3)}
