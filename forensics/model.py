@@ -208,6 +208,12 @@ class Client:
     members: tuple[ClientOfGroup, ...] = ()
     """That had the partition, the last first, as far as coordinators' records and the tool's output tell."""
 
+    @property
+    def named(self) -> str:
+        """'group billing (app-1 at 10.0.0.5)'."""
+        members = f" ({some([str(m) for m in self.members])})" if self.members else ""
+        return f"group {self.group}{members}"
+
     def row(self) -> dict[str, Any]:
         ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}
         members = [{"client_id": m.client_id, "host": m.host} for m in self.members]

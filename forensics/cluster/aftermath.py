@@ -13,11 +13,12 @@ from forensics.model import NAMED, Client, Place, Statement, brokers_named, some
 _GOES_ON = {
     "skips": "will skip what is written anew at {skipped}",
     "skipped": "has skipped what was written anew at {skipped}",
-    "reset": "is beyond the log's end, so that auto.offset.reset decides where it goes on",
-    "returns": "returns to where the log was cut, if its clients check leader epochs",
-    "went-back": "went back afterwards",
     "unknown": "reads it, and nothing that was collected says where it stood",
+    "reset": "is beyond the log's end: auto.offset.reset decides",
+    "returns": "goes back if its clients check leader epochs",
+    "went-back": "went back afterwards",
 }
+"""The worst first."""
 
 
 def aftermath(loss: Statement, place: Place) -> str | None:
@@ -52,7 +53,7 @@ def _held(loss: Statement, place: Place) -> Iterator[str]:
 
 def of_groups(clients: Sequence[Client], place: Place) -> Iterator[str]:
     """Of those that had read what is lost, or go on wrongly."""
-    hurt = [c for c in clients if c.outcome != "untouched" or c.had_read is not None]
+    hurt = sorted((c for c in clients if c.outcome != "untouched" or c.had_read is not None), key=_badly)
     whole = [(r.start, r.end) for r in place.offsets]
     for c in hurt[:NAMED]:
         read = (
@@ -64,6 +65,10 @@ def of_groups(clients: Sequence[Client], place: Place) -> Iterator[str]:
         yield f"{'share group' if c.protocol == 'share' else 'group'} {c.group} {' and '.join([*read, *on])}"
     if len(hurt) > NAMED:
         yield f"{len(hurt) - NAMED} groups more"
+
+
+def _badly(client: Client) -> tuple[int, str]:
+    return list(_GOES_ON).index(client.outcome) if client.outcome in _GOES_ON else len(_GOES_ON), client.group
 
 
 def sentences(lost: Iterable[tuple[Statement, Place]]) -> Iterator[str]:

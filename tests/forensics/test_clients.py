@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from forensics.model import Client, Finding
+from forensics.story.assembly import tell
+from forensics.story.step import Wanted
+from forensics.views import markdown
+from forensics.views import text as terminal
 from forensics.views.document import Report
+from forensics.views.html.page import pieces
 from forensics.views.plan import resets
 from tests import local
 from tests.forensics.staged import START, Story
@@ -86,6 +95,36 @@ def test_both_ways_of_clients_were_recorded() -> None:
 def test_nothing_of_a_value_is_in_the_report() -> None:
     for name in NAMES:
         assert not [word for word in ("doomed", "overwriting", "key-") if word in report(name).json()]
+
+
+def told_everywhere(name: str) -> dict[str, str]:
+    """The outputs that people read, as one line of text each."""
+    shown = StringIO()
+    terminal.show(report(name), Console(file=shown, width=200))
+    timeline, cluster = next((t, c) for t, c in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")) if t.topic == "orders")
+    story = " ".join(step["text"] for step in tell(timeline, cluster, Wanted()))
+    page = html.unescape(re.sub(r"<[^>]+>", " ", "".join(pieces(report(name), None))))
+    incidents = "".join(i["explanation"] for i in report(name).document()["incidents"])
+    texts = {"terminal": shown.getvalue(), "timeline": story, "html": page, "json": incidents}
+    texts["markdown"] = "".join(markdown.pieces(report(name))).replace("\\", "")
+    return {form: re.sub(r"[\s\u2502|]+", " ", text) for form, text in texts.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "clients-unclean-1.1.1-zk",
+            "150 records; in what was saved of the disk of broker 1; group tracking had read 211..240 of them and will skip what is written anew at "
+            "211..240; group billing had read 211..352 of them and is beyond the log's end: auto.offset.reset decides",
+        ),
+        ("clients-unclean-4.2.0-kraft", "share group pickers had read 211..240 of them and will skip what is written anew at 211..240"),
+        ("producers-left-down-3.9.1-kraft", "170 records; still on the disk of broker"),
+    ],
+)
+def test_a_sentence_beside_each_loss_says_it_wherever_people_read(name: str, sentence: str) -> None:
+    for form, text in told_everywhere(name).items():
+        assert sentence in text, form
 
 
 def test_clients_travel_as_rows() -> None:
