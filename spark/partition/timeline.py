@@ -336,7 +336,12 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         if e.event in OF_CLIENTS:
-            {"group-commit": timeline.commits, "group-member": timeline.members}.get(e.event, timeline.transactions).append(e)
+            if e.event == "group-commit":
+                timeline.commits.append(e)
+            elif e.event == "group-member":
+                timeline.members.append(e)
+            else:
+                timeline.transactions.append(e)
             continue
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
         if e.event == "segment":
