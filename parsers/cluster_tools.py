@@ -33,7 +33,7 @@ from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
 _TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
 _EACH = re.compile(rf"\[({TOPIC}), ?(\d+)\]|(?:^|[\s,(])({TOPIC})-(\d+)(?=$|[\s,)])")
 _PARTITION = range(2**31)
-_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\s+LAG\b")
+_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b")
 
 Found = re.Match[str]
 
@@ -64,7 +64,7 @@ class _Output:
         self.quorum_at: Piece | None = None
         self.columns: list[str] = []
         self.of_groups: list[str] = []
-        """Columns of kafka-consumer-groups."""
+        """Columns of kafka-consumer-groups, or of kafka-share-groups."""
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         last: Piece | None = None
@@ -148,7 +148,9 @@ class _Output:
         if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
             return
         of = {"value": cells["GROUP"], "topic": topic_name(cells["TOPIC"]), "partition": number(cells["PARTITION"], _PARTITION)}
-        if cells["CURRENT-OFFSET"].isdecimal():
+        if cells.get("START-OFFSET", "").isdecimal():
+            yield self._row(piece, "groups-output", "group-commit", **of, offset=number(cells["START-OFFSET"], INT64), reason="share")
+        if cells.get("CURRENT-OFFSET", "").isdecimal():
             epoch = cells.get("LEADER-EPOCH", "-")
             told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
             yield self._row(piece, "groups-output", "group-commit", **of, **told)

@@ -27,7 +27,7 @@ from spark.partition.timeline import PartitionTimeline
 UNTOUCHED, SKIPS, SKIPPED, RESET, RETURNS, WENT_BACK = "untouched", "skips", "skipped", "reset", "returns", "went-back"
 UNKNOWN = "unknown"
 NAMES_GROUPS = "groups-output"
-"""Output of kafka-consumer-groups, which says of a commit neither when it was made nor, mostly, its leader epoch."""
+"""Output of kafka-consumer-groups and kafka-share-groups, which says of a commit neither when it was made nor, mostly, its leader epoch."""
 SHARES = "share-states"
 SHARE = "share"
 MOST_MEMBERS = 10
@@ -97,7 +97,7 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
     top = max(c.offset or 0 for c in before)
     ends = [e for e in (top, loss.range.end) if e is not None]
     had_read = Range(start, min(ends)) if top > start else None
-    share = stood.pattern == SHARES
+    share = stood.pattern == SHARES or stood.reason == SHARE
     outcome = _outcome_of_share(position, after, loss) if share else _outcome(stood, position, after, loss, timeline)
     skipped = Range(start, position) if outcome in (SKIPS, SKIPPED) else None
     client = Client(group, outcome, position, stood.leader_epoch, stood.at, had_read, skipped, SHARE if share else None, stood.count)

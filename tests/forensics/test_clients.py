@@ -182,6 +182,15 @@ def test_members_are_named_and_a_group_whose_commits_were_not_collected_is_told(
     assert "group audit reads it, and nothing that was collected says where it stood" in found.explanation
 
 
+def test_a_share_group_stands_at_least_where_its_tool_says() -> None:
+    shown = "\nGROUP           TOPIC           PARTITION  START-OFFSET  LAG\nworkers         t               0          250            0\n"
+    told = staged({**cut().files, "cluster/share.txt": shown}, {"cluster/share.txt": START + timedelta(seconds=15)}).findings
+    (found,) = [f for f in told if f.kind == "data-loss"]
+    assert [(c.protocol, c.outcome, str(c.skipped)) for c in found.clients] == [("share", "skips", "200..249")]
+    (skip,) = [f for f in told if f.kind == "consumer-skip"]
+    assert skip.confidence == "possible" and "kafka-share-groups.sh" in skip.next_steps[0]
+
+
 def test_what_one_loss_did_to_a_group_in_many_partitions_is_one_finding_and_groups_are_told_apart() -> None:
     files: dict[str, str] = {}
     for partition in range(3):
