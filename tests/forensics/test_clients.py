@@ -12,6 +12,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -32,8 +33,13 @@ NAMES = sorted(p.name.removesuffix(".tar.gz") for p in BUNDLES.glob("clients-*.t
 
 
 @cache
+def events(name: str) -> pa.Table:
+    return local.events_of(BUNDLES / f"{name}.tar.gz")
+
+
+@cache
 def report(name: str) -> Report:
-    return local.report(local.events_of(BUNDLES / f"{name}.tar.gz"))
+    return local.report(events(name))
 
 
 @cache
@@ -101,7 +107,7 @@ def told_everywhere(name: str) -> dict[str, str]:
     """The outputs that people read, as one line of text each."""
     shown = StringIO()
     terminal.show(report(name), Console(file=shown, width=200))
-    timeline, cluster = next((t, c) for t, c in local.timelines(local.events_of(BUNDLES / f"{name}.tar.gz")) if t.topic == "orders")
+    timeline, cluster = next((t, c) for t, c in local.timelines(events(name)) if t.topic == "orders")
     story = " ".join(step["text"] for step in tell(timeline, cluster, Wanted()))
     page = html.unescape(re.sub(r"<[^>]+>", " ", "".join(pieces(report(name), None))))
     incidents = "".join(i["explanation"] for i in report(name).document()["incidents"])
