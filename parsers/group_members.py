@@ -18,7 +18,7 @@ from parsers.schemas import Row, moment
 
 MAX_MEMBERS = 100_000
 MAX_PARTITIONS = 200_000
-MAX_OF_PARTITION = 8
+MAX_OF_PARTITION = 4
 """Members of one group told of one partition, the last ones."""
 
 _CLASSIC = 2

@@ -31,6 +31,7 @@ NAMES_GROUPS = "groups-output"
 SHARES = "share-states"
 SHARE = "share"
 MOST_MEMBERS = 10
+"""Of a group, told by its client ids and hosts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -321,11 +321,9 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
-    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of one that only clients name."""
-    if all(e.event in OF_CLIENTS for e in events):
-        return []
-    split = generations(topic, events, cluster)
-    return [_assemble(topic, partition, g, split[g], cluster) for g in sorted(split)]
+    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of what only clients name."""
+    split = sorted(generations(topic, events, cluster).items())
+    return [_assemble(topic, partition, g, own, cluster) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 
 def _assemble(topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster) -> PartitionTimeline:
