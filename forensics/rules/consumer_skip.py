@@ -46,7 +46,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 ),
                 next_steps=(
                     f"{'Find out what it missed' if done else 'Stop its members, and set it back before they start again'}, and have it read them: "
-                    f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}",
+                    f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}"
+                    + (f" (see with --dry-run first that it comes to offset {loss.range.start})" if client.protocol == SHARE else ""),
                 ),
                 clients=(client,),
                 evidence=quote(*reader.evidence, *loss.evidence),
@@ -78,12 +79,12 @@ RULE = Rule(
     kind="consumer-skip",
     rank=112,
     level="high",
-    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it.",
+    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it. Share groups always go on so.",
     benign=(
         "A group that reads the partition from its start each time, or keeps its offsets elsewhere, commits and does not go by it.",
         "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to where the log was cut: consumer-reset.",
     ),
-    references=("KIP-320", "KAFKA-7747"),
+    references=("KIP-320", "KIP-932", "KAFKA-7747"),
     partition=judge,
     many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )
