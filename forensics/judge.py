@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from forensics.cluster import balance, broker_states, under_replication
+from forensics.cluster import balance, broker_states, standing, under_replication
 from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
 from forensics.model import FINDING, Fact, Finding
@@ -63,6 +63,16 @@ VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
     """Rows of VERDICTS for one timeline."""
     yield from verdicts_of(timeline, cluster, list(found_in(timeline, cluster)))
+
+
+AND_STANDING = pa.schema([*VERDICTS, ("standing", pa.struct(list(standing.SCHEMA)))])
+"""Of the columns after `cluster` one has a value."""
+
+
+def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
+    """Rows of AND_STANDING for one timeline."""
+    yield from judge_partition(timeline, cluster)
+    yield from ({"cluster": cluster.number, "standing": row} for row in standing.standing(timeline, cluster))
 
 
 def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:

@@ -122,9 +122,19 @@ class Producer:
     transactional_id: str | None = None
     state: str | None = None
     """How its transaction stood when __transaction_state told of it last."""
+    epoch: int | None = None
+    """The last of the producer epochs its batches have."""
+    first_sequence: int | None = None
+    last_sequence: int | None = None
+    """Of its first and its last record; each epoch begins at 0 again, and so does what follows the largest number."""
+    codecs: tuple[str, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__} | {"codecs": list(self.codecs)}
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Producer:
+        return cls(**{**row, "codecs": tuple(row["codecs"] or ())})
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +169,19 @@ class Salvageable:
         if row is None:
             return None
         held = tuple(Held(**{**h, "offsets": Range(**h["offsets"])}) for h in row["held"] or ())
-        producers = tuple(Producer(**p) for p in row["producers"] or ())
+        producers = tuple(map(Producer.of, row["producers"] or ()))
         return cls(held, tuple(Range(**r) for r in row["missing"] or ()), row["certain"], row["elsewhere"], producers)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOfGroup:
+    """A member of a consumer group that the group had given the partition to."""
+
+    client_id: str
+    host: str | None
+
+    def __str__(self) -> str:
+        return f"{self.client_id or 'without a client id'}{f' at {self.host}' if self.host else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,30 +191,38 @@ class Client:
     group: str
     outcome: str
     """'skips' or 'skipped': what was written anew below its commit is not given to it; 'reset': its commit lies beyond the log's end;
-    'returns': its commit names its leader epoch, by which its consumers see that the log was cut; 'went-back': it did; 'untouched'."""
-    committed: int
-    """Where it stood when the records went."""
+    'returns': its commit names its leader epoch, by which its consumers see that the log was cut; 'went-back': it did; 'untouched';
+    'unknown': it reads the partition, and nothing that was collected says where it stood."""
+    committed: int | None
+    """Where it stood when the records went; of a share group where its share-partition began. None where that is unknown."""
     leader_epoch: int | None
     at: datetime | None
     had_read: Range | None
     """Lost offsets that it had read."""
     skipped: Range | None
     """Offsets that were written anew, or will be, and that it is not given."""
+    protocol: str | None = None
+    """'classic', 'consumer' (KIP-848) or 'share' (KIP-932), where it is told."""
+    out_of_order: int | None = None
+    """Offsets above `committed` that a share group was through with as well."""
+    members: tuple[ClientOfGroup, ...] = ()
+    """That had the partition, the last first, as far as coordinators' records and the tool's output tell."""
+
+    @property
+    def named(self) -> str:
+        """'group billing (app-1 at 10.0.0.5)'."""
+        members = f" ({some([str(m) for m in self.members])})" if self.members else ""
+        return f"group {self.group}{members}"
 
     def row(self) -> dict[str, Any]:
-        ranges = {"had_read": self.had_read, "skipped": self.skipped}
-        plain = {
-            "group": self.group,
-            "outcome": self.outcome,
-            "committed": self.committed,
-            "leader_epoch": self.leader_epoch,
-            "at": self.at,
-        }
-        return plain | {name: r.row() if r is not None else None for name, r in ranges.items()}
+        ranges = {name: r.row() if (r := getattr(self, name)) is not None else None for name in ("had_read", "skipped")}
+        members = [{"client_id": m.client_id, "host": m.host} for m in self.members]
+        return {name: getattr(self, name) for name in self.__slots__} | ranges | {"members": members}
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Client:
-        return cls(**{**row, **{name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}})
+        ranges = {name: Range(**row[name]) if row[name] is not None else None for name in ("had_read", "skipped")}
+        return cls(**{**row, **ranges, "members": tuple(ClientOfGroup(**m) for m in row["members"] or ())})
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +426,10 @@ SALVAGEABLE = pa.struct(
                         ("last", pa.timestamp("us")),
                         ("transactional_id", pa.string()),
                         ("state", pa.string()),
+                        ("epoch", pa.int32()),
+                        ("first_sequence", pa.int64()),
+                        ("last_sequence", pa.int64()),
+                        ("codecs", pa.list_(pa.string())),
                     ]
                 )
             ),
@@ -413,6 +446,9 @@ CLIENTS = pa.list_(
             ("at", pa.timestamp("us")),
             ("had_read", _RANGE),
             ("skipped", _RANGE),
+            ("protocol", pa.string()),
+            ("out_of_order", pa.int64()),
+            ("members", pa.list_(pa.struct([("client_id", pa.string()), ("host", pa.string())]))),
         ]
     )
 )

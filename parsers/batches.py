@@ -250,6 +250,11 @@ def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload
     )
 
 
+def after(sequence: int, delta: int) -> int:
+    """The number of the record so far behind one. Sequences begin at 0 again after the largest (DefaultRecordBatch.incrementSequence)."""
+    return (sequence + delta) % 2**31
+
+
 def _passed_by(_: Batch) -> None:
     """Nobody looks at the batches themselves."""
 
@@ -328,7 +333,10 @@ class _Segment:
                 "base_timestamp": batch.base_timestamp,
                 "max_timestamp": batch.max_timestamp,
                 "producer_id": batch.producer_id,
+                "producer_epoch": batch.producer_epoch,
+                "base_sequence": batch.base_sequence,
                 "control": batch.control,
+                "codec": batch.codec,
                 "bytes": batch.size,
                 "append_time": batch.timestamp_type == "append",
                 "whole": batch.whole,

@@ -19,7 +19,7 @@ from typing import Protocol
 import pyarrow as pa
 import zstandard
 
-from parsers.batches import Batch
+from parsers.batches import Batch, after
 from parsers.encoding import Fields, Malformed
 from parsers.schemas import INT64
 
@@ -98,14 +98,9 @@ def _records(batch: Batch, limit: int) -> Iterator[Record]:
         offset = batch.base_offset + delta
         if offset not in INT64:
             raise Malformed("a record's offset is out of range")
-        sequence = _after(batch.base_sequence, delta) if batch.base_sequence >= 0 else -1
+        sequence = after(batch.base_sequence, delta) if batch.base_sequence >= 0 else -1
         yield Record(offset, timestamp if appended is None else appended, key, value, headers, sequence)
     fields.end()
-
-
-def _after(sequence: int, delta: int) -> int:
-    """Sequences begin at 0 again after the largest (DefaultRecordBatch.incrementSequence)."""
-    return (sequence + delta) % 2**31
 
 
 def _header(body: Fields) -> tuple[bytes, bytes | None]:

@@ -33,7 +33,7 @@ from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row
 _TP = rf"(?:\[(?P<t1>{TOPIC}), ?(?P<p1>\d+)\]|(?P<t2>{TOPIC})-(?P<p2>\d+))"
 _EACH = re.compile(rf"\[({TOPIC}), ?(\d+)\]|(?:^|[\s,(])({TOPIC})-(\d+)(?=$|[\s,)])")
 _PARTITION = range(2**31)
-_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\s+LAG\b")
+_GROUPS = re.compile(r"(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b")
 
 Found = re.Match[str]
 
@@ -42,7 +42,7 @@ def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """Rows of all tools' output a file holds, at the file's time (UTC); other text is passed over.
 
     'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
-    'quorum-replica', 'config', 'offset-told', 'group-commit'. A broken line is a problem with reason 'tool-output-malformed'.
+    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason 'tool-output-malformed'.
     """
     yield from few(_Output(member).rows(stream), member)
 
@@ -64,7 +64,7 @@ class _Output:
         self.quorum_at: Piece | None = None
         self.columns: list[str] = []
         self.of_groups: list[str] = []
-        """Columns of kafka-consumer-groups."""
+        """Columns of kafka-consumer-groups, or of kafka-share-groups."""
 
     def rows(self, stream: BinaryIO) -> Iterator[Row]:
         last: Piece | None = None
@@ -144,19 +144,18 @@ class _Output:
                 yield malformed(self.member, last, str(error), "tool-output-malformed")
 
     def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
-        """Where a group stands in a partition; to 1.1 the tool did not name the group."""
-        if "GROUP" in cells and cells["PARTITION"].isdecimal() and cells["CURRENT-OFFSET"].isdecimal():
+        """Where a group stands in a partition, and which member has it; to 1.1 the tool did not name the group."""
+        if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
+            return
+        of = {"value": cells["GROUP"], "topic": topic_name(cells["TOPIC"]), "partition": number(cells["PARTITION"], _PARTITION)}
+        if cells.get("START-OFFSET", "").isdecimal():
+            yield self._row(piece, "groups-output", "group-commit", **of, offset=number(cells["START-OFFSET"], INT64), reason="share")
+        if cells.get("CURRENT-OFFSET", "").isdecimal():
             epoch = cells.get("LEADER-EPOCH", "-")
-            yield self._row(
-                piece,
-                "groups-output",
-                "group-commit",
-                value=cells["GROUP"],
-                topic=topic_name(cells["TOPIC"]),
-                partition=number(cells["PARTITION"], _PARTITION),
-                offset=number(cells["CURRENT-OFFSET"], INT64),
-                leader_epoch=number(epoch, INT32) if epoch.isdecimal() else None,
-            )
+            told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
+            yield self._row(piece, "groups-output", "group-commit", **of, **told)
+        if cells.get("CONSUMER-ID", "-") != "-" and "CLIENT-ID" in cells:
+            yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=cells["HOST"].removeprefix("/"))
 
     # reassignments and elections
 

@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
@@ -30,6 +30,7 @@ from parsers import (
     metadata_log,
     properties,
     schemas,
+    share_states,
     transaction_states,
 )
 from parsers import batches as segments
@@ -93,12 +94,15 @@ _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
 
 
 def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
-    """Records are read of the internal topics alone that hold what groups committed, and the states of transactions."""
+    """Records are read of the internal topics alone that hold what groups committed, and the states of share groups and of transactions. The
+    topic decides what a record is: the versions of keys, which tell it, begin at 0 in each."""
     where = partition_of(member.path)
     return _OF_INTERNAL.get(where[0] if where is not None else "", segments.read_segment)
 
 
-_OF_INTERNAL = {group_offsets.TOPIC: group_offsets.read_segment, transaction_states.TOPIC: transaction_states.read_segment}
+_OF_INTERNAL: Mapping[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
+    of.TOPIC: of.read_segment for of in (group_offsets, share_states, transaction_states)
+}
 
 
 class Counted(io.RawIOBase):

@@ -1,7 +1,8 @@
 """Offsets that consumer groups committed: records of `__consumer_offsets`, an internal topic whose records Kafka defines.
 
 Here: keys and values of offset commits in all versions, tombstones, transactions that committed or not; and of the commits of a group only
-those that tell how it went on. Not here: batch frames (parsers.batches), bodies (parsers.bodies), groups' members, or what the offsets mean for a loss.
+those that tell how it went on. Not here: batch frames (parsers.batches), bodies (parsers.bodies), groups' members (parsers.group_members), share
+groups, which keep theirs elsewhere (parsers.share_states), or what the offsets mean for a loss.
 
 Source: OffsetCommitKey, OffsetCommitValue (versions 0 to 4), CoordinatorRecordType and GroupMetadataManager.loadGroupsAndOffsets of Apache Kafka.
 """
@@ -11,14 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import BinaryIO
 
 from parsers import batches
 from parsers.batches import Batch
 from parsers.bodies import Record, Unreadable, marked, records
 from parsers.encoding import Fields, Malformed
-from parsers.schemas import INT64, Member, Row, problem
+from parsers.group_members import Members
+from parsers.schemas import Member, Row, moment, problem
 
 TOPIC = "__consumer_offsets"
 MAX_PAYLOAD = 32 << 20
@@ -31,12 +32,11 @@ MAX_HELD = 100_000
 """Commits that wait for the end of their transactions."""
 LARGEST_VERSION = 4
 
-_EPOCH = datetime(1970, 1, 1)
 _OFFSET_COMMITS = range(2)
-"""Versions of keys, which are types of records: those above are of groups' members and assignments."""
+"""Versions of keys, which are types of records: those above are of groups, their members and assignments."""
 
 Key = tuple[str, str, int]
-"""Group, topic, partition."""
+"""Group, topic (or its id), partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class Commit:
     """Of the last record that was read, -1 where the client does not tell (KIP-320, 2.1)."""
     timestamp: int
     byte: int
+    count: int | None = None
+    """Of a share group: offsets above that it is through with."""
 
 
 @dataclass(slots=True)
@@ -62,7 +64,11 @@ class _History:
             self.kept.append(last)
         if last is None or (_turns(last, commit) and commit.offset != last.offset):
             self.kept.append(commit)
-        self.last = commit if last is None or commit.offset != last.offset or commit.leader_epoch != last.leader_epoch else last
+        self.last = (
+            commit
+            if last is None or (commit.offset, commit.leader_epoch, commit.count) != (last.offset, last.leader_epoch, last.count)
+            else last
+        )
         if len(self.kept) > MAX_KEPT:
             del self.kept[1]
 
@@ -80,66 +86,31 @@ def _turns(last: Commit, commit: Commit) -> bool:
 
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """The rows of the segment as of any other, and its `group-commit` events."""
+    """The rows of the segment as of any other, its `group-commit` and its `group-member` events."""
     told = _Commits()
     yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
-    yield from told.rows()
+    yield from told.histories.rows()
+    yield from told.members.rows()
 
 
-class _Commits:
-    def __init__(self) -> None:
+class Histories:
+    """How the groups of one file went on, and what was wrong with it."""
+
+    def __init__(self, pattern: str, *, named_by: str = "topic") -> None:
+        self._pattern, self._named_by = pattern, named_by
         self._histories: dict[Key, _History] = {}
-        self._held: dict[int, list[tuple[Key, Commit]]] = defaultdict(list)
-        self._holding = 0
         self._problems: dict[str, int] = {}
 
-    def add(self, batch: Batch) -> None:
-        try:
-            for record in records(batch, MAX_PAYLOAD):
-                if batch.control:
-                    self._end(batch.producer_id, marked(record))
-                else:
-                    self._record(batch, record)
-        except (Malformed, Unreadable) as fault:
-            self._wrong(f"records of a batch: {fault}")
-
-    def _record(self, batch: Batch, record: Record) -> None:
-        try:
-            found = _commit(batch, record)
-        except Malformed as fault:
-            self._wrong(f"an offset commit: {fault}")
-            return
-        if found is None:
-            return
-        if batch.transactional:
-            self._hold(batch.producer_id, found)
-        else:
-            self._note(*found)
-
-    def _hold(self, producer: int, found: tuple[Key, Commit]) -> None:
-        """Offsets that a producer sends in its transaction count when that is committed."""
-        if self._holding >= MAX_HELD:
-            self._wrong("too many offsets wait for the end of a transaction, and are left out")
-            return
-        self._holding += 1
-        self._held[producer].append(found)
-
-    def _end(self, producer: int, kind: str | None) -> None:
-        held = self._held.pop(producer, [])
-        self._holding -= len(held)
-        for key, commit in held if kind == "commit" else ():
-            self._note(key, commit)
-
-    def _note(self, key: Key, commit: Commit) -> None:
+    def note(self, key: Key, commit: Commit) -> None:
         history = self._histories.get(key)
         if history is None:
             if len(self._histories) >= MAX_KEYS:
-                self._wrong("more partitions of groups than are remembered, and the commits to the others are left out")
+                self.wrong("more partitions of groups than are remembered, and the commits to the others are left out")
                 return
             history = self._histories[key] = _History()
         history.add(commit)
 
-    def _wrong(self, text: str) -> None:
+    def wrong(self, text: str) -> None:
         if text in self._problems or len(self._problems) < 20:
             self._problems[text] = self._problems.get(text, 0) + 1
 
@@ -149,26 +120,72 @@ class _Commits:
                 at = moment(commit.timestamp)
                 yield {
                     "event": "group-commit",
-                    "pattern": "group-offsets",
+                    "pattern": self._pattern,
                     "byte": commit.byte,
-                    "topic": topic,
+                    self._named_by: topic,
                     "partition": partition,
                     "value": group,
                     "offset": commit.offset,
                     "leader_epoch": commit.leader_epoch if commit.leader_epoch >= 0 else None,
+                    "count": commit.count,
                     "reason": None if commit.offset is not None else "deleted",
                     "time": at,
                     "clock": "batch" if at is not None else None,
                 }
         for text, count in self._problems.items():
-            yield problem("group-offsets", text if count == 1 else f"{text} ({count} times)")
+            yield problem(self._pattern, text if count == 1 else f"{text} ({count} times)")
 
 
-def _commit(batch: Batch, record: Record) -> tuple[Key, Commit] | None:
-    """None where the record is no offset commit."""
-    key = Fields(record.key or b"")
-    if key.int16() not in _OFFSET_COMMITS:
-        return None
+class _Commits:
+    def __init__(self) -> None:
+        self.histories = Histories("group-offsets")
+        self.members = Members()
+        self._held: dict[int, list[tuple[Key, Commit]]] = defaultdict(list)
+        self._holding = 0
+
+    def add(self, batch: Batch) -> None:
+        try:
+            for record in records(batch, MAX_PAYLOAD):
+                if batch.control:
+                    self._end(batch.producer_id, marked(record))
+                else:
+                    self._record(batch, record)
+        except (Malformed, Unreadable) as fault:
+            self.histories.wrong(f"records of a batch: {fault}")
+
+    def _record(self, batch: Batch, record: Record) -> None:
+        kind: int | None = None
+        try:
+            key = Fields(record.key or b"")
+            kind = key.int16()
+            if kind not in _OFFSET_COMMITS:
+                self.members.add(kind, key, record, batch.position)
+                return
+            found = _commit(batch, key, record)
+        except Malformed as fault:
+            self.histories.wrong(f"{'an offset commit' if kind in _OFFSET_COMMITS else 'a record of a group'}: {fault}")
+            return
+        if batch.transactional:
+            self._hold(batch.producer_id, found)
+        else:
+            self.histories.note(*found)
+
+    def _hold(self, producer: int, found: tuple[Key, Commit]) -> None:
+        """Offsets that a producer sends in its transaction count when that is committed."""
+        if self._holding >= MAX_HELD:
+            self.histories.wrong("too many offsets wait for the end of a transaction, and are left out")
+            return
+        self._holding += 1
+        self._held[producer].append(found)
+
+    def _end(self, producer: int, kind: str | None) -> None:
+        held = self._held.pop(producer, [])
+        self._holding -= len(held)
+        for key, commit in held if kind == "commit" else ():
+            self.histories.note(key, commit)
+
+
+def _commit(batch: Batch, key: Fields, record: Record) -> tuple[Key, Commit]:
     group, topic, partition = key.short_string(), key.short_string(), key.int32()
     if partition < 0 or not topic:
         raise Malformed("a partition that cannot be")
@@ -182,11 +199,3 @@ def _commit(batch: Batch, record: Record) -> tuple[Key, Commit] | None:
     epoch = value.int32() if version >= 3 else -1
     value.string() if version >= 4 else value.short_string()
     return (group, topic, partition), Commit(max(offset, 0), epoch, value.int64(), batch.position)
-
-
-def moment(timestamp: int) -> datetime | None:
-    """Of milliseconds since 1970; None of what is none."""
-    try:
-        return _EPOCH + timedelta(milliseconds=timestamp) if timestamp in INT64 and timestamp > 0 else None
-    except OverflowError:
-        return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -29,6 +29,8 @@ INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
 """What the columns hold. A number outside (hostile or damaged input) makes its row a problem, never a crash."""
 
+_EPOCH = datetime(1970, 1, 1)
+
 REPLICA_OFFSET = pa.struct([("broker", pa.int32()), ("log_end_offset", pa.int64()), ("last_caught_up_ms", pa.int64())])
 BATCH = pa.struct(
     [
@@ -39,7 +41,10 @@ BATCH = pa.struct(
         ("base_timestamp", pa.int64()),
         ("max_timestamp", pa.int64()),
         ("producer_id", pa.int64()),
+        ("producer_epoch", pa.int16()),
+        ("base_sequence", pa.int32()),
         ("control", pa.bool_()),
+        ("codec", pa.string()),
         ("bytes", pa.int64()),
         ("append_time", pa.bool_()),
         ("whole", pa.bool_()),
@@ -133,7 +138,8 @@ EVENTS = pa.schema(
         documented("duration_ms", pa.int64(), "how long the fact lasted, milliseconds; `time` is its beginning"),
         documented("reason", pa.string(), "short word for why or between which states"),
         documented("directory", pa.string(), "log directory, or directory id"),
-        documented("key", pa.string(), "name of a setting"),
+        documented("key", pa.string(), "name of a setting; client id of a group's member"),
+        documented("host", pa.string(), "host of a group's member, as its coordinator saw it"),
         documented("value", pa.string(), "value of a setting, version, cluster id"),
         documented("replica_offsets", pa.list_(REPLICA_OFFSET), "what a leader knew of its followers"),
         documented("batches", pa.list_(BATCH), "record batches of a segment, in file order"),
@@ -152,6 +158,14 @@ class Member:
     """Bytes after decompression where the container says so."""
     modified: datetime | None
     """Modification time, UTC, naive; null where the container keeps none."""
+
+
+def moment(milliseconds: int) -> datetime | None:
+    """Of milliseconds since 1970, as records have them; None of what is none."""
+    try:
+        return _EPOCH + timedelta(milliseconds=milliseconds) if milliseconds > 0 else None
+    except OverflowError:
+        return None
 
 
 def problem(reason: str, text: str, *, line: int | None = None, byte: int | None = None) -> Row:

@@ -47,7 +47,7 @@ KINDS: dict[str, str] = {
     "metadata-quorum": "output of kafka-metadata-quorum",
     "config-output": "output of kafka-configs --describe",
     "offsets-output": "output of kafka-get-offsets",
-    "groups-output": "output of kafka-consumer-groups --describe",
+    "groups-output": "output of kafka-consumer-groups or kafka-share-groups --describe",
     "features-output": "output of kafka-features",
     "cluster-id": "output of kafka-cluster cluster-id",
     "load-metrics": "load of brokers, CSV",
@@ -135,7 +135,7 @@ _TOOLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("log-dirs", r"^(?:Querying brokers for log directories information|\{[^\n]*\"brokers\"\s*:\s*\[\s*\{[^\n]{0,99}\"logDirs\"\s*:)"),
         ("metadata-quorum", r"^LeaderEpoch: +\d+\s*$|^NodeId\s+(?:DirectoryId\s+)?LogEndOffset\s+Lag\s"),
         ("config-output", r"^(?:(?:All|Dynamic) configs|Configs|Default configs?) for (?:topic|broker|default)[^\n]* (?:are:|are |are$)"),
-        ("groups-output", r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?CURRENT-OFFSET\s+LOG-END-OFFSET\s+LAG\b"),
+        ("groups-output", r"^(?:GROUP\s+)?TOPIC\s+PARTITION\s+(?:LEADER-EPOCH\s+)?(?:CURRENT-OFFSET\s+LOG-END|START)-OFFSET\s+LAG\b"),
         ("features-output", r"^Feature: \S+\s+SupportedMinVersion: "),
         ("cluster-id", r"^Cluster ID: \S{22}\s*$"),
     )

@@ -16,8 +16,7 @@ from parsers import batches
 from parsers.batches import Batch
 from parsers.bodies import Record, Unreadable, records
 from parsers.encoding import Fields, Malformed
-from parsers.group_offsets import moment
-from parsers.schemas import Member, Row, problem
+from parsers.schemas import Member, Row, moment, problem
 
 TOPIC = "__transaction_state"
 MAX_PAYLOAD = 32 << 20

@@ -83,6 +83,7 @@ class Event:
     reason: str | None = None
     directory: str | None = None
     key: str | None = None
+    host: str | None = None
     value: str | None = None
     replica_offsets: list[dict[str, Any]] | None = None
     batches: list[dict[str, Any]] | None = None

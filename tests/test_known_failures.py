@@ -40,6 +40,7 @@ MARKERS: set[tuple[str, str, str | None]] = {("transaction-marker-loss", "high",
 FOUND: Mapping[str, set[tuple[str, str, str | None]]] = {
     "clients-unclean-1.1.1-zk": MARKERS,
     "clients-unclean-3.9.1-kraft": MARKERS,
+    "clients-unclean-4.2.0-kraft": MARKERS,
     "producers-left-down-2.8.2-zk": MARKERS,
     "producers-left-down-3.9.1-kraft": MARKERS,
     "isr-flapping-2.8.2-zk": {("stale-controller", "medium", None)},

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
+from forensics.cluster.aftermath import sentences
 from forensics.cluster.folding import folded, hit, offsets_in, places
 from forensics.model import LEVELS, Finding, Rule, Statement, brokers_named, counted, moment
 from forensics.thresholds import APART, SETTLES
@@ -209,6 +210,7 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
                 else f"It was over at {moment(group.end)}."
                 if group.end is not None
                 else "",
+                *sentences((f, p) for f in own if f.kind == "data-loss" for p in places(f)),
             )
         ).strip(),
         findings=tuple(f.id for f in own),

@@ -4,7 +4,7 @@ Here: the command lines and the JSON, split into batches. Not here: what is plan
 PreferredReplicaLeaderElectionCommand (to 2.8; --bootstrap-server from 2.2), LeaderElectionCommand (from 2.4),
 ReassignPartitionsCommand (--throttle from 0.10.1, log_dirs from 1.0, --bootstrap-server in place of --zookeeper from 2.6),
 ControllerApis (in KRaft reassignments from 3.0, elections from 3.1), KafkaController's TopicUncleanLeaderElectionEnable (2.1),
-ConsoleProducer (--bootstrap-server from 2.5) and its LineMessageReader.
+ConsoleProducer (--bootstrap-server from 2.5, --command-property and --reader-property from 4.2, KIP-1147) and its LineMessageReader.
 """
 
 from __future__ import annotations
@@ -13,22 +13,33 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from forensics.cluster.repair import Change
+from forensics.model import Client
+from forensics.partition.readers import SHARE
 from spark.cluster.versions import Version
 
 MAX_BYTES = 1_000_000
 """Of one file: ZooKeeper refuses a znode with its request of more than 1,048,575 bytes (jute.maxbuffer)."""
 MAX_PARTITIONS = 10_000
 """Of one file: records of one request to a KRaft controller (QuorumController.MAX_RECORDS_PER_USER_OP)."""
+_LARGE = 900_000
+"""Bytes of a record that a producer may refuse without max.request.size, 1 MB with what goes around it."""
 NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
 
 
-def reset_group(group: str, topic: str, partition: int, offset: int) -> str:
-    """Sets a group that has no members back (0.11 and later, KIP-122)."""
-    where = f"--group {shlex.quote(group)} --topic {shlex.quote(f'{topic}:{partition}')}"
-    return f"kafka-consumer-groups.sh --bootstrap-server $BOOTSTRAP {where} --reset-offsets --to-offset {offset} --execute"
+def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
+    """Sets a group that has no members back (0.11 and later, KIP-122), a share group (4.1 and later, KIP-1103) to the first record of that
+    time on, for its tool knows no offsets."""
+    where = (
+        f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
+    )
+    if client.protocol != SHARE:
+        return f"kafka-consumer-groups.sh {where} --to-offset {offset} --execute"
+    to = f"--to-datetime {at.isoformat(timespec='milliseconds')}" if at is not None else "--to-earliest"
+    return f"kafka-share-groups.sh {where} {to} --execute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +97,20 @@ class Tools:
         """Lines of the console producer may hold nulls (KIP-810) and headers (KIP-798)."""
         return self._since(3, 2)
 
-    def produce(self, topic: str, properties: Mapping[str, str], file: str) -> str:
-        """Sends a file's lines in their order, each once as far as the release can make sure of it (idempotence, 0.11)."""
+    def produce(self, topic: str, properties: Mapping[str, str], file: str, *, largest: int = 0, codec: str | None = None) -> str:
+        """Sends a file's lines in their order, each once as far as the release can make sure of it (idempotence, 0.11). `largest`: bytes of a
+        record; `codec` as its producers had it, for what is not compressed may be larger than the topic allows."""
         where = self._bootstrap if self._since(2, 5) or self.kraft else "--broker-list $BOOTSTRAP"
-        sure = ["--producer-property enable.idempotence=true"] if self._since(0, 11) else []
-        told = ["--request-required-acks all", "--producer-property max.in.flight.requests.per.connection=1", *sure]
-        told += [f"--property {k}={v}" for k, v in properties.items()]
+        of_producer, of_lines = ("--command-property", "--reader-property") if self._since(4, 2) else ("--producer-property", "--property")
+        wanted = ["max.in.flight.requests.per.connection=1", *(["enable.idempotence=true"] if self._since(0, 11) else [])]
+        if largest > _LARGE:
+            wanted.append(f"max.request.size={2 * largest}")
+        told = [
+            "--request-required-acks all",
+            *([f"--compression-codec={codec}"] if codec else []),
+            *(f"{of_producer} {setting}" for setting in wanted),
+        ]
+        told += [f"{of_lines} {k}={v}" for k, v in properties.items()]
         return f"kafka-console-producer.sh {where} --topic {shlex.quote(topic)} {' '.join(told)} < {shlex.quote(file)}"
 
     @property

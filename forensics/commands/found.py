@@ -62,6 +62,10 @@ class Found(ABC):
         """Rows of forensics.cluster.standing.SCHEMA."""
 
     @abstractmethod
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        """Rows of standing and all that was found, at once."""
+
+    @abstractmethod
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
         """Rows of forensics.partition.side_by_side.SCHEMA."""
 
@@ -110,6 +114,13 @@ class InEvidence(Found):
         from spark.engine.pipeline import verdicts
 
         return verdicts(self._identified(), self.cluster, standing, SCHEMA).table().to_pylist()  # type: ignore[no-any-return]
+
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        from forensics.judge import AND_STANDING, VERDICTS, conclude, judge_and_standing
+        from spark.engine.pipeline import verdicts
+
+        rows = verdicts(self._identified(), self.cluster, judge_and_standing, AND_STANDING).table()
+        return rows["standing"].drop_null().to_pylist(), conclude(rows.select(VERDICTS.names), self.cluster)
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
         from forensics.partition.side_by_side import SCHEMA, as_before, comparison
@@ -204,6 +215,9 @@ class InCase(Found):
 
     def standing(self) -> list[dict[str, Any]]:
         return self.case.standing()
+
+    def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
+        return self.case.standing(), self.case.conclusion(None)
 
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
         from forensics.partition.side_by_side import brief

@@ -71,11 +71,12 @@ def command(
     with progress.stage("Planning"):
         from forensics.cluster.standing import partitions
 
-        planned = overview(found.cluster, partitions(found.standing()), gone, live, kafka_version, batch, ("plan", *found.paths))
-        if _tells_of_groups(found.cluster):
+        stands, concluded = found.judged() if _tells_of_groups(found.cluster) else (found.standing(), None)
+        planned = overview(found.cluster, partitions(stands), gone, live, kafka_version, batch, ("plan", *found.paths))
+        if concluded is not None:
             from forensics.views.plan import resets
 
-            planned = replace(planned, resets=resets(found.conclusion(None).findings))
+            planned = replace(planned, resets=resets(concluded.findings))
     if out is not None:
         _write(planned, Path(out))
     if json_file:
@@ -89,8 +90,9 @@ def command(
 def _tells_of_groups(cluster: Cluster) -> bool:
     """What groups committed is in evidence; else judging for their sake is for nothing."""
     from parsers.group_offsets import TOPIC as GROUPS
+    from parsers.share_states import TOPIC as SHARES
 
-    return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path for s in cluster.sources)
+    return any(s.kind == "groups-output" or f"{GROUPS}-" in s.path or f"{SHARES}-" in s.path for s in cluster.sources)
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:

@@ -185,7 +185,9 @@ def _partition(
             found.files["send"] = f"{name}.send"
             write_lines(directory / found.files["send"], told([]), sending)
             found.sending = sending
-            found.command = tools.produce(topic, sending.properties, str(directory / found.files["send"])) if sending.count else None
+            codec = max({c for lot in own for c in lot.codecs} - {"none"}, default=None)
+            lines = str(directory / found.files["send"])
+            found.command = tools.produce(topic, sending.properties, lines, largest=sending.largest, codec=codec) if sending.count else None
             if not sending.count:
                 found.not_sendable = "none of them can be sent as a line of text; the JSON lines and the Parquet file have them"
     return found

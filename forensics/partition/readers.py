@@ -1,28 +1,37 @@
 """What a loss does to consumer groups: who had read what is gone, and who is not given what is written in its place.
 
-Here: where each group stood when the records went, by what it committed, and what follows when it goes on from there. Not here: the loss
-(loss), or how a commit is read (parsers.group_offsets). A commit at offset O says that all below O was read (OffsetCommitRequest).
+Here: where each group stood when the records went, by what it committed, what follows when it goes on from there, and who its members were.
+Not here: the loss (loss), or how a commit is read (parsers.group_offsets, parsers.share_states). A commit at offset O says that all below O was
+read (OffsetCommitRequest).
 
 A consumer goes on at its commit, whatever stands there now. Where that lies beyond the log's end the broker refuses, and auto.offset.reset
 decides (OffsetOutOfRangeException). Consumers that commit leader epochs ask where that epoch ended before they go on, and return to where
 the logs part (KIP-320; SubscriptionState.maybeCompleteValidation, 2.3).
+
+Of a share group its share-partition goes on where it starts, whatever stands there: its leader looks at no epoch, and where the start lies beyond
+the log's end it gives nothing until the log has come so far (SharePartition.updateCacheAndOffsets moves it forward only).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forensics.model import Client, Range
+from forensics.model import Client, ClientOfGroup, Range
 from forensics.partition.loss import Loss
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
 
 UNTOUCHED, SKIPS, SKIPPED, RESET, RETURNS, WENT_BACK = "untouched", "skips", "skipped", "reset", "returns", "went-back"
+UNKNOWN = "unknown"
 NAMES_GROUPS = "groups-output"
-"""Output of kafka-consumer-groups, which says of a commit neither when it was made nor, mostly, its leader epoch."""
+"""Output of kafka-consumer-groups and kafka-share-groups, which says of a commit neither when it was made nor, mostly, its leader epoch."""
+SHARES = "share-states"
+SHARE = "share"
+MOST_MEMBERS = 10
+"""Of a group, told by its client ids and hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +43,45 @@ class Reader:
 
 
 def readers(loss: Loss, timeline: PartitionTimeline) -> list[Reader]:
-    """Groups with commits to the partition from before the loss, by name. What was never committed nobody can have read."""
+    """Groups that read the partition before the loss, by name. What was never committed nobody can have read."""
     if loss.committed is False:
         return []
-    by_group: dict[str, list[Event]] = defaultdict(list)
-    for commit in timeline.commits:
-        if commit.value:
-            by_group[commit.value].append(commit)
-    found = (_reader(group, _in_order(own), loss, timeline) for group, own in sorted(by_group.items()))
-    return [reader for reader in found if reader is not None]
+    commits, members = _by_group(timeline.commits), _by_group(timeline.members)
+    found = []
+    for group in sorted({*commits, *members}):
+        own = members.get(group, [])
+        reader = _reader(group, _in_order(commits[group]), loss, timeline) if group in commits else _unknown(group, own, loss)
+        if reader is not None:
+            found.append(replace(reader, client=_with(own, reader.client)))
+    return found
+
+
+def _by_group(events: Sequence[Event]) -> dict[str, list[Event]]:
+    found: dict[str, list[Event]] = defaultdict(list)
+    for event in events:
+        if event.value:
+            found[event.value].append(event)
+    return found
+
+
+def _with(members: Sequence[Event], client: Client) -> Client:
+    """And who read for it."""
+    latest = sorted(members, key=lambda m: m.at or datetime.min, reverse=True)
+    protocol = client.protocol or next((m.reason for m in latest if m.reason), None)
+    told = dict.fromkeys(ClientOfGroup(m.key or "", m.host) for m in latest)
+    return replace(client, protocol=protocol, members=tuple(told)[:MOST_MEMBERS])
+
+
+def _unknown(group: str, members: Sequence[Event], loss: Loss) -> Reader | None:
+    """It had the partition before the records went, and its commits were not collected."""
+    before = [m for m in members if m.at is None or loss.term.at is None or m.at <= loss.term.at]
+    if not before:
+        return None
+    return Reader(Client(group, UNKNOWN, None, None, None, None, None), (before[-1],))
 
 
 def _in_order(commits: Sequence[Event]) -> list[Event]:
-    """Each once, for every replica of __consumer_offsets holds it; one that only the tool's output tells counts where it says something new."""
+    """Each once, for every replica of the internal topic holds it; one that only the tool's output tells counts where it says something new."""
     once = {(c.at, c.offset, c.leader_epoch): c for c in commits if c.pattern != NAMES_GROUPS}
     told = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
     shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (told and told[-1].offset == c.offset)]
@@ -63,9 +98,10 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
     top = max(c.offset or 0 for c in before)
     ends = [e for e in (top, loss.range.end) if e is not None]
     had_read = Range(start, min(ends)) if top > start else None
-    outcome = _outcome(stood, position, after, loss, timeline)
+    share = stood.pattern == SHARES or stood.reason == SHARE
+    outcome = _outcome_of_share(position, after, loss) if share else _outcome(stood, position, after, loss, timeline)
     skipped = Range(start, position) if outcome in (SKIPS, SKIPPED) else None
-    client = Client(group, outcome, position, stood.leader_epoch, stood.at, had_read, skipped)
+    client = Client(group, outcome, position, stood.leader_epoch, stood.at, had_read, skipped, SHARE if share else None, stood.count)
     return Reader(client, (stood, *after[:1]))
 
 
@@ -91,6 +127,16 @@ def _outcome(stood: Event, position: int, after: Sequence[Event], loss: Loss, ti
         return RETURNS
     end = log_end(timeline)
     return RESET if end is not None and position > end else SKIPS
+
+
+def _outcome_of_share(position: int, after: Sequence[Event], loss: Loss) -> str:
+    """Each leader of the share-partition keeps its state anew, where it was: only a start that moved says that it went on."""
+    if position <= loss.range.start:
+        return UNTOUCHED
+    later = [c.offset for c in after if c.offset is not None]
+    if later and min(later) < position:
+        return WENT_BACK
+    return SKIPPED if later and max(later) > position else SKIPS
 
 
 def log_end(timeline: PartitionTimeline) -> int | None:

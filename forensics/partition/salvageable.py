@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
 from forensics.model import Held, Producer, Range, Salvageable, moment
+from parsers.batches import after
+from parsers.schemas import moment as of_record
 from spark.events import Event
 from spark.partition.replicas import ASIDE, Removal
 from spark.partition.timeline import PartitionTimeline, Term
@@ -70,8 +72,9 @@ def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterato
             by_id[f.batch["producer_id"]].append(f)
     states = {e.count: e for e in sorted(timeline.transactions, key=lambda e: (e.at or datetime.min, e.source))}
     for number, own in sorted(by_id.items(), key=lambda item: (-sum(f.end - f.base for f in item[1]), item[0]))[:MOST_PRODUCERS]:
-        times = [t for f in own for t in (_moment(f.batch["base_timestamp"]), _moment(f.batch["max_timestamp"])) if t is not None]
+        times = [t for f in own for t in (of_record(f.batch["base_timestamp"]), of_record(f.batch["max_timestamp"])) if t is not None]
         state = states.get(number) if number >= 0 else None
+        numbered = [f.batch for f in own if number >= 0 and f.batch["base_sequence"] >= 0]
         yield Producer(
             id=number if number >= 0 else None,
             records=sum(f.end - f.base for f in own),
@@ -80,14 +83,13 @@ def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterato
             last=max(times, default=None),
             transactional_id=state.value if state is not None else None,
             state=state.reason if state is not None else None,
+            epoch=max((b["producer_epoch"] for b in numbered), default=None),
+            first_sequence=numbered[0]["base_sequence"] if numbered else None,
+            last_sequence=after(numbered[-1]["base_sequence"], numbered[-1]["last_offset"] - numbered[-1]["base_offset"])
+            if numbered
+            else None,
+            codecs=tuple(sorted({f.batch["codec"] for f in own})),
         )
-
-
-def _moment(milliseconds: int) -> datetime | None:
-    try:
-        return datetime(1970, 1, 1) + timedelta(milliseconds=milliseconds) if milliseconds > 0 else None
-    except OverflowError:
-        return None
 
 
 def _overlaps(found: _Found, wanted: Range) -> bool:

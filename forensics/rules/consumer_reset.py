@@ -37,7 +37,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 ),
                 next_steps=(
                     "To have it read on where the log was cut, stop its members and set it back: "
-                    f"{reset_group(client.group, timeline.topic, timeline.partition, loss.range.start)}",
+                    f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}",
                 ),
                 clients=(client,),
                 evidence=quote(*reader.evidence, *loss.evidence),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Finding, Many, Rule, Statement, lower, moment, quote
+from forensics.model import Client, Finding, Many, Rule, Statement, lower, moment, quote
 from forensics.partition.loss import losses
-from forensics.partition.readers import NAMES_GROUPS, SKIPPED, SKIPS, log_end, readers
+from forensics.partition.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, log_end, readers
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 
@@ -38,17 +38,32 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                     + (
                         "Its next commits go on from there, so it was not given them, and nothing reports that."
                         if done
+                        else _shared(client, end)
+                        if client.protocol == SHARE
                         else f"A consumer goes on at its commit{_end(end)}: it is not given them, and nothing reports that. Its commit names no leader epoch "
                         "by which it could notice (KIP-320)."
                     )
                 ),
                 next_steps=(
                     f"{'Find out what it missed' if done else 'Stop its members, and set it back before they start again'}, and have it read them: "
-                    f"{reset_group(client.group, timeline.topic, timeline.partition, loss.range.start)}",
+                    f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}"
+                    + (f" (see with --dry-run first that it comes to offset {loss.range.start})" if client.protocol == SHARE else ""),
                 ),
                 clients=(client,),
                 evidence=quote(*reader.evidence, *loss.evidence),
             )
+
+
+def _shared(client: Client, end: int | None) -> str:
+    waits = (
+        f" The log ends at {end}: until it has come so far again, the group is given nothing."
+        if end is not None and client.committed and end < client.committed
+        else ""
+    )
+    more = (
+        f" {client.out_of_order} offsets above that it was through with are not given to it again, either." if client.out_of_order else ""
+    )
+    return f"A share group goes on where its share-partition begins, which no leader moves back: it is not given them, and nothing reports that (KIP-932).{waits}{more}"
 
 
 def _end(end: int | None) -> str:
@@ -64,12 +79,12 @@ RULE = Rule(
     kind="consumer-skip",
     rank=112,
     level="high",
-    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it.",
+    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it. Share groups always go on so.",
     benign=(
         "A group that reads the partition from its start each time, or keeps its offsets elsewhere, commits and does not go by it.",
         "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to where the log was cut: consumer-reset.",
     ),
-    references=("KIP-320", "KAFKA-7747"),
+    references=("KIP-320", "KIP-932", "KAFKA-7747"),
     partition=judge,
     many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),
 )

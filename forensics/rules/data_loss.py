@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from forensics.cluster.aftermath import of_groups
 from forensics.cluster.folding import offsets_in
-from forensics.model import LEVELS, NAMED, Client, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, moment, quote, some
+from forensics.model import LEVELS, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, moment, quote, some
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.partition.readers import readers
 from forensics.partition.salvageable import salvageable
@@ -60,7 +61,10 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         found = salvageable(loss.range, loss.term, loss.removals, timeline, and_beyond=beyond)
         told = _with(found, _told(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
         clients = tuple(reader.client for reader in readers(loss, timeline))
-        yield replace(told, clients=clients, explanation=told.explanation + _clients_words(clients))
+        readers_words = "; ".join(of_groups(clients, told.place))
+        yield replace(
+            told, clients=clients, explanation=told.explanation + (f" Of those who read: {readers_words}." if readers_words else "")
+        )
         if loss.earlier is not None:
             found = salvageable(loss.earlier.range, loss.term, loss.removals, timeline)
             yield _with(found, _perhaps(loss, loss.earlier, timeline), timeline)
@@ -80,26 +84,6 @@ def _senders(found: Salvageable) -> str:
             who = f"transactional id {p.transactional_id} (producer {p.id}; its transaction was last told to be {p.state})"
         told.append(f"{p.records} by {who}")
     return f" Of these were sent {some(told)}."
-
-
-_GOES_ON = {
-    "skips": "will not be given what is written anew at offsets {}",
-    "skipped": "was not given what is written anew at offsets {}",
-    "reset": "is beyond the log's end, so that auto.offset.reset decides where it goes on",
-    "returns": "returns to where the log was cut, if its clients check leader epochs",
-    "went-back": "went back afterwards",
-}
-
-
-def _clients_words(clients: Sequence[Client]) -> str:
-    hurt = [c for c in clients if c.outcome != "untouched" or c.had_read is not None]
-    told = []
-    for c in hurt[:NAMED]:
-        parts = [f"had read offsets {c.had_read} of them"] if c.had_read is not None else []
-        parts += [_GOES_ON[c.outcome].format(c.skipped)] if c.outcome in _GOES_ON else []
-        told.append(f"group {c.group} {' and '.join(parts)}")
-    more = f", and {len(hurt) - NAMED} groups more" if len(hurt) > NAMED else ""
-    return f" Of those who read: {'; '.join(told)}{more}." if told else ""
 
 
 def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:

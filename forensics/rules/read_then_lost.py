@@ -36,7 +36,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                     "or a difference to every group that had not read them."
                 ),
                 next_steps=(
-                    f"Ask who runs group {client.group} for what it made of {timeline.name}, offsets {had}: it may be all that is left of them, and it differs from "
+                    f"Ask who runs {client.named} for what it made of {timeline.name}, offsets {had}: it may be all that is left of them, and it differs from "
                     "what other readers have.",
                 ),
                 clients=(client,),

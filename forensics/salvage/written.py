@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from forensics.salvage.places import created
 from forensics.salvage.rows import Row
+from parsers.bodies import Record
 from parsers.schemas import documented
 
 ROW_GROUP_BYTES = 32 << 20
@@ -80,6 +81,10 @@ def _fields(row: Row) -> dict[str, Any]:
     }
 
 
+def sized(record: Record) -> int:
+    return len(record.key or b"") + len(record.value or b"") + sum(len(k) + len(v or b"") for k, v in record.headers)
+
+
 class JsonLines:
     """A line for each record; fields without a value of those that few have are left out, key and value never."""
 
@@ -121,7 +126,7 @@ class Parquet:
                 "headers": headers,
             }
         )
-        self._bytes += len(record.key or b"") + len(record.value or b"") + sum(len(v or b"") for _, v in record.headers)
+        self._bytes += sized(record)
         if self._bytes > ROW_GROUP_BYTES or len(self._rows) >= ROW_GROUP:
             self._flush()
 
@@ -143,8 +148,11 @@ class Sending:
     keys: bool = False
     no_key: bool = False
     nulls: bool = False
+    """Of values and of headers' values."""
     headers: bool = False
     no_header: bool = False
+    largest: int = 0
+    """Bytes of the largest record."""
     count: int = 0
     unsendable: int = 0
     """Of those that consumers would have got: not UTF-8, or with a separator in a place where it would part them."""
@@ -160,9 +168,10 @@ class Sending:
         record = row.record
         self.keys |= record.key is not None
         self.no_key |= record.key is None
-        self.nulls |= record.value is None
+        self.nulls |= record.value is None or any(value is None for _, value in record.headers)
         self.headers |= bool(record.headers)
         self.no_header |= not record.headers
+        self.largest = max(self.largest, sized(record))
 
     @property
     def of_late(self) -> bool:

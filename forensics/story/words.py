@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from forensics.model import Finding, some
+from forensics.cluster.aftermath import aftermath
+from forensics.model import Finding
 from forensics.partition.absences import (
     CRASHED,
     GONE,
@@ -303,9 +304,8 @@ def finding_words(finding: Finding, name: str) -> str:
     said = finding.summary.removeprefix(f"{name}: ")
     sure = "" if finding.confidence == "certain" else f" [{finding.confidence}]"
     if finding.kind == "data-loss":
-        held = finding.salvageable.held if finding.salvageable is not None else ()
-        still = f"; on the disks that were collected lie still {some([str(h.offsets) for h in held])}" if held else ""
-        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{still}{sure}"
+        told = aftermath(finding, finding.place)
+        return f"{'LOSS' if finding.confidence != 'possible' else 'POSSIBLE LOSS'}: {said}{f'; {told}' if told else ''}{sure}"
     return f"{finding.kind}: {said}{sure}"
 
 
@@ -444,7 +444,7 @@ _SILENT: Mapping[str, frozenset[str]] = {
     ),
     _BY_DISKS: named("cleaner-checkpoint", "epoch-entry", "epoch-file", "partition-metadata"),
     "nothing changes of what the replica has": named("follower-kept", "log-moved"),
-    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated", "transaction-state"),
+    "of clients, not of the log": named("client-reset", "group-commit", "group-coordinated", "group-member", "transaction-state"),
     "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
     "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,7 @@ from rich.text import Text
 from forensics.cluster.folding import places
 from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
 from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
-from forensics.model import Finding
+from forensics.model import Client, Finding
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
@@ -54,21 +55,29 @@ class Written:
 class Reset:
     """A group that is to be set back to where a log was cut, or it is not given what was written there since."""
 
-    group: str
+    client: Client
     topic: str
     partition: int
     offset: int
-    why: str
+    at: datetime | None
+
+    @property
+    def group(self) -> str:
+        return self.client.group
+
+    @property
+    def why(self) -> str:
+        return self.client.outcome
 
     @property
     def command(self) -> str:
-        return reset_group(self.group, self.topic, self.partition, self.offset)
+        return reset_group(self.client, self.topic, self.partition, self.offset, self.at)
 
 
 def resets(findings: Iterable[Finding]) -> list[Reset]:
     """Of the groups that have not gone on since."""
     told = [
-        Reset(c.group, p.topic, p.partition, c.had_read.start, c.outcome)
+        Reset(c, p.topic, p.partition, c.had_read.start, p.end)
         for f in findings
         if f.kind == "data-loss" and not f.cluster
         for p in places(f)

@@ -129,7 +129,8 @@ def _lines(told: Salvage) -> Iterator[Text]:
         yield from (_inner(p.command or f"{p.topic}-{p.partition}: {p.not_sendable}") for p in commands[:LISTED])
         yield Text(
             "Look first whether their producers have sent them again themselves. What has a key goes to the partition it was in if the topic has as many "
-            "partitions as then and its producers chose by Kafka's own rule, in its order; what has none may go to any. Times are those of the sending.",
+            "partitions as then and its producers chose by Kafka's own rule, in its order; what has none may go to any. Times are those of the sending. The tool ends "
+            "with 0 even where a broker refused a record: it prints that.",
             style="dim",
         )
 

@@ -26,7 +26,7 @@ from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, Lead
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
-OF_CLIENTS = named("group-commit", "transaction-state")
+OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
 """What is told of those who read and write a partition."""
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
@@ -99,6 +99,8 @@ class PartitionTimeline:
     """Every segment file that was collected, of whichever directory and collection: where else a record may lie."""
     commits: list[Event] = field(default_factory=list)
     """What consumer groups committed: of the clients, and no part of the partition's own story."""
+    members: list[Event] = field(default_factory=list)
+    """To which of their members groups had given it, likewise."""
     transactions: list[Event] = field(default_factory=list)
     """States of transactions that wrote to it, likewise."""
     snapshots: list[Snapshot] = field(default_factory=list)
@@ -319,11 +321,9 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
-    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of one that only clients name."""
-    if all(e.event in OF_CLIENTS for e in events):
-        return []
-    split = generations(topic, events, cluster)
-    return [_assemble(topic, partition, g, split[g], cluster) for g in sorted(split)]
+    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of what only clients name."""
+    split = sorted(generations(topic, events, cluster).items())
+    return [_assemble(topic, partition, g, own, cluster) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 
 def _assemble(topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster) -> PartitionTimeline:
@@ -334,7 +334,12 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     for e in events:
         timeline.topic_id = timeline.topic_id or (e.topic_id if e.event != "describe-partition" else None)
         if e.event in OF_CLIENTS:
-            (timeline.commits if e.event == "group-commit" else timeline.transactions).append(e)
+            if e.event == "group-commit":
+                timeline.commits.append(e)
+            elif e.event == "group-member":
+                timeline.members.append(e)
+            else:
+                timeline.transactions.append(e)
             continue
         latest = e.writer is not None and e.collection == _latest(cluster, e.writer)
         if e.event == "segment":

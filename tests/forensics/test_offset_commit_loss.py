@@ -29,3 +29,16 @@ def test_groups_are_named(line: str, named: bool) -> None:
     files = {**lost.files, own: f"[2026-11-21 01:53:12,677] INFO {line}\n".encode()}
     (found,) = of(report(files, lost.modified), "offset-commit-loss")
     assert found.summary.endswith("groups kept there: billing") == named
+
+
+@pytest.mark.parametrize(
+    ("topic", "what"),
+    [("__share_group_state", "states of share groups"), ("__transaction_state", "states of transactions"), ("__consumer_timestamps", None)],
+)
+def test_each_internal_topic_in_its_own_words(topic: str, what: str | None) -> None:
+    lost = next(e for e in exemplars_of("offset-commit-loss") if e.name == "commits-lost")
+    renamed = {path: content.replace(b"__consumer_offsets", topic.encode()) for path, content in lost.files.items()}
+    found = of(report(renamed, lost.modified), "offset-commit-loss")
+    assert [what in f.summary for f in found if what is not None] == ([True] if what is not None else []) and len(found) == (
+        what is not None
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from forensics.cluster.kafka_tools import Tools
 from forensics.model import Held, Range, Salvageable
 from forensics.salvage import places
 from forensics.salvage.rows import Row, markers, rows
@@ -128,6 +129,7 @@ def row(key: bytes | None = None, value: bytes | None = b"v", own_headers: tuple
         ([row(value=b"a"), row(value=b"b")], "a\nb\n", {}),
         ([row(b"k", b"a"), row(b"l", b"")], "k\ta\nl\t\n", {"parse.key": "true"}),
         ([row(b"k", b"a"), row(None, None)], f"k\ta\n{NULL}\t{NULL}\n", {"parse.key": "true", "null.marker": NULL}),
+        ([row(own_headers=((b"h", None),))], f"h:{NULL}\tv\n", {"parse.headers": "true", "null.marker": NULL}),
         ([row(value=b"a", own_headers=((b"h", b"1"), (b"i", None))), row(value=b"b")], f"h:1,i:{NULL}\ta\n{NULL}\tb\n", {"parse.headers": "true", "null.marker": NULL}),
         ([row(value=b"a\nb"), row(value=b"\xff"), row(value=b"c", transaction="aborted"), row(value=b"d", transaction="open"), row(control="commit"), row(value=b"e", transaction="committed")], "e\n", {}),
         ([row(b"a\tb", b"v"), row(b"k", NULL.encode())], "", {"parse.key": "true"}),
@@ -141,6 +143,13 @@ def test_lines_for_the_console_producer(sent: list[Row], lines: str, properties:
     assert (tmp_path / "out").read_text() == lines
     assert sending.properties == properties
     assert sending.count + sending.unsendable + sending.unfinished == sum(r.control is None for r in sent)
+
+
+@pytest.mark.parametrize(("version", "of_lines"), [((3, 9), "--property"), ((4, 2), "--reader-property")])
+def test_the_command_sends_what_is_large_and_compressed(version: tuple[int, int], of_lines: str) -> None:
+    command = Tools(version, kraft=True).produce("t", {"parse.key": "true"}, "lines", largest=2_000_000, codec="zstd")
+    assert f"{of_lines} parse.key=true" in command and "--compression-codec=zstd" in command and "max.request.size=4000000" in command
+    assert "max.request.size" not in Tools(version, kraft=True).produce("t", {}, "lines", largest=5)
 
 
 @pytest.mark.parametrize("topic", ["..", ".", "../../etc/passwd", "a/b", "x" * 600, "orders", "\0"])
