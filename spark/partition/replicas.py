@@ -7,7 +7,7 @@ not. Not here: whether a removed record lived on elsewhere (forensics.partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -73,12 +73,14 @@ class LeaderStart:
 
 @dataclass(frozen=True, slots=True)
 class IsrUpdate:
-    """An ISR that took effect, as its leader printed it."""
+    """An ISR as its leader printed it."""
 
     broker: int
     epoch: int | None
     event: Event
     isr: tuple[int, ...]
+    confirmed: bool | None = True
+    """That it took effect. False: its leader meant it to, and would have said so; None: whether it would have said so is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,9 @@ class Replica:
 class _Walk:
     """State while one broker's events pass by."""
 
-    def __init__(self, broker: int, *, tells_fetching: bool) -> None:
+    def __init__(self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None]) -> None:
         self.replica = Replica(broker)
+        self.confirms = confirms
         self.broker = broker
         self.epoch: int | None = None
         self.records_epoch: int | None = None
@@ -231,11 +234,15 @@ class _Walk:
         self.records_epoch, self.fetched, self.began = self.epoch, False, None
         self.epoch, self.role = epoch, "follower"
 
-    def settle_intent(self) -> None:
-        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it."""
-        if self.intent is not None and not self.explicit_updates:
+    def settle_intent(self, next_intent: Event | None = None) -> None:
+        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it. Later ones are confirmed by their
+        line, or by the next change that begins with what they came to."""
+        if self.intent is not None:
             epoch, event = self.intent
-            self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ())))
+            stood = next_intent is not None and {*(next_intent.previous_isr or ())} == {*(event.isr or ())}
+            tells = self.explicit_updates or self.confirms(event)
+            confirmed = True if stood or tells is False else False if tells else None
+            self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ()), confirmed))
         self.intent = None
 
 
@@ -438,14 +445,14 @@ def _on_corruption(w: _Walk, e: Event) -> None:
 
 
 def _on_shrink(w: _Walk, e: Event) -> None:
-    w.settle_intent()
+    w.settle_intent(e)
     w.end_at_least(e.log_end_offset, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     w.intent = (w.epoch, e)
 
 
 def _on_expand(w: _Walk, e: Event) -> None:
-    w.settle_intent()
+    w.settle_intent(e)
     w.intent = (w.epoch, e)
 
 
@@ -531,9 +538,10 @@ WITHOUT_STEP: Mapping[str, frozenset[str]] = {
 """Kinds that say something of a replica and nothing of what its log held, and why."""
 
 
-def history(broker: int, events: Sequence[Event]) -> Replica:
-    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
-    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events))
+def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:
+    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them. `confirms`: a
+    change of the ISR that took effect after this intention would have left a line; None: not known."""
+    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms)
     for event in events:
         if step := STEPS.get(event.event):
             step(walk, event)
