@@ -43,7 +43,8 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     silent = () if refused else untold(window.states, timeline, cluster)
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, out, cluster) if stopped else ""
-    over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
+    ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
+    over = window.end is not None or bool(closed) or ended
     planned = not refused and over and stopped
     setting = min_isr(fewest, timeline, cluster)
     return Finding(

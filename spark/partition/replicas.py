@@ -190,6 +190,11 @@ class _Walk:
         """`end` is exact now: nothing can have been appended since it was seen."""
         return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
 
+    @property
+    def leads_in(self) -> int | None:
+        """The epoch of which it tells as a leader; None where it was last heard to follow, and how it came to lead is missing."""
+        return self.epoch if self.role == "leader" else None
+
     def grows(self) -> None:
         self.growing, self.settled = True, False
 
@@ -448,18 +453,18 @@ def _on_shrink(w: _Walk, e: Event) -> None:
     w.settle_intent(e)
     w.end_at_least(e.log_end_offset, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
-    w.intent = (w.epoch, e)
+    w.intent = (w.leads_in, e)
 
 
 def _on_expand(w: _Walk, e: Event) -> None:
     w.settle_intent(e)
-    w.intent = (w.epoch, e)
+    w.intent = (w.leads_in, e)
 
 
 def _on_update(w: _Walk, e: Event) -> None:
     w.explicit_updates = True
     w.intent = None
-    w.replica.isr_updates.append(IsrUpdate(w.broker, w.epoch, e, tuple(e.isr or ())))
+    w.replica.isr_updates.append(IsrUpdate(w.broker, w.leads_in, e, tuple(e.isr or ())))
 
 
 def _on_rejected(w: _Walk, e: Event) -> None:
@@ -576,6 +581,12 @@ class Disk:
     recovery_point: Event | None = None
     log_start: Event | None = None
     topic_id: str | None = None
+
+    @property
+    def as_of(self) -> datetime | None:
+        """The last sign of writing on it: high watermarks are checkpointed every few seconds, whether they moved or not
+        (replica.high.watermark.checkpoint.interval.ms)."""
+        return max((e.at for e in (*self.segments, self.high_watermark) if e is not None and e.at is not None), default=None)
 
     @property
     def last_epoch(self) -> int | None:
