@@ -35,9 +35,10 @@ def _begins(cluster: Cluster) -> dict[int, datetime]:
     for broker in {b for s in cluster.sources for b in s.nodes}:
         own = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
         node = cluster.nodes.get(broker)  # none in a cluster of which its logs tell nothing
-        collections = node.collections if node is not None else sorted({s.collection for s in own})
+        known = node.collections if node is not None else ()
+        others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
         if own:
-            found[broker] = _reach_back(own, collections)
+            found[broker] = _reach_back(own, (*known, *others))
     return found
 
 
