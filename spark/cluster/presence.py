@@ -55,6 +55,12 @@ class Incarnation:
             return None
         return self.stopping or (self.end if self.outcome == "stopped" else None)
 
+    @property
+    def handed_over(self) -> bool:
+        """It gave up what it led and was in sync with in order, whatever became of its process then; the last words of its stop are missing."""
+        done = self.controlled is not None and self.controlled.reason == "done"
+        return done and self.halted is None and not any(e.event == "unclean-start" for e in self.evidence)
+
     def lasted(self, at: datetime) -> bool:
         """It had begun and not ended at a time, as far as that is known."""
         return (self.begin_at or datetime.min) <= at <= (self.end_at or datetime.max)
@@ -307,6 +313,8 @@ class Presence:
             return Away(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
         if life.outcome != "crashed" or life.end is None:
             return None
+        if life.handed_over and until is not None:
+            return Away(CONTROLLED, life, (life.stopping or life.controlled or life.end).at, until, until, life.controlled or life.end)
         return Away(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
 
     def _noticed(self, restarted: datetime) -> datetime:

@@ -196,6 +196,7 @@ class _Walk:
         return self.epoch if self.role == "leader" else None
 
     def grows(self) -> None:
+        """It leads, or fetches: what tells of either shows it, though the start of it may be missing."""
         self.growing, self.settled = True, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
@@ -454,17 +455,20 @@ def _on_shrink(w: _Walk, e: Event) -> None:
     w.end_at_least(e.log_end_offset, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
     w.intent = (w.leads_in, e)
+    w.grows()
 
 
 def _on_expand(w: _Walk, e: Event) -> None:
     w.settle_intent(e)
     w.intent = (w.leads_in, e)
+    w.grows()
 
 
 def _on_update(w: _Walk, e: Event) -> None:
     w.explicit_updates = True
     w.intent = None
     w.replica.isr_updates.append(IsrUpdate(w.broker, w.leads_in, e, tuple(e.isr or ())))
+    w.grows()
 
 
 def _on_rejected(w: _Walk, e: Event) -> None:
