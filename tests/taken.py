@@ -293,7 +293,6 @@ def broken(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Vi
         verdicts={name: v for name, v in part.verdicts.items() if name not in outside}
     )  # of what came then it says nothing
     yield from ((FALSE, words) for words in _false(part, truth))
-    yield from _above(part, whole, truth)
     yield from _surer(part, whole)
     yield from ((SILENT, words) for words in _silent(part, truth))
 
@@ -311,6 +310,8 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
             told[c.place] |= c.offsets
         if c.kind == "unclean-election" and c.confidence and c.place not in unclean:
             yield f"unclean election that never was: {c.summary}"
+        if c.severity > LEVELS.index(truth["worst_allowed"]):
+            yield f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
     for name, offsets in told.items():
         if name in truth["nothing_lost"]:
             yield f"loss that never was: {name} {min(offsets, default=None)}..{max(offsets, default=None)}"
@@ -325,17 +326,6 @@ def _false(part: Judged, truth: Mapping[str, Any]) -> Iterator[str]:
     for name, verdict in part.verdicts.items():
         if verdict == LOST and name in truth["nothing_lost"]:
             yield f"{name} is called lost"
-
-
-def _above(part: Judged, whole: Judged, truth: Mapping[str, Any]) -> Iterator[Violation]:
-    """What is worse than all that happened. That a replica was out of the ISR and a write would have been refused was so, where it is told with all
-    evidence, too: what excuses it, that brokers were stopped in order, is what was taken away."""
-    absent = [o for o in whole.claims if o.kind not in OF_RECORDS | OF_EVIDENCE]
-    for c in part.claims:
-        if c.severity > LEVELS.index(truth["worst_allowed"]):
-            same = (o for o in absent if {*c.brokers} <= {*o.brokers})
-            was_so = c.kind not in OF_RECORDS and any(not c.place or (o.kind, o.place) == (c.kind, c.place) for o in same)
-            yield ELSEWHERE if was_so else FALSE, f"above {truth['worst_allowed']}: {c.kind} {c.summary}"
 
 
 def _surer(part: Judged, whole: Judged) -> Iterator[Violation]:

@@ -29,6 +29,12 @@ WAYS = 4
 ONCE_BROKEN = (
     ("opposite-tails-0.10.1.1-zk", "tenth 7 of all logs"),  # a disk without epochs tells not how its log ended as it led
     ("wiped-everything-0.10.0.1-zk", "everything of broker-2"),  # clusters without ids
+    ("wiped-everything-0.10.0.1-zk", "logs of broker-1 up to tenth 3"),  # a topic's life that begins with a request
+    ("wiped-everything-0.10.0.1-zk", "every broker-stopped"),  # a stop that handed over is no death
+    ("busy-two-at-once-2.8.2-zk", "line 2 of every 3"),  # a shrink that was only intended
+    ("busy-rolling-4.1.1-kraft", "line 1 of every 3"),  # a change of the ISR by a leader whose start is missing
+    ("clients-unclean-3.9.1-kraft", "everything of broker-2"),  # a disk that was saved before its replica was in sync again
+    ("unclean-election-0.8.2.2-zk", "line 1 of every 3"),  # a log left behind, all of whose records the leader has
 )
 
 

@@ -30,7 +30,7 @@ from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
 from spark.events import Event
-from spark.partition.states import State
+from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline
 
 NEW, REASSIGNED = "new", "reassigned"
@@ -194,7 +194,7 @@ class _Judge:
         self.signs = _Signs(timeline)
         self.progress = Progress(timeline)
         self._tells: dict[int, bool] = {}
-        self._leaving = _leaving(timeline.states)
+        self._leaving = _leaving(timeline)
         self._shrinks: dict[int, list[Event]] = defaultdict(list)
         for event in timeline.of("isr-shrink"):
             if event.at is not None and event.writer is not None:
@@ -475,12 +475,17 @@ def _when(event: Event) -> datetime:
     return event.at or datetime.min
 
 
-def _leaving(states: Sequence[State]) -> list[frozenset[int]]:
-    """For each state the replicas that the reassignment under way takes away: not every witness of a state names them."""
+def _leaving(timeline: PartitionTimeline) -> list[frozenset[int]]:
+    """For each state the replicas that the reassignment under way takes away: not every witness of a state names them, but a ZooKeeper
+    controller names its target as it waits for it."""
     found: list[frozenset[int]] = []
-    for before, state in zip([None, *states], states, strict=False):
+    steps = timeline.of("reassignment")
+    for before, state in zip([None, *timeline.states], timeline.states, strict=False):
         same = before is not None and before.replicas == state.replicas
-        found.append(frozenset(state.removing) or (found[-1] if same else frozenset()))
+        last = next((e for e in reversed(steps) if not_after(e.at, state.at)), None) if not state.removing else None
+        target = last.replicas if last is not None and last.reason == "waiting" else None
+        taken = {*(state.replicas or ())} - {*target} if target else state.removing
+        found.append(frozenset(taken) or (found[-1] if same else frozenset()))
     return found
 
 

@@ -92,8 +92,7 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     disk = timeline.disks.get(term.leader)
     if disk is None or disk.log_end_offset is None or term.at is None or term != timeline.terms[-1]:
         return None
-    saved = [e.at for e in (*disk.segments, disk.high_watermark) if e is not None and e.at is not None]
-    if not saved or max(saved) < term.at:
+    if disk.as_of is None or disk.as_of < term.at:
         return None
     followers = [timeline.disks[b] for b in timeline.standing.isr if b in timeline.disks]
     end, checkpointed = disk.end_event(), disk.high_watermark

@@ -112,12 +112,16 @@ def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Clu
 
 
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
-    """The last batch of its log stands in the last leader's as well: nothing of it is gone, whatever its broker's log tells."""
-    led = timeline.disks.get(timeline.terms[-1].leader)
+    """The last batch of its log stands in the last leader's as well, or, where records have no time to know them by, all that the leader
+    began without: nothing of it is gone, whatever its broker's log tells."""
+    last = timeline.terms[-1]
+    led = timeline.disks.get(last.leader)
     own = list(disk.batches()) if disk is not None else []
-    if not own or led is None or own[-1]["max_timestamp"] <= 0:
+    if not own or led is None:
         return False
-    return any(b == own[-1] for b in led.batches())
+    known = own[-1:] if own[-1]["max_timestamp"] > 0 else [b for b in own if b["last_offset"] >= last.at_least]
+    there = {b["base_offset"]: b for b in led.batches()}
+    return bool(known) and all(there.get(b["base_offset"]) == b for b in known)
 
 
 def _extent(replica: Replica | None, disk: Disk | None) -> tuple[int | None, Event | None, bool]:

@@ -144,6 +144,9 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
     led = {t.leader for t in timeline.terms}
     if absent := sorted(b for b in led if not tells_logs(b, cluster)):
         yield f"no server.log of {brokers_named(absent)}, which led it, was collected"
+    for one, other in pairwise(timeline.states):
+        if one.leader in led and other.leader != one.leader and other.at is not None and not tells_logs(one.leader, cluster, other.at):
+            yield f"the log of broker {one.leader} begins after it led in leader epoch {one.leader_epoch}, and what it cut then is not in evidence; its older logs would tell"
     for state in timeline.states:  # one that leads alone may be started anew in between, and nobody else is elected
         if state.isr == (state.leader,) and not tells_logs(state.leader, cluster, state.at):
             yield f"the log of broker {state.leader} begins after it led alone in leader epoch {state.leader_epoch}; its older logs would tell"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from forensics.model import brokers_named
+from forensics.partition.remembered import last_kept
 from parsers.kinds import By, Role, of
 from spark.cluster.facts import Cluster, Source
 from spark.partition.states import State, not_after
@@ -23,10 +24,22 @@ _SILENT_LOGS = frozenset({"state-change-log", "controller-log", "log-cleaner-log
 def tells_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
     """Whether a log was collected in which the broker tells of its start, of how its logs were loaded and what it cut off; one that
     goes back to that time."""
-    own = _logs(broker, cluster)
-    node = cluster.nodes.get(broker)  # none in a cluster of which its logs tell nothing
-    collections = node.collections if node is not None else sorted({s.collection for s in own})
-    return bool(own) and (since is None or _reach_back(own, collections) <= since)
+    begin = _begins(cluster).get(broker)
+    return begin is not None and (since is None or begin <= since)
+
+
+@last_kept
+def _begins(cluster: Cluster) -> dict[int, datetime]:
+    """Since when the logs of each broker tell without a gap."""
+    found: dict[int, datetime] = {}
+    for broker in {b for s in cluster.sources for b in s.nodes}:
+        own = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
+        node = cluster.nodes.get(broker)  # none in a cluster of which its logs tell nothing
+        known = node.collections if node is not None else ()
+        others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
+        if own:
+            found[broker] = _reach_back(own, (*known, *others))
+    return found
 
 
 def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
@@ -37,10 +50,6 @@ def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
         if any((s.last or datetime.max) >= begin for s in own) or begin == datetime.max:
             begin = min([begin, *(s.first or datetime.min for s in own)])
     return begin
-
-
-def _logs(broker: int, cluster: Cluster) -> list[Source]:
-    return [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.kind not in _SILENT_LOGS and s.lines]
 
 
 def tells_isr(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from forensics.partition.elections import elections
@@ -18,7 +18,7 @@ from spark.partition.timeline import PartitionTimeline
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     parted: dict[tuple[int, int, bool], list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
-        in_sync = {one.broker, other.broker} <= set(timeline.standing.isr)
+        in_sync = _in_sync({one.broker, other.broker}, timeline)
         found = _parted(one, other, in_sync, timeline.cleaned)
         if found is not None:
             parted.setdefault(found, []).append((one, other))
@@ -28,11 +28,19 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield from (_by_epochs(timeline, p) for p in partings(timeline) if _stays(p, timeline))
 
 
+def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
+    """They are in sync, and the disks were not saved before they came to be: then what parts would have been cut since."""
+    together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.told)))
+    if not brokers <= {*timeline.standing.isr} or not together or (since := together[-1].at) is None:
+        return brokers <= {*timeline.standing.isr}
+    return all((saved := timeline.disks[b].as_of) is None or saved >= since for b in brokers)
+
+
 def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
     """Both count as in sync, and both call the offset committed: no truncation will come by it. Where both have batches, those were
     compared, and a difference of epochs alone is a damage of the history."""
     pair = (parting.one, parting.other)
-    if not {x.broker for x in pair} <= set(timeline.standing.isr) or all(x.source == "batches" for x in pair):
+    if not _in_sync({x.broker for x in pair}, timeline) or all(x.source == "batches" for x in pair):
         return False
     marks = [timeline.disks[x.broker].high_watermark for x in pair]
     return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.absences import IN_ORDER, absences
+from forensics.partition.absences import IN_ORDER, UNKNOWN, absences
 from forensics.partition.durability import below_min_isr, min_isr, required, settled
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.partition.witnesses import unheard, untold
@@ -43,12 +43,14 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     silent = () if refused else untold(window.states, timeline, cluster)
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, out, cluster) if stopped else ""
-    over = window.end is not None or bool(closed) or cluster.number < 0  # a cluster that ended was stopped as a whole
-    planned = not refused and over and stopped
+    ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
+    over = window.end is not None or bool(closed) or ended
+    unsaid = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)  # nobody waits for it any more, and no fault is told
+    harmless = not refused and over and (stopped or unsaid)
     setting = min_isr(fewest, timeline, cluster)
     return Finding(
         kind="under-min-isr",
-        severity="low" if silent else "medium" if planned else "high",
+        severity="low" if silent else "medium" if harmless else "high",
         confidence="possible" if silent else "probable" if setting.assumed else "certain",
         brokers=out,
         leader_epoch=fewest.known_epoch,

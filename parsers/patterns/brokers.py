@@ -241,6 +241,22 @@ _LIFE: tuple[Pattern, ...] = (
         ),
     ),
     Pattern(
+        name="broker-stopped-logs",
+        event="broker-stopped",
+        literal="Shutdown complete. (",
+        regex=r"Shutdown complete\.",
+        versions=("0.8.2", "4.3"),
+        loggers=("kafka.log.LogManager", "org.apache.kafka.storage.internals.log.LogManager"),
+        samples=(
+            Sample(
+                "[2026-11-22 08:20:32,226] INFO Shutdown complete. (kafka.log.LogManager)",
+                {},
+                "real: wiped-everything-0.10.0.1-zk",
+            ),
+        ),
+        note="All logs are flushed and closed, and marked so (LogManager#shutdown); little is left to be stopped then.",
+    ),
+    Pattern(
         name="shutdown-controlled-start",
         event="controlled-shutdown",
         literal="controlled shutdown",

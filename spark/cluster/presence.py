@@ -55,6 +55,15 @@ class Incarnation:
             return None
         return self.stopping or (self.end if self.outcome == "stopped" else None)
 
+    @property
+    def handed_over(self) -> Event | None:
+        """That it gave up in order what it led and was in sync with. The next start, of the same cluster, does not show that it was killed then."""
+        done = self.controlled
+        if done is None or done.reason != "done" or self.halted is not None:
+            return None
+        after = self.evidence[self.evidence.index(done) :]
+        return None if any(e.event == "unclean-start" and e.cluster == done.cluster for e in after) else done
+
     def lasted(self, at: datetime) -> bool:
         """It had begun and not ended at a time, as far as that is known."""
         return (self.begin_at or datetime.min) <= at <= (self.end_at or datetime.max)
@@ -307,6 +316,8 @@ class Presence:
             return Away(CONTROLLED, life, since, until, max(until, life.end_at) if until and life.end_at else None, stop)
         if life.outcome != "crashed" or life.end is None:
             return None
+        if life.handed_over is not None:
+            return Away(CONTROLLED, life, (life.stopping or life.handed_over).at, until, until, life.handed_over)
         return Away(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
 
     def _noticed(self, restarted: datetime) -> datetime:

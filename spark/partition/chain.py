@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from parsers.kinds import Role, of
+from spark.events import Event
 from spark.partition.states import AUTHORITY, State, not_after
 
 SAME_CHANGE = timedelta(seconds=1)
@@ -30,28 +32,50 @@ def chain(found: Sequence[State]) -> list[State]:
     ordered: list[State] = []
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))
-    return _carry(_in_effect(ordered))
+    return _counted(_carry(_in_effect(ordered)))
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:
     """Without the intents of a leader that never took effect: what a leader cut off from ZooKeeper printed when it tried to change
     the ISR. Each write raises the partition epoch by one, so two states whose epochs follow each other have none in between;
-    and a controller elects from the ISR it read, keeping its live members, or else a new leader alone."""
+    and a controller elects from the ISR it read, keeping its live members, or else a new leader alone. What the leader would have told to
+    have taken effect, and nobody tells, is no state, but a doubt about the one before."""
     earlier: list[int | None] = []
     last: int | None = None
     for s in states:
         earlier.append(last)
         last = s.partition_epoch if s.partition_epoch is not None else last
     kept: list[State] = []
+    doubt: Event | None = None
     for s, before in zip(reversed(states), reversed(earlier), strict=True):
-        if s.partition_epoch is None and s.source == "leader" and s.event.event in _INTENTS and kept:
-            after = kept[-1]
-            no_room = before is not None and after.partition_epoch == before + 1
-            other_isr = after.leader_epoch > s.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(s.isr)
-            if no_room or other_isr:
+        if s.partition_epoch is None and s.source in ("leader", "intended") and s.event.event in _INTENTS:
+            after = kept[-1] if kept else None
+            no_room = after is not None and before is not None and after.partition_epoch == before + 1
+            if no_room or (after is not None and _elected_otherwise(s, after)):
                 continue
-        kept.append(s)
+            if s.source == "intended":
+                doubt = s.doubt
+                continue
+        kept.append(replace(s, doubt=doubt) if doubt is not None else s)
+        doubt = None
     return kept[::-1]
+
+
+def _elected_otherwise(intended: State, after: State) -> bool:
+    return after.leader_epoch > intended.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(intended.isr)
+
+
+def _counted(states: Sequence[State]) -> list[State]:
+    """With what is left of the partition epochs between two states for changes that nobody tells."""
+    counted = list(states)
+    numbered = [i for i, s in enumerate(states) if s.partition_epoch is not None]
+    for one, other in pairwise(numbered):
+        lacking = (states[other].partition_epoch or 0) - (states[one].partition_epoch or 0) - (other - one)
+        if other - one > 1 and lacking > 0:
+            counted[one + 1 : other + 1] = [replace(s, untold=lacking) for s in states[one + 1 : other + 1]]
+        elif lacking <= 0:
+            counted[one:other] = [replace(s, doubt=None) if s.doubt is not s.event else s for s in counted[one:other]]
+    return counted
 
 
 _INTENTS = of(role=Role.ISR_INTENT)
@@ -150,6 +174,7 @@ def _merged(one: State, other: State) -> State:
         adding=better.adding or worse.adding,
         removing=better.removing or worse.removing,
         recovering=better.recovering if better.recovering is not None else worse.recovering,
+        doubt=better.doubt and worse.doubt,
         also=(*better.also, worse.event, *worse.also)[:8],
     )
 

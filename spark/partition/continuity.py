@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from spark.events import Event
 from spark.partition.states import State
 
 Unsure = Literal["probable", "possible"]
@@ -38,11 +39,15 @@ class Gap:
     changes: int | None
     """Changes of the partition's state within known leader epochs that nobody tells; 0 where epochs are missing, None: nobody counted them.
     Below 0 the later state has no higher partition epoch than the one before: they are of two lives of the name, mixed."""
+    intended: Event | None = None
+    """A change that the leader meant to make, and nothing shows to have taken effect."""
 
     def __str__(self) -> str:
         if self.epochs:
             first, last = self.epochs[0], self.epochs[-1]
             return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
+        if self.intended is not None:
+            return f"whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended, is not in evidence"
         if self.changes is None:
             return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
         if self.changes < 0:
@@ -60,4 +65,8 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
     if before.partition_epoch is not None and after.partition_epoch is not None:
         lacking = after.partition_epoch - before.partition_epoch - 1
         return Gap(before, after, range(0), lacking) if lacking else Contiguous(before, after)
+    if after.untold:
+        return Gap(before, after, range(0), after.untold)
+    if before.doubt is not None:
+        return Gap(before, after, range(0), None, before.doubt)
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)

@@ -90,24 +90,30 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
     taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
     if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
         return found  # the order of all there is, which costs more than the rest, shows nothing then
-    reached, created, known = 0, None, datetime.max
+    reached, created, ordered, known = 0, None, None, datetime.max
     for e in file_order(stream):
         if _makes(e):
             if e.at is not None and e.at > known:
                 found.append(e)
-                reached, created = 0, None
+                reached, created, ordered = 0, None, None
             known = datetime.max
         elif e.event == "partition-state" and e.leader_epoch is not None and e.at is not None:
             known = min(known, e.at)
         if e.event == "log-created":
             created = e
+            if ordered is not None:
+                found.append(ordered)
+                reached, ordered = 0, None
         if not _takes_up(e):
             continue
-        if e.leader_epoch == 0 and reached and not e.log_end_offset and (e.event in STARTS or created is not None):
-            found.append(created or e)
-            reached = 0
+        if e.leader_epoch == 0 and reached and not e.log_end_offset:
+            if e.event in STARTS or created is not None:
+                found.append(created or e)
+                reached, ordered = 0, None
+            else:
+                ordered = ordered or e  # by the controller; the log is created for it then
         elif e.leader_epoch:
-            reached, created = max(reached, e.leader_epoch), None
+            reached, created, ordered = max(reached, e.leader_epoch), None, None
     return found
 
 

@@ -7,7 +7,7 @@ not. Not here: whether a removed record lived on elsewhere (forensics.partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -73,12 +73,14 @@ class LeaderStart:
 
 @dataclass(frozen=True, slots=True)
 class IsrUpdate:
-    """An ISR that took effect, as its leader printed it."""
+    """An ISR as its leader printed it."""
 
     broker: int
     epoch: int | None
     event: Event
     isr: tuple[int, ...]
+    confirmed: bool | None = True
+    """That it took effect. False: its leader meant it to, and would have said so; None: whether it would have said so is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,9 @@ class Replica:
 class _Walk:
     """State while one broker's events pass by."""
 
-    def __init__(self, broker: int, *, tells_fetching: bool) -> None:
+    def __init__(self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None]) -> None:
         self.replica = Replica(broker)
+        self.confirms = confirms
         self.broker = broker
         self.epoch: int | None = None
         self.records_epoch: int | None = None
@@ -187,7 +190,13 @@ class _Walk:
         """`end` is exact now: nothing can have been appended since it was seen."""
         return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
 
+    @property
+    def leads_in(self) -> int | None:
+        """The epoch of which it tells as a leader; None where it was last heard to follow, and how it came to lead is missing."""
+        return self.epoch if self.role == "leader" else None
+
     def grows(self) -> None:
+        """It leads, or fetches: what tells of either shows it, though the start of it may be missing."""
         self.growing, self.settled = True, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
@@ -231,11 +240,15 @@ class _Walk:
         self.records_epoch, self.fetched, self.began = self.epoch, False, None
         self.epoch, self.role = epoch, "follower"
 
-    def settle_intent(self) -> None:
-        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it."""
-        if self.intent is not None and not self.explicit_updates:
+    def settle_intent(self, next_intent: Event | None = None) -> None:
+        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it. Later ones are confirmed by their
+        line, or by the next change that begins with what they came to."""
+        if self.intent is not None:
             epoch, event = self.intent
-            self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ())))
+            stood = next_intent is not None and {*(next_intent.previous_isr or ())} == {*(event.isr or ())}
+            tells = self.explicit_updates or self.confirms(event)
+            confirmed = True if stood or tells is False else False if tells else None
+            self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ()), confirmed))
         self.intent = None
 
 
@@ -438,21 +451,24 @@ def _on_corruption(w: _Walk, e: Event) -> None:
 
 
 def _on_shrink(w: _Walk, e: Event) -> None:
-    w.settle_intent()
+    w.settle_intent(e)
     w.end_at_least(e.log_end_offset, e)
     w.high_watermark(e.high_watermark, e, AT_LEAST)
-    w.intent = (w.epoch, e)
+    w.intent = (w.leads_in, e)
+    w.grows()
 
 
 def _on_expand(w: _Walk, e: Event) -> None:
-    w.settle_intent()
-    w.intent = (w.epoch, e)
+    w.settle_intent(e)
+    w.intent = (w.leads_in, e)
+    w.grows()
 
 
 def _on_update(w: _Walk, e: Event) -> None:
     w.explicit_updates = True
     w.intent = None
-    w.replica.isr_updates.append(IsrUpdate(w.broker, w.epoch, e, tuple(e.isr or ())))
+    w.replica.isr_updates.append(IsrUpdate(w.broker, w.leads_in, e, tuple(e.isr or ())))
+    w.grows()
 
 
 def _on_rejected(w: _Walk, e: Event) -> None:
@@ -531,9 +547,10 @@ WITHOUT_STEP: Mapping[str, frozenset[str]] = {
 """Kinds that say something of a replica and nothing of what its log held, and why."""
 
 
-def history(broker: int, events: Sequence[Event]) -> Replica:
-    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them."""
-    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events))
+def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:
+    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them. `confirms`: a
+    change of the ISR that took effect after this intention would have left a line; None: not known."""
+    walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms)
     for event in events:
         if step := STEPS.get(event.event):
             step(walk, event)
@@ -568,6 +585,12 @@ class Disk:
     recovery_point: Event | None = None
     log_start: Event | None = None
     topic_id: str | None = None
+
+    @property
+    def as_of(self) -> datetime | None:
+        """The last sign of writing on it: high watermarks are checkpointed every few seconds, whether they moved or not
+        (replica.high.watermark.checkpoint.interval.ms)."""
+        return max((e.at for e in (*self.segments, self.high_watermark) if e is not None and e.at is not None), default=None)
 
     @property
     def last_epoch(self) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
@@ -23,16 +23,17 @@ LEADER_RECOVERY_LEVEL = 3
 UNKNOWN_EPOCH = -1
 """Stands before every known one: logs often begin long after the last election."""
 
-OF_THE_ISR = frozenset({"changed", "leader", "written"})
+OF_THE_ISR = frozenset({"changed", "leader", "written", "intended"})
 """Sources that tell of a leader's change of its ISR, and not of the assignment."""
 
 AUTHORITY = {
     source: rank
     for rank, source in enumerate(
-        ("metadata", "changed", "decided", "replayed", "sent", "leader", "written", "received", "cached", "stored"),
+        ("metadata", "changed", "decided", "replayed", "sent", "leader", "written", "received", "cached", "stored", "intended"),
     )
 }
-"""Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later."""
+"""Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later.
+'intended': the leader, of one that it would have told to have taken effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,10 @@ class State:
     event: Event
     also: tuple[Event, ...] = ()
     """Other events that say the same."""
+    doubt: Event | None = None
+    """An intention of the leader which nothing shows to have taken effect: this state, or one right after it."""
+    untold: int = 0
+    """Changes that nobody tells, by the partition epochs of the states around it: between the last of those and this one, or the next."""
 
     def follows(self, before: State | None) -> bool:
         """No state between the two is missing from the evidence."""
@@ -211,7 +216,9 @@ def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]
 
 def _updated(update: IsrUpdate, epoch: int) -> State:
     took_effect = update.event.event == "isr-update" and update.event.partition_epoch is not None
-    return _changed_isr(epoch, update.broker, update.isr, update.event, "changed" if took_effect else "leader")
+    source = "intended" if update.confirmed is False else "changed" if took_effect else "leader"
+    state = _changed_isr(epoch, update.broker, update.isr, update.event, source)
+    return state if update.confirmed else replace(state, doubt=update.event)
 
 
 def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, source: str) -> State:

@@ -11,10 +11,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.cluster.facts import Cluster
+from spark.cluster.versions import versions
 from spark.events import Event
 from spark.partition.assigned import Orders, after_reassignments, assigned_from, reassigned
 from spark.partition.chain import chain
@@ -361,7 +362,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         ordered = fold(without_future_logs(file_order(own)), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(map(_of_a_replica, ordered)):
-            timeline.replicas[writer] = history(writer, ordered)
+            timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster))
     timeline.disks = {w: disk(w, _latest(cluster, w) or "", own) for w, own in sorted(directories.items())}
     timeline.aside = {w: _aside(w, _latest(cluster, w) or "", own) for w, own in sorted(aside.items())}
     timeline.snapshots.sort(key=lambda s: (s.at or datetime.min, s.event.source))
@@ -373,6 +374,15 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
     timeline.lineages = _lineages(timeline, cluster)
     timeline.terms = terms_of(timeline.states, timeline.replicas, timeline.lineages)
     return timeline
+
+
+def _confirms(cluster: Cluster, intent: Event) -> bool | None:
+    """Whether the leader prints at INFO that a change of the ISR took effect: from 2.4 on (Partition#updateIsr). The intention to shrink names
+    the leader's offsets from 2.2 on."""
+    known = {v >= (2, 4) for v in versions(cluster, intent.writer, intent.at)}
+    if len(known) == 1:
+        return known.pop()
+    return False if intent.event == "isr-shrink" and intent.high_watermark is None else None
 
 
 def _arranged(state: State, orders: Orders) -> State:

@@ -320,6 +320,32 @@ def test_a_leader_whose_shrink_line_has_rotated_away(epoch: int, isr: list[int],
     assert lost.committed is (False if election.clean else None)
 
 
+@pytest.mark.parametrize(
+    ("version", "told", "expected"),
+    [
+        ("2.3.1", "", "certain"),  # it prints that at TRACE only
+        ("2.8.2", "ISR updated to [1] and version updated to [1]", "certain"),
+        ("2.8.2", "", None),
+        (None, "", None),
+    ],
+)
+def test_a_shrink_that_nothing_shows_to_have_taken_effect(version: str | None, told: str, expected: str | None) -> None:
+    """Broker 1 meant to take 2 out, and 2 was elected: uncleanly, if its write to ZooKeeper succeeded."""
+    s = Story()
+    if version is not None:
+        s.line(1, "server", 0, f"INFO Kafka version: {version} (org.apache.kafka.common.utils.AppInfoParser)")
+    s.leads(1, 1, 0, 0, 0, [1, 2])
+    shrinks = (
+        "Shrinking ISR from 1,2 to 1. Leader: (highWatermark: 90, endOffset: 100). Out of sync replicas: (brokerId: 2, endOffset: 90)."
+    )
+    for n, text in enumerate(filter(None, (shrinks, told))):
+        s.line(1, "server", 10 + n, f"INFO [Partition t-0 broker=1] {text} (kafka.cluster.Partition)")
+    s.leads(2, 60, 1, 200, 200, [2], previous=0)
+    ((_, _, unclean, confidence),) = judged(s)
+    assert confidence == (expected or "possible")
+    assert unclean or not expected
+
+
 def test_a_leader_that_leads_again_after_epochs_nobody_tells_of() -> None:
     """Another may have been elected in epoch 1 or 2, uncleanly."""
     s = Story()

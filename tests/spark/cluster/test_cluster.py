@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spark.cluster.facts import Cluster, recreated_topics
-from spark.cluster.presence import Incarnation, lives
+from spark.cluster.presence import CONTROLLED, KILLED, Incarnation, Presence, lives
 from spark.events import Event
 from tests import local
 
@@ -51,6 +51,19 @@ def test_orderly_stop_ends_at_its_own_line() -> None:
 
 def test_stop_that_did_not_complete_is_a_crash() -> None:
     assert outcomes(lived("broker-starting", "broker-started", "broker-stopping", "broker-starting")) == ["crashed", "running"]
+
+
+HANDED_OVER = ("controlled-shutdown", {"reason": "done"})
+
+
+@pytest.mark.parametrize(
+    ("then", "how"),
+    [(("broker-started", {}), CONTROLLED), (("unclean-start", {}), KILLED), (("unclean-start", {"cluster": 1}), CONTROLLED)],
+)
+def test_stop_that_handed_over_and_whose_end_is_missing(then: tuple[str, dict[str, Any]], how: str) -> None:
+    told = lived("broker-starting", "broker-started", "broker-stopping", HANDED_OVER, "broker-starting", then)
+    assert outcomes(told) == ["crashed", "running"]  # its logs may not have been closed
+    assert [a.how for a in Presence(1, told, {}, None).aways] == [how]
 
 
 def test_halt_over_its_disks_ends_a_life_at_its_own_line_until_the_next_start_is_known() -> None:

@@ -16,7 +16,7 @@ NOON = datetime(2026, 11, 21, 12)
 Told = tuple[str, dict[str, Any]]
 
 
-def walked(*told: Told, broker: int = 1) -> Replica:
+def walked(*told: Told, broker: int = 1, confirms: bool | None = None) -> Replica:
     """A replica's history from (kind, fields), a second apart."""
     return history(
         broker,
@@ -24,6 +24,7 @@ def walked(*told: Told, broker: int = 1) -> Replica:
             Event(event=k, source="server.log", line=i + 1, at=NOON + timedelta(seconds=i), writer=broker, topic="t", partition=0, **f)
             for i, (k, f) in enumerate(told)
         ],
+        lambda _: confirms,
     )
 
 
@@ -293,7 +294,12 @@ def test_refusal_takes_only_the_intent_before_it() -> None:
 
 def test_update_that_is_printed_counts_in_place_of_the_intent() -> None:
     replica = walked(leads(2, 0), SHRINK, ("isr-update", {"isr": [1], "partition_epoch": 7}), EXPAND)
-    assert [(u.isr, u.event.event) for u in replica.isr_updates] == [((1,), "isr-update")]
+    assert [(u.isr, u.event.event) for u in replica.isr_updates if u.confirmed] == [((1,), "isr-update")]
+
+
+@pytest.mark.parametrize(("confirms", "confirmed"), [(True, [True, False]), (None, [True, None]), (False, [True, True])])
+def test_intent_is_confirmed_by_the_next_that_begins_with_it(confirms: bool | None, confirmed: list[bool | None]) -> None:
+    assert [u.confirmed for u in walked(leads(2, 0), SHRINK, EXPAND, confirms=confirms).isr_updates] == confirmed
 
 
 # disks and anything else

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spark.cluster.facts import Cluster, Node
 from spark.events import Event
 from spark.partition.chain import chain
+from spark.partition.continuity import Gap, between
 from spark.partition.folding import fold
 from spark.partition.generations import generations
 from spark.partition.order import file_order
@@ -122,6 +123,14 @@ def test_witness_without_the_version_tells_the_same_state() -> None:
     assert shape(chain([state(1, 2, [2, 3], None, 0, writer=1), state(1, 2, [3, 2], 5, 1, writer=2, reason="leader")])) == [
         (1, 5, 2, (2, 3))
     ]
+
+
+def test_changes_that_nobody_tells_are_counted_where_states_between_have_no_version() -> None:
+    told = chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 3, 2)])
+    assert [s.untold for s in told] == [0, 1, 1]
+    gap = between(told[1], told[2], isr_told=True)
+    assert isinstance(gap, Gap) and gap.changes == 1
+    assert [s.untold for s in chain([state(0, 1, [1, 2], 0, 0), state(1, 1, [1], None, 1), state(2, 2, [2], 2, 2)])] == [0, 0, 0]
 
 
 LEADING = {"source": "server.log", "writer": 1}
@@ -247,6 +256,13 @@ def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
 def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
     told = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
     assert generations("t", told, gone(5)) == {-1: told[:1], 0: told[1:]}
+
+
+@pytest.mark.parametrize(("created", "lives"), [(True, 2), (False, 1)])
+def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, lives: int) -> None:
+    told = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
+    told += [event("log-created", 4, line=4, writer=1)] if created else []
+    assert len(generations("t", told, Cluster())) == lives
 
 
 def split(told: list[Event], cluster: Cluster) -> list[list[float]]:
