@@ -14,7 +14,7 @@ from forensics.views.version import version
 
 
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
-    """The whole file; it has no script. `links`: by cluster, where its own page is, relative to this one."""
+    """The whole file. `links`: by cluster, where its own page is, relative to this one."""
     told = [
         {
             "name": name,
