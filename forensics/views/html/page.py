@@ -184,7 +184,13 @@ class _Page:
             "incidents": self._incidents(),
             "incident_lane": self._incident_lane(),
             "loss_lane": self._loss_lane(),
-            "lanes": self._lanes(),
+            "lanes": (lanes := self._lanes()),
+            "lanes_said": "more nodes"
+            + (
+                ""
+                if any(self._eventful(self.report.states.get(n.id, ())) for n, _, at_once in lanes if not at_once)
+                else ", to which nothing happened"
+            ),
             "state_words": STATES,
             "used": {s.state for own in report.states.values() for s in own},
             "states": [(s, state) for own in report.states.values() for s in own for state in (s.state,)],
@@ -241,7 +247,7 @@ class _Page:
         return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
 
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
-        """Node, lane and whether it is shown at once: all of few, of many those to which something happened."""
+        """Node, lane and whether it is shown at once: all of few, of many the first to which something happened."""
         nodes = list(self.report.cluster.nodes.values())
         found = []
         for node in nodes:

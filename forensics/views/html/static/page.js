@@ -531,9 +531,9 @@
 
   // printed, everything that is shown is open, and light
 
-  let closed = [], chosen;
+  let closed = [], before;
   addEventListener("beforeprint", () => {
-    chosen = root.dataset.theme;
+    before = root.dataset.theme;
     root.dataset.theme = "light";
     theme.paint();
     closed = all("#list details:not([open])").filter((d) => !d.closest("[hidden]")).slice(0, 40);
@@ -541,7 +541,7 @@
   });
   addEventListener("afterprint", () => {
     closed.forEach((d) => { d.open = false; });
-    if (chosen) root.dataset.theme = chosen;
+    if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
     theme.paint();
   });
