@@ -6,6 +6,7 @@ Here: the page's values. Not here: the order of clusters and the words (views.cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
 from forensics.views.headline import EXCLUDED, FOUND
@@ -17,7 +18,7 @@ QUIET = "Nothing lost, nothing broken, all read"
 
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
     """The whole file. `links`: by cluster, where its own page is, relative to this one."""
-    told = [
+    told: list[dict[str, Any]] = [
         {
             "name": name,
             "number": number,

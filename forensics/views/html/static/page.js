@@ -97,7 +97,7 @@
     const side = name ? Math.max(name.getBoundingClientRect().width, 56) : 60;
     const look = { stroke: () => ink("quiet"), grid: { stroke: () => ink("line"), width: 1 }, ticks: { stroke: () => ink("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     return [
-      { ...look, size: 26, space: 90, values: (_, at) => at.map((x) => tick(x, shown[1] - shown[0])) },
+      { ...look, size: 26, space: 90, values: (u, at) => at.map((x) => (u.valToPos(x, "x") > u.bbox.width / devicePixelRatio - 40 ? "" : tick(x, shown[1] - shown[0]))) },
       { ...look, size: side, values: (_, at) => at.map((y) => (Number.isInteger(y) ? y.toLocaleString("en") : "")) },
     ];
   }
