@@ -51,7 +51,7 @@ lock: $(VENV)/.installed-all
 	$(LOCK) pyproject.toml --extra jre --constraint requirements/all.txt --output-file requirements/run.txt
 
 audit: $(VENV)/.installed-all
-	for file in build all; do $(VENV)/bin/pip-audit --disable-pip --require-hashes --requirement requirements/$$file.txt || exit 1; done
+	for file in build all; do $(VENV)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements/$$file.txt || exit 1; done
 
 sbom: $(VENV)/.installed-all
 	mkdir -p build
