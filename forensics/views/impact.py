@@ -83,6 +83,10 @@ def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> 
         now = hit((f for f in findings if f.kind == kind and not f.cluster), still=True)
         if now:
             yield _have(sorted(f"{t}-{p}" for t, p in now), words)
+    # What is stuck is told of disks as they are found: it is so until somebody moves the leadership.
+    if stuck := hit(f for f in findings if f.kind == "hw-stuck" and not f.cluster):
+        yield _have(sorted(f"{t}-{p}" for t, p in stuck), "{} records that nobody can read: kept, above the high watermark")
+    yield from (f.summary for f in findings if f.kind == "log-dir-failure" and f.end is None and not f.cluster)
     alone: dict[int, list[str]] = defaultdict(list)
     for state in states:
         if len(state["isr"] or ()) == 1 and len(state["replicas"] or ()) > 1:

@@ -3,8 +3,9 @@
 Here: brokers as processes with a lane for what each was doing and one for each partition that anything befell; findings and incidents as spans
 beside them; how many partitions were under-replicated as counters. Not here: what happened. What of a lane is not known is not drawn.
 
-Of the format only what Perfetto's importer documents is used: X (must nest on their track), b and e with an id, i, C, M; times are
-microseconds (docs/getting-started/other-formats.md, json_trace_tokenizer.cc). Text is ASCII with JSON's escapes.
+Of the format only what Perfetto's importer documents is used: X (must nest on their track), b and e with a local id2 (by a plain id they would
+belong to no process), i, C, M; times are microseconds (docs/getting-started/other-formats.md, json_trace_tokenizer.cc). Text is ASCII with
+JSON's escapes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Name = tuple[str, int]
 def pieces(report: Report) -> Iterator[str]:
     """The file, a line an event."""
     trace = _Trace(report)
-    yield '{"displayTimeUnit": "ms",\n"metadata": ' + json.dumps(cleaned(trace.about())) + ',\n"traceEvents": [\n'
+    yield '{"displayTimeUnit": "ms",\n"traceEvents": [\n'
     for number, event in enumerate(trace.events()):
         yield ("" if number == 0 else ",\n") + json.dumps(cleaned(event))
     yield "\n]}\n"
@@ -102,6 +103,8 @@ class _Trace:
 
     def events(self) -> Iterator[Event]:
         yield from self._names()
+        about = self.about()
+        yield from self._span(self.cluster, f"loss: {about['loss']}", "report", self.since, self.until, about)
         yield from self._counters()
         for i in self.report.incidents:
             told = {"incident": i.id, "severity": i.severity, "brokers": i.brokers, "summary": i.summary, "explanation": i.explanation}
@@ -145,7 +148,7 @@ class _Trace:
         begin = start or end or self.until
         over = max(begin, end or self.until)
         words = name if start or end else f"{name} (no time in evidence)"
-        span = {"cat": "found", "name": words, "id": key, "pid": process, "tid": process}
+        span = {"cat": "found", "name": words, "id2": {"local": key}, "pid": process, "tid": process}
         moments = {"start": timestamp(start), "end": timestamp(end)}
         yield {"ph": "b", "ts": _ts(begin), **span, "args": _told({**moments, **told})}
         yield {"ph": "e", "ts": _ts(over), **span}
@@ -156,7 +159,7 @@ class _Trace:
         if state is not None:
             told = {"partition": partition, "verdict": state["verdict"], "why": state["why"]}
             yield from self._span(
-                self.cluster, f"verdict: {state['verdict']}", f"verdict {partition}", state["since"], state["until"], told
+                self.cluster, f"{state['verdict']}: {partition}", f"verdict {partition}", state["since"], state["until"], told
             )
             yield from self._roles(name, state)
         for f, p in self.there[name]:

@@ -341,7 +341,16 @@ def _closing(report: Report) -> Iterator[RenderableType]:
         f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {brokers} broker{'s' if brokers != 1 else ''}."
     )
     yield Text("In short", style="bold")
-    yield from (hung("  ", Text(clean(line if len(line) <= SAID else f"{line[:SAID]} …"))) for line in told)
+    yield from (hung("  ", Text(clean(_short(line)))) for line in told)
+
+
+def _short(line: str) -> str:
+    """It ends where something that it says ends."""
+    if len(line) <= SAID:
+        return line
+    kept = line[:SAID]
+    said, clause, _ = kept.rpartition("; ")
+    return f"{said}; …" if clause else f"{kept.rpartition(' ')[0]} …"
 
 
 _SECTIONS = (_impact, _incidents, _found, _why, _unknowns, _next)

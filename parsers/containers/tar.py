@@ -212,7 +212,7 @@ def _looked_ahead(disk: Ahead, size: int, _modified: datetime | None) -> frozens
                     replaced.add(last[name])
                 if info.isreg() and (name in last or len(last) < MAX_NAMES):
                     last[name] = info.offset
-        except Exception:  # the reader meets the same fault and names it
+        except Exception:  # noqa: S110 - the reader meets the same fault and names it
             pass
     return frozenset(replaced)
 

@@ -18,15 +18,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from forensics.judge import PARTITION
+from forensics.judge import PARTITION, Conclusion
 from forensics.model import Finding, Place
 from forensics.rows import Rows
+from forensics.views.clusters import Clusters, brief
 from forensics.views.document import Report
+from forensics.views.html.overview import overview
 from forensics.views.html.page import page
 from spark.cluster.facts import Cluster, Node
+from tests import local
 from tests.forensics.fleets import Fleet
 from tests.forensics.staged import START
-from tests.forensics.views.pages import of_bundle, of_files
+from tests.forensics.views.pages import found, of_bundle, of_files
 from tests.forensics.views.test_html import BUNDLES, hostile
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
@@ -93,7 +96,18 @@ def vast(directory: Path) -> str:
     return page(Report(cluster, findings, Rows(table)), None)
 
 
+def clusters(directory: Path) -> str:
+    """Twelve clusters: one that lost, one of whose name nothing is obeyed, one that could not be judged."""
+    report, _ = found(directory, local.events_of(BUNDLES / f"{NAMES[0]}.tar.gz"))
+    lost = brief(Conclusion(report.findings, report.incidents, report.partitions), report.cluster)
+    healthy = brief(Conclusion([], [], Rows(pa.Table.from_pylist([], schema=pa.schema(list(PARTITION))))), report.cluster)
+    names = {"payments": lost, "<b>bold</b>\u202egnp": lost, **{f"a-cluster-of-a-team-in-a-region-{n}": healthy for n in range(9)}}
+    told = Clusters(names, {"torn": "gzip: unexpected end of file"}, ["3 of 40 archives are new"])
+    return overview(told, {"payments": "audit.clusters/payments.html"})
+
+
 PAGES: Mapping[str, Callable[[Path], str]] = {
+    "clusters": clusters,
     **{name: lambda directory, name=name: of_bundle(directory, BUNDLES / f"{name}.tar.gz") for name in NAMES},  # type: ignore[misc]
     "fleet-with-a-crash": crash,
     "fleet-restarted": rolling,
@@ -180,11 +194,11 @@ def test_nothing_fails_nothing_is_cut_and_everybody_can_use_it(
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             assert tab.evaluate(SPILT) == []
         found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        if number < 2:
+        if number < 3:
             tab.emulate_media(color_scheme=other)
             found["violations"] += tab.evaluate("axe.run('main', {runOnly: ['color-contrast']})")["violations"]
         assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
-        assert tab.evaluate("document.querySelectorAll('.uplot canvas').length > 0") == (name != "vast")
+        assert tab.evaluate("document.querySelectorAll('.uplot canvas').length > 0") == (name not in ("vast", "clusters"))
 
 
 def test_filters_narrow_and_links_lead_back(browser: Any, written: Callable[[str], Path]) -> None:
@@ -245,7 +259,7 @@ def test_what_a_log_holds_is_shown_and_not_obeyed(browser: Any, written: Callabl
         assert "<script>alert(1)</script>" in said and "␛[31mred" in said and "[U+202E]" in said
         tab.locator("button.context").first.click()
         assert tab.locator("#viewer").is_visible() and tab.locator("#viewer .row.told").count() == 1
-        assert tab.evaluate("document.querySelectorAll('script').length") == 2
+        assert tab.evaluate("document.querySelectorAll('script').length") == 3
         tab.keyboard.press("Escape")
         assert not tab.locator("#viewer").is_visible()
 
@@ -258,8 +272,9 @@ def test_it_is_read_without_scripts(browser: Any, written: Callable[[str], Path]
         assert tab.locator("#lanes rect").count() > 10
 
 
-def test_light_and_dark_are_chosen_and_kept_by_keyboard(browser: Any, written: Callable[[str], Path]) -> None:
-    with opened(browser, written("hostile"), color_scheme="light") as tab:
+@pytest.mark.parametrize("name", ["hostile", "clusters"])
+def test_light_and_dark_are_chosen_and_kept_by_keyboard(name: str, browser: Any, written: Callable[[str], Path]) -> None:
+    with opened(browser, written(name), color_scheme="light") as tab:
         back = "getComputedStyle(document.body).backgroundColor"
         light = tab.evaluate(back)
         tab.focus("#theme")

@@ -6,26 +6,39 @@ Here: the page's values. Not here: the order of clusters and the words (views.cl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from forensics.views.clusters import NOT_JUDGED, Clusters, headline
 from forensics.views.headline import EXCLUDED, FOUND
-from forensics.views.html.page import environment
+from forensics.views.html.page import NOT_KNOWN, TITLES, environment
 from forensics.views.version import version
+
+QUIET = "Nothing lost, nothing broken, all read"
 
 
 def overview(clusters: Clusters, links: Mapping[str, str]) -> str:
-    """The whole file; it has no script. `links`: by cluster, where its own page is, relative to this one."""
-    told = [
+    """The whole file. `links`: by cluster, where its own page is, relative to this one."""
+    told: list[dict[str, Any]] = [
         {
             "name": name,
+            "number": number,
             "link": links.get(name),
             "told": clusters.found.get(name),
             "failed": clusters.failed.get(name),
             "loss": clusters.found[name]["loss"] if name in clusters.found else NOT_JUDGED,
         }
-        for name in clusters.ordered()
+        for number, name in enumerate(clusters.ordered(), 1)
     ]
     of = {c["loss"] for c in told}
     loss = FOUND if FOUND in of else EXCLUDED if of == {EXCLUDED} else "unknown"
-    values = {"title": headline(clusters), "loss": loss, "remarks": clusters.remarks, "clusters": told, "version": version()}
+    loud = [c for c in told if c["failed"] or c["loss"] != EXCLUDED or (c["told"] and (c["told"]["broken"] or c["told"]["problem"]))]
+    values = {
+        "title": TITLES.get(loss, NOT_KNOWN),
+        "headline": headline(clusters),
+        "loss": loss,
+        "remarks": clusters.remarks,
+        "clusters": told,
+        "parts": [p for p in (("", loud), (QUIET, [c for c in told if c not in loud])) if p[1]],
+        "version": version(),
+    }
     return environment().get_template("clusters.html").render(**values)

@@ -94,15 +94,17 @@ def environment() -> Environment:
         utc=_utc, sized=sized, thousands=lambda n: f"{n:,}".replace(",", "\u202f"), percent=lambda x: f"{100 * x:.1f}"
     )
     style = "\n".join(map(_file, ("vendor/uplot/uPlot.min.css", "static/page.css")))
-    script = "\n".join(map(_file, ("vendor/uplot/uPlot.iife.min.js", "static/page.js")))
+    theme = _file("static/theme.js")
+    script = "\n".join((_file("vendor/uplot/uPlot.iife.min.js"), _file("static/page.js")))
     environment.globals.update(
-        style=Markup(style),
-        script=Markup(script),
+        style=Markup(style),  # noqa: S704 - files of ours, no evidence in them
+        theme=Markup(theme),  # noqa: S704
+        script=Markup(script),  # noqa: S704
         licence=_file("vendor/uplot/LICENSE"),
         csp="; ".join(
             (
                 "default-src 'none'",
-                f"script-src {_digest(script)}",
+                f"script-src {_digest(theme)} {_digest(script)}",
                 f"style-src {_digest(style)}",
                 "img-src data:",
                 "base-uri 'none'",
@@ -182,7 +184,13 @@ class _Page:
             "incidents": self._incidents(),
             "incident_lane": self._incident_lane(),
             "loss_lane": self._loss_lane(),
-            "lanes": self._lanes(),
+            "lanes": (lanes := self._lanes()),
+            "lanes_said": "more nodes"
+            + (
+                ""
+                if any(self._eventful(self.report.states.get(n.id, ())) for n, _, at_once in lanes if not at_once)
+                else ", to which nothing happened"
+            ),
             "state_words": STATES,
             "used": {s.state for own in report.states.values() for s in own},
             "states": [(s, state) for own in report.states.values() for s in own for state in (s.state,)],
@@ -207,7 +215,7 @@ class _Page:
             ),
             "collect": list(dict.fromkeys(step for f in report.findings if f.kind == "evidence-gap" for step in f.next_steps)),
             "command": shlex.join(("kafka-forensics", *report.command)),
-            "data": Markup(block(self._data(contexts))),
+            "data": Markup(block(self._data(contexts))),  # noqa: S704 - block() leaves nothing that a parser of HTML takes for markup
         }
 
     # what happened
@@ -239,7 +247,7 @@ class _Page:
         return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
 
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
-        """Node, lane and whether it is shown at once: all of few, of many those to which something happened."""
+        """Node, lane and whether it is shown at once: all of few, of many the first to which something happened."""
         nodes = list(self.report.cluster.nodes.values())
         found = []
         for node in nodes:

@@ -113,7 +113,7 @@ def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tu
     assert policy.startswith("default-src 'none'; ")
     for name, kind in (("script:", "script"), ("style:", "style")):
         digest = base64.b64encode(hashlib.sha256(parsed.blocks[name].encode()).digest()).decode()
-        assert f"{kind}-src 'sha256-{digest}'" in policy
+        assert f"'sha256-{digest}'" in policy.split(f"{kind}-src ")[1].split(";")[0]
     assert not any(name.startswith("on") or name == "style" for _, own in parsed.elements for name in own)
     assert "url(http" not in parsed.blocks["style:"] and "@import" not in parsed.blocks["style:"]
 
@@ -138,7 +138,7 @@ def hostile() -> Mapping[str, str]:
 def test_what_a_log_holds_is_text(tmp_path: Path) -> None:
     text = of_files(tmp_path / "a.case", hostile())
     parsed = Parsed(text)
-    assert [tag for tag, _ in parsed.elements].count("script") == 2 and "img" not in {tag for tag, _ in parsed.elements}
+    assert [tag for tag, _ in parsed.elements].count("script") == 3 and "img" not in {tag for tag, _ in parsed.elements}
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
     assert "␛[31mred" in parsed.text and "[U+202E]" in parsed.text and "{{ 7*7 }}" in parsed.text
     assert "alert(1)" in parsed.text and "␛[31mred" in json.dumps(data(parsed), ensure_ascii=False)

@@ -12,25 +12,6 @@
   };
   const say = (text) => { $("status").textContent = text; };
   const colour = (name) => getComputedStyle(root).getPropertyValue("--" + name).trim();
-  root.classList.add("scripted");
-
-  // light and dark
-
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const kept = (() => { try { return localStorage.getItem("kafka-forensics-theme"); } catch { return null; } })();
-  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
-  const painted = [];
-  function paint() {
-    $("theme").textContent = isDark() ? "Light" : "Dark";
-    painted.forEach((again) => again());
-  }
-  if (kept === "light" || kept === "dark") root.dataset.theme = kept;
-  $("theme").addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    try { localStorage.setItem("kafka-forensics-theme", root.dataset.theme); } catch { /* a file may keep nothing */ }
-    paint();
-  });
-  dark.addEventListener("change", paint);
 
   // light-dark() is a value only where it is used: what a canvas draws is asked of an element
   const probe = el("span", "visually-hidden");
@@ -116,7 +97,7 @@
     const side = name ? Math.max(name.getBoundingClientRect().width, 56) : 60;
     const look = { stroke: () => ink("quiet"), grid: { stroke: () => ink("line"), width: 1 }, ticks: { stroke: () => ink("line"), width: 1 }, font: "12px system-ui, sans-serif" };
     return [
-      { ...look, size: 26, space: 90, values: (_, at) => at.map((x) => tick(x, shown[1] - shown[0])) },
+      { ...look, size: 26, space: 90, values: (u, at) => at.map((x) => (u.valToPos(x, "x") > u.bbox.width / devicePixelRatio - 40 ? "" : tick(x, shown[1] - shown[0]))) },
       { ...look, size: side, values: (_, at) => at.map((y) => (Number.isInteger(y) ? y.toLocaleString("en") : "")) },
     ];
   }
@@ -128,7 +109,7 @@
       axes: axes(box), cursor: { sync: { key: "time" }, drag: { x: true, y: false, setScale: false } }, series: [{ label: "UTC", value: (_, x) => (x == null ? "" : stamp(Math.round(x))) }, ...series], hooks,
     }, data, box);
     charts.push(made);
-    painted.push(() => made.redraw(false, true));
+    theme.painted.push(() => made.redraw(false, true));
     new ResizeObserver(() => { const wide = Math.max(box.clientWidth, 200); if (Math.abs(wide - made.width) > 1) made.setSize({ width: wide, height }); }).observe(box);
     return made;
   }
@@ -397,7 +378,7 @@
       heat();
     } else if (event.key === "Enter" && cursor >= 0) go(cursor);
   });
-  painted.push(heat);
+  theme.painted.push(heat);
   let wide = 0;
   new ResizeObserver(() => { if (canvas.clientWidth && canvas.clientWidth !== wide) { wide = canvas.clientWidth; heat(); } }).observe($("partitions"));
 
@@ -550,25 +531,25 @@
 
   // printed, everything that is shown is open, and light
 
-  let closed = [], theme;
+  let closed = [], before;
   addEventListener("beforeprint", () => {
-    theme = root.dataset.theme;
+    before = root.dataset.theme;
     root.dataset.theme = "light";
-    paint();
+    theme.paint();
     closed = all("#list details:not([open])").filter((d) => !d.closest("[hidden]")).slice(0, 40);
     closed.forEach((d) => { d.open = true; });
   });
   addEventListener("afterprint", () => {
     closed.forEach((d) => { d.open = false; });
-    if (theme) root.dataset.theme = theme;
+    if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
-    paint();
+    theme.paint();
   });
 
   const names = document.createDocumentFragment();
   for (const topic of P.topics.slice(0, 500)) { const option = el("option"); option.value = topic; names.append(option); }
   $("topics").append(names);
-  paint();
+  theme.paint();
   show(...D.window);
   filter({ quiet: true });
   counts();
