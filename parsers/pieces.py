@@ -26,6 +26,7 @@ from parsers.catalogue.learning import HEAD as WRAPPING
 from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
 from parsers.containers.compression import Inflated
 from parsers.containers.magic import form_of
+from parsers.containers.storage import File
 from parsers.containers.units import Piece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
@@ -158,6 +159,9 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
             log, source = PieceOfLog(unit.piece, member, kind, layouts), SourceAccount(member.path)
             for row in log.rows(stream):
                 yield from source.pass_by(row)
+            if isinstance(file, Inflated) and not unit.piece.begin:
+                packed, count = _digest(file.packed)
+                yield evidence.archive(member, file.form, count, packed)
             sha256, size = (None, None) if unit.piece.begin else _digest(stream)
             told = PieceTold(unit, member, kind, log.account(), source, sha256, size)
             if file.changed() is not None:
@@ -167,7 +171,7 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(told)).decode()}
 
 
-def _digest(stream: BinaryIO) -> tuple[str, int]:
+def _digest(stream: BinaryIO | File) -> tuple[str, int]:
     digest, size = hashlib.sha256(), stream.seek(0)
     while data := stream.read(CHUNK):
         digest.update(data)

@@ -121,7 +121,9 @@ def _together(given: Iterable[Parcel]) -> Iterator[pa.RecordBatch]:
 
 
 def _events_of(together: Iterable[Parcel]) -> list[pa.RecordBatch]:
-    return pa.concat_tables(map(of_parcel, together)).combine_chunks().to_batches()  # type: ignore[no-any-return]
+    told = pa.concat_tables(map(of_parcel, together))
+    told = told.filter(pc.not_equal(told["event"], "archive"))  # the manifest has the digest of each file of the archive
+    return told.combine_chunks().to_batches()  # type: ignore[no-any-return]
 
 
 def keep_records(
