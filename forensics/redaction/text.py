@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from forensics.redaction.names import Names
 from parsers.catalogue.learning import HEAD, begins_record, layout_of
+from parsers.catalogue.survey import REDACTED
 from parsers.evidence import CHECKPOINT_KINDS, LOG_KINDS
 from parsers.layouts import Layout
 from parsers.lines import UTF16
@@ -20,12 +21,10 @@ from parsers.properties import masked, settings
 from parsers.schemas import Member, Row
 from parsers.wrappers.unwrapper import Unwrapper
 
-WORDS = "(redacted)"
-"""What stands where a record's words were."""
 MAX_LINE = 1 << 20
 """Of a longer line the rest goes."""
 MAX_LAYOUTS = 8
-_COMPONENT = re.compile(r"\[[A-Za-z ]{2,40}(?: ?[A-Za-z]+=-?\d+,?)+\] ?")
+_COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
 """By this Kafka's classes say which broker speaks."""
 _FRAME = re.compile(r"\s+(?:at [\w.$/<>]+\(|\.\.\. \d+ more)")
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
@@ -94,7 +93,7 @@ class _Records:
             return
         component = _COMPONENT.match(line, span[0], span[1])
         begin = component.end() if component is not None else span[0]
-        yield f"{self._names.text(line[:begin])}{WORDS}{self._names.text(line[span[1] :])}"
+        yield f"{self._names.text(line[:begin])}{REDACTED}{self._names.text(line[span[1] :])}"
 
     def _message(self, line: str) -> tuple[int, int] | None:
         """Where the message is in a line that begins a record."""

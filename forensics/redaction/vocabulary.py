@@ -45,7 +45,20 @@ CONTROLLER EXTERNAL INTERNAL BROKER REPLICATION CLIENT localhost true false null
 producer compact delete CreateTime LogAppendTime read committed uncommitted at by com Caused exception Exception Throwable
 unclean election describe zips unavailable directory checkpoint recovery point start offset hw clean shutdown cleanshutdown
 """
-"""Words around logs, in paths and in settings."""
+"""Words around logs, and in paths."""
+SETTINGS = """
+acks advertised algorithm assignors auth authentication authenticator background backlog backoff buffer builder callback certificates chain
+check cipher codec connections crl dedupe delegation downconversion early elect enable encoder endpoint expiry factory flight hours https
+identification idle imbalance impl implementation include incremental issuer iterations jwks kerberos keyfactory keymanager keystore kinit
+length lifetime linger listen listener listeners location login mapping master mechanism mechanisms metric metrics minutes num oauthbearer ocsp
+overrides per percentage period polling pool prefix principal protocol protocols provider providers purgatory purge queue queued quota quotas
+random reader reauth receive recording refresh relogin renew reporter reporters request requests reserved retention rules sample samples sasl
+scope second seconds secure security selector send service session setup share skew slots snapshot snapshots socket ssl store streams strategy
+sub suites super telemetry threads throttled throttle ticket timeout total transaction transactional trustmanager truststore unstable url users
+version versions verification wait window workers compression type max min bytes ms size interval rate limit remote copier copy cleaner delay
+deletion expiration dirs dir id insync ratio cache jitter hash index messages fetch flush preallocate policy mode level state hostname port
+"""
+"""Words of the names of settings. A name that is one of them is a name nevertheless, and replaced in settings too."""
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +70,7 @@ def vocabulary() -> frozenset[str]:
     )
     stated = {word for text in (fixed, *map(_strings, _READERS)) for word in WORD.findall(text)}
     shown = {word for p in told for sample in p.samples for word in WORD.findall(sample.line)}
-    return frozenset(stated | (shown - _names_of_samples()))
+    return frozenset({*WORD.findall(SETTINGS)} | stated | (shown - _names_of_samples()))
 
 
 @lru_cache(maxsize=1)
