@@ -129,10 +129,8 @@ def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key
             to[old] = lead
     for key, s in gone.items():
         if not key[1] and s.sha256 is not None:
-            for lead in _above(key[0]):
-                other = (to[lead] + key[0][len(lead) :], False) if lead in to else None
-                if other in new and new[other].sha256 == s.sha256:
-                    found[key] = other
+            at = ((to[lead] + key[0][len(lead) :], False) for lead in _above(key[0]) if lead in to)
+            found.update((key, other) for other in at if other in new and new[other].sha256 == s.sha256)
     return found
 
 

@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timezone
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from forensics.redaction import segments, text
 from forensics.redaction.names import Names
@@ -31,7 +31,7 @@ from forensics.views.version import version
 from parsers.bodies import Unreadable
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
-from parsers.evidence import HEAD, LOG_KINDS, kind_of, read_source
+from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
 from parsers.schemas import Member
 from parsers.sniff import REDACTION
 
@@ -72,9 +72,12 @@ def redact(paths: Sequence[str], out: Path, mapping: Path) -> Redacted:
     for unit in planned:
         _note(unit, done.names)
     try:
-        with created(out) as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-            with tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar:
-                binary = _write(planned, tar, done)
+        with (
+            created(out) as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+            tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            binary = _write(planned, tar, done)
         _check(out, done.names, binary)
         with created(mapping) as file:
             told = {"schema": MAPPING, "of": hashlib.sha256(out.read_bytes()).hexdigest(), "names": done.names.mapping()}
@@ -93,14 +96,23 @@ def _note(unit: Unit, names: Names) -> None:
         text.note_member(member, names)
         if stream is None:
             continue
-        for told in read_source(member, stream):
-            if isinstance(told, pa.RecordBatch):
-                named = told.select(["event", "topic", "key", "value"])
-                wanted = pc.or_(pc.is_valid(named["topic"]), pc.is_valid(named["value"]))
-                for row in {tuple(r.items()): r for r in named.filter(wanted).to_pylist()}.values():
-                    text.note(row, names)
-            else:
-                text.note(told, names)
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            kind = kind_of(member, stream.peek(HEAD)[:HEAD], ())
+            copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
+            whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
+            for told in read_source(member, whole):
+                text.note_all(told, names)
+            if copied:  # not all that has a name there is told as an event
+                whole.seek(0)
+                for _ in _anew(member, whole, kind, names, b"-"):
+                    pass
+
+
+def _spooled(stream: BinaryIO, spool: BinaryIO) -> BinaryIO:
+    while data := stream.read(CHUNK):
+        spool.write(data)
+    spool.seek(0)
+    return spool
 
 
 def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set[str]:
@@ -117,7 +129,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
             kind = kind_of(member, head, ())
             try:
                 with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
-                    _fill(cast(BinaryIO, spool), member, stream, kind, done.names, secret)
+                    spool.writelines(_anew(member, stream, kind, done.names, secret))
                     path = done.names.path(member.path)
                     _add(tar, path, member, cast(BinaryIO, spool))
             except (text.Unsafe, Unreadable) as why:
@@ -127,31 +139,25 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
             directories.append(path.split("/")[:-1])
             if kind in SEGMENTS:
                 binary.add(path)
-    common = os.path.commonprefix(directories) if directories else []
+    first, last = min(directories, default=[]), max(directories, default=[])
+    common = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
     mark = {"schema": SCHEMA, "version": version(), "files": done.written, "left_out": dict(sorted(done.count.items()))}
     content = (json.dumps(mark, indent=1) + "\n").encode()
     _add(tar, "/".join((*common, REDACTION)), Member(REDACTION, None, None), io.BytesIO(content))
     return binary
 
 
-def _fill(out: BinaryIO, member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> None:
-    """Writes a file anew. Raises Unsafe or Unreadable where it is to be left out."""
+def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
+    """A file in pieces. Raises Unsafe or Unreadable where it is to be left out."""
     if kind in SEGMENTS:
-        for piece in segments.rewritten(stream, member.path, kind, names, secret):
-            out.write(piece)
-        return
-    if kind == "empty":
-        return
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
-        while data := stream.read(CHUNK):
-            spool.write(data)
-        whole = cast(BinaryIO, spool)
-        whole.seek(0)
-        lines = text.rewritten(whole, kind, names, _stated(member, whole) if kind in LOG_KINDS else ())
-        if lines is None:
-            raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
-        for line in lines:
-            out.write(line.encode("utf-8", "replace"))
+        yield from segments.rewritten(stream, member.path, kind, names, secret)
+    elif kind != "empty":
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            whole = _spooled(stream, cast(BinaryIO, spool))
+            lines = text.rewritten(whole, kind, names, _stated(member, whole) if kind in LOG_KINDS else ())
+            if lines is None:
+                raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
+            yield from (line.encode("utf-8", "replace") for line in lines)
 
 
 def _stated(member: Member, stream: BinaryIO) -> Collection[int]:

@@ -91,7 +91,8 @@ class Names:
     @property
     def exact(self) -> list[str]:
         """Names that may stand nowhere, not even within another word."""
-        return [name for name in self._whole if len(name) > 5 and not any(name in word for word in self._own) and name not in corpus()]
+        words = " ".join(self._own)
+        return [name for name in self._whole if len(name) > 5 and name not in words and name not in corpus()]
 
     # text
 
@@ -205,7 +206,7 @@ def is_plain(name: str) -> bool:
     """Whether a name is too short to be one, or stands in Kafka's own text."""
     if len(name) < SHORT or name.isdigit():
         return True
-    return re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
+    return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
 
 
 def as_name(name: str) -> re.Pattern[str]:

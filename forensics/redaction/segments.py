@@ -10,6 +10,7 @@ with a secret that nobody keeps, so that nobody can try what it may have been.
 from __future__ import annotations
 
 import hmac
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -40,6 +41,12 @@ _NO_OP = b"\x01\x14\x00\x00"
 _TOPIC, _BROKER = 2, 4
 _WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24, 25})
 """Records of the metadata log that hold ids and numbers alone, by api key."""
+
+
+def names_records(path: str) -> bool:
+    """Whether it is of a topic in whose records groups and transactional ids are named."""
+    where = partition_of(path)
+    return where is not None and where[0] in _OF_INTERNAL and re.search(r"/\d{20}\.log", path) is not None
 
 
 def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:

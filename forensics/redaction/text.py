@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import BinaryIO
 
+import pyarrow.compute as pc
+
 from forensics.redaction.names import Names
 from parsers.catalogue.learning import HEAD, begins_record, layout_of
 from parsers.catalogue.survey import REDACTED
@@ -18,7 +20,8 @@ from parsers.evidence import CHECKPOINT_KINDS, LOG_KINDS
 from parsers.layouts import Layout
 from parsers.lines import UTF16
 from parsers.properties import masked, settings
-from parsers.schemas import Member, Row
+from parsers.schemas import Member, Row, Told
+from parsers.sniff import partition_of
 from parsers.wrappers.unwrapper import Unwrapper
 
 MAX_LINE = 1 << 20
@@ -100,13 +103,13 @@ class _Records:
         text = line.rstrip("\r\n")
         for layout in self._layouts:
             if (found := layout.line.fullmatch(text)) is not None:
-                return found.span("message")
+                return found.start("message"), found.end("message")
         if len(self._layouts) < MAX_LAYOUTS and begins_record(text):
             learned = layout_of(line.encode(), line=text).layout
             found = learned.line.fullmatch(text) if learned is not None else None
             if learned is not None and found is not None:
                 self._layouts.append(learned)
-                return found.span("message")
+                return found.start("message"), found.end("message")
         return None
 
 
@@ -186,8 +189,19 @@ def rewritten(stream: BinaryIO, kind: str, names: Names, stated: Collection[int]
 HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}(?!\d)")
 
 
+def note_all(told: Told, names: Names) -> None:
+    """Takes up the names that events tell."""
+    if isinstance(told, dict):
+        note(told, names)
+        return
+    named = told.select(["event", "topic", "key", "value"])
+    wanted = pc.or_(pc.is_valid(named["topic"]), pc.is_valid(named["value"]))
+    for row in {tuple(r.items()): r for r in named.filter(wanted).to_pylist()}.values():
+        note(row, names)
+
+
 def note(row: Row, names: Names) -> None:
-    """Takes up the names that an event tells."""
+    """The same of one event."""
     if row.get("topic"):
         names.add("topic", row["topic"])
     event, value = row["event"], row.get("value")
@@ -201,13 +215,12 @@ def note(row: Row, names: Names) -> None:
         names.add("cluster", value)
     elif event == "config":
         for host in HOSTED.findall(value):
-            names.add("host", host)
+            if host != "localhost":
+                names.add("host", host)
 
 
 def note_member(member: Member, names: Names) -> None:
     """The same of a path."""
-    from parsers.sniff import partition_of
-
     where = partition_of(member.path)
     if where is not None and re.search(r"/\d{20}\.log|partition\.metadata|leader-epoch-checkpoint", member.path):
         names.add("topic", where[0])

@@ -49,8 +49,10 @@ def rules_digest() -> str:
     same were made by the same program, whatever it called its version."""
     digest = hashlib.sha256()
     for package in ("parsers", "spark", "forensics"):
-        (root,) = find_spec(package).submodule_search_locations or ()  # type: ignore[union-attr]
-        for file in sorted(Path(root).rglob("*.py")):
+        spec = find_spec(package)
+        assert spec is not None
+        root = Path(next(iter(spec.submodule_search_locations or ())))
+        for file in sorted(root.rglob("*.py")):
             digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + digest.hexdigest()
 
