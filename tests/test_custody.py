@@ -43,7 +43,9 @@ def digest(data: bytes) -> str:
 def test_an_archive_has_the_digest_of_its_file_however_it_is_divided(
     form: str, shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    packed = {"a.tar": tar, "a.tar.gz": lambda files: tar(files, "w:gz"), "a.zip": zipped, "server.log.gz": lambda _: gzip.compress(b"x")}[form]
+    packed = {"a.tar": tar, "a.tar.gz": lambda files: tar(files, "w:gz"), "a.zip": zipped, "server.log.gz": lambda _: gzip.compress(b"x")}[
+        form
+    ]
     path = put(tmp_path / form, packed(FILES) + (b"" if form == "a.zip" else b"\0" * 10_240))
     monkeypatch.setattr(dividing, "UNIT_BYTES", range(1, 2) if shared else dividing.UNIT_BYTES)
     planned: list[Unit] = [hand for unit in units([str(path)]) for hand in hands(unit, 3 if shared else 1)]
@@ -74,7 +76,17 @@ _WRITTEN: list[str] = []
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:
     """Takes down what would change something below the directories watched; there is no way to take such a hook away again."""
-    if not _WATCHED or event not in ("open", "os.rename", "os.remove", "os.mkdir", "os.link", "os.symlink", "os.utime", "os.chmod", "os.truncate"):
+    if not _WATCHED or event not in (
+        "open",
+        "os.rename",
+        "os.remove",
+        "os.mkdir",
+        "os.link",
+        "os.symlink",
+        "os.utime",
+        "os.chmod",
+        "os.truncate",
+    ):
         return
     paths = [os.path.abspath(os.fsdecode(a)) for a in arguments[:2] if isinstance(a, (str, bytes, os.PathLike))]
     writing = event != "open" or (isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC))
@@ -144,7 +156,12 @@ def test_what_became_of_each_file() -> None:
     assert states(then, {"a/x": "1", "a/y": "9", "a/w": "4"}) == {"a/x": "same", "a/y": "changed", "a/z": "missing", "a/w": "additional"}
     assert states(then, {"a/x": "2", "a/y": "1", "a/z": "3"}) == {"a/x": "changed", "a/y": "changed", "a/z": "same"}
     assert states(then, {f"b/{path}": s for path, s in then.items()}) == dict.fromkeys(then, "moved")
-    assert states(then, {"a/x": "1", "a/y": "2", "a/z.old": "3"}) == {"a/x": "same", "a/y": "same", "a/z": "missing", "a/z.old": "additional"}
+    assert states(then, {"a/x": "1", "a/y": "2", "a/z.old": "3"}) == {
+        "a/x": "same",
+        "a/y": "same",
+        "a/z": "missing",
+        "a/z.old": "additional",
+    }
 
 
 def test_copies_of_two_brokers_that_changed_places_are_not_the_same() -> None:
@@ -158,7 +175,7 @@ NAMES = st.lists(st.sampled_from(["a/x", "a/y", "b/x", "b/c/x", "z"]), unique=Tr
 
 
 @given(names=NAMES, chance=st.randoms(use_true_random=False), form=st.sampled_from(["dir", "tar", "tar.gz", "zip"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_packing_and_order_change_nothing(
     names: list[str], chance: random.Random, form: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -218,7 +218,7 @@ def as_name(name: str) -> re.Pattern[str]:
         rf"(?<=[\[({{,]){re.escape(name)}(?=[,\])}}])",
         *(
             rf"(?<={before}){re.escape(name)}(?![\w.-])"
-            for before in ("[Tt]opic ", "[Tt]opic=", "[Tt]opic:", "[Tt]opic: ", "[Gg]roup ", "[Gg]roup=", "[Tt]opics ")
+            for before in ("[Tt]opic ", "[Tt]opic=", "[Tt]opic:", "[Tt]opic: ", "[Gg]roup ", "[Gg]roup=", "[Tt]opics ", "topics/")
         ),
     )
     return re.compile(rf"(?P<name>{'|'.join(either)})")

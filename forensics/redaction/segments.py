@@ -36,6 +36,8 @@ _LEGACY = struct.Struct(">qiIbb")
 _CODEC = 7
 _ATTRIBUTES_AT = 21
 _SIZE_AT, _OVERHEAD = 8, 12
+_TORN = b"\x01" * 8
+"""An offset of which no byte is zero: a tail of zeros would be one that was preallocated."""
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
@@ -78,7 +80,7 @@ def _damaged(found: Damage, size: int) -> Iterator[bytes]:
     """As many bytes that are damaged alike: zeros for zeros, else a batch that is cut off, or one that cannot be."""
     left = size - found.position
     if found.reason == "torn-tail":
-        head = struct.pack(">qiib", 0, max(left, 64), 0, 2)  # more than there is
+        head = _TORN + struct.pack(">iib", max(left, 64), 0, 2)  # more than there is
         yield head[:left]
         left -= min(left, len(head))
     fill = b"\0" if found.reason in ("preallocated", "torn-tail") else b"\xff"

@@ -31,6 +31,8 @@ _READERS: tuple[ModuleType, ...] = (
 )
 _NAMED = re.compile(r"([\w.-]*[a-z])-\d+\b|\b(?:topic|group)[ =:']+([\w.-]+)", re.IGNORECASE)
 _IDENTIFYING = ("topic", "value", "directory", "topic_id")
+_EITHER, _PERHAPS = re.compile(r"\[([A-Za-z])([A-Za-z])\]([A-Za-z]*)"), re.compile(r"([A-Za-z]+)[A-Za-z]\?")
+"""`[Ee]lected`, `brokers?`"""
 _ESCAPES = re.compile(r"\\[a-zA-Z]|\(\?P?<\w+>")
 
 OTHERS = """
@@ -43,6 +45,8 @@ request authorizer cleaner epoch replica alter isr partition group topic topics 
 mnt srv bin node voter observer end describe begin out txt json properties plaintext PLAINTEXT SSL SASL SCRAM SHA OAUTHBEARER
 CONTROLLER EXTERNAL INTERNAL BROKER REPLICATION CLIENT localhost true false null none None True False gzip snappy lz zstd uncompressed
 producer compact delete CreateTime LogAppendTime read committed uncommitted at by com Caused exception Exception Throwable
+UnattachedState VotedState ProspectiveState CandidateState FollowerState LeaderState ResignedState ObserverState EpochElection VoterState
+ReplicaState ReplicaKey VoterSet voterStates epochElection replicaKey replicaState GRANTED REJECTED UNRECORDED Optional OptionalInt undefined
 unclean election describe zips unavailable directory checkpoint recovery point start offset hw clean shutdown cleanshutdown
 """
 """Words around logs, and in paths."""
@@ -68,9 +72,11 @@ def vocabulary() -> frozenset[str]:
     fixed = " ".join(
         (OTHERS, *(_ESCAPES.sub(" ", p.regex) for p in told), *(p.literal for p in told), *(name for p in PATTERNS for name in p.loggers))
     )
+    spelt = {word for p in told for found in _EITHER.findall(p.regex) for word in (found[0] + found[2], found[1] + found[2])}
+    spelt |= {found for p in told for found in _PERHAPS.findall(p.regex)}
     stated = {word for text in (fixed, *map(_strings, _READERS)) for word in WORD.findall(text)}
     shown = {word for p in told for sample in p.samples for word in WORD.findall(sample.line)}
-    return frozenset({*WORD.findall(SETTINGS)} | stated | (shown - _names_of_samples()))
+    return frozenset(spelt | {*WORD.findall(SETTINGS)} | stated | (shown - _names_of_samples()))
 
 
 @lru_cache(maxsize=1)
