@@ -38,6 +38,10 @@ _ATTRIBUTES_AT = 21
 _SIZE_AT, _OVERHEAD = 8, 12
 _TORN = b"\x01" * 8
 """An offset of which no byte is zero: a tail of zeros would be one that was preallocated."""
+_HEADS: dict[str, Callable[[int], bytes]] = {
+    "torn-tail": lambda left: struct.pack(">iib", max(left, 64), 0, 2),  # more than there is
+    "magic": lambda _: struct.pack(">iib", 64, 0, 0x7F),
+}
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
@@ -79,8 +83,8 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
 def _damaged(found: Damage, size: int) -> Iterator[bytes]:
     """As many bytes that are damaged alike: zeros for zeros, else a batch that is cut off, or one that cannot be."""
     left = size - found.position
-    if found.reason == "torn-tail":
-        head = _TORN + struct.pack(">iib", max(left, 64), 0, 2)  # more than there is
+    if found.reason in _HEADS:
+        head = _TORN + _HEADS[found.reason](left)
         yield head[:left]
         left -= min(left, len(head))
     fill = b"\0" if found.reason in ("preallocated", "torn-tail") else b"\xff"
