@@ -49,10 +49,10 @@ class Compared:
 def of_case(rows: Iterable[Row], root: str) -> list[Sealed]:
     """What a case says of its sources: rows of its table, and the directory that its paths leave out. Of a log of several writers the file
     alone counts."""
-    files = [
-        Sealed(root + row["path"], row["sha256"], row["kind"] == "archive") for row in rows if row["kind"] == "unreadable" or row["sha256"]
-    ]
-    return _without_twins(Sealed(s.path.removeprefix(root) if s.archive else s.path, s.sha256, s.archive) for s in files)
+    files = (
+        Sealed(row["path"] if row["kind"] == "archive" else root + row["path"], row["sha256"], row["kind"] == "archive") for row in rows
+    )
+    return _once_each(s for s in files if s.sha256 is not None or "#" not in s.path)
 
 
 def sealed(paths: Sequence[str]) -> list[Sealed]:
@@ -72,32 +72,31 @@ def sealed(paths: Sequence[str]) -> list[Sealed]:
             while data := stream.read(CHUNK):
                 digest.update(data)
             found[member.path] = Sealed(member.path, digest.hexdigest())
-    return _without_twins([*archives, *found.values()])
+    return _once_each([*archives, *found.values()])
 
 
-def _without_twins(files: Iterable[Sealed]) -> list[Sealed]:
-    """Without archives as files that could not be read: as archives they were."""
-    told = sorted(files, key=lambda s: (s.path, s.archive))
+def _once_each(files: Iterable[Sealed]) -> list[Sealed]:
+    """Of a path that comes twice what could be read; archives are no files that could not be read."""
+    told = sorted(files, key=lambda s: (s.path, s.archive, s.sha256 is not None))
     packed = {s.path for s in told if s.archive}
-    return [s for s in told if s.sha256 is not None or s.path not in packed]
+    return list({_key(s): s for s in told if s.sha256 is not None or s.path not in packed}.values())
 
 
 def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
     """Each file of the case with what became of it, and what the evidence has besides. Archives count only where their files do not:
     the same files packed anew are the same evidence."""
-    was, is_now = _by_path(then), _by_path(now)
+    was, is_now = ({_key(s): s for s in files} for files in (then, now))
     gone = {key: s for key, s in was.items() if key not in is_now}
     new = {key: s for key, s in is_now.items() if key not in was}
     moved = _moved(gone, new)
     told = []
     for key, old in was.items():
-        path, archive = key
         if key in is_now:
-            told.append(Compared(path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=archive))
+            told.append(Compared(old.path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=old.archive))
         elif key in moved:
-            told.append(Compared(path, "moved", old.sha256, old.sha256, moved[key][0], archive))
+            told.append(Compared(old.path, "moved", old.sha256, old.sha256, moved[key][0]))
         else:
-            told.append(Compared(path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=archive))
+            told.append(Compared(old.path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=old.archive))
     taken = set(moved.values())
     told += [Compared(s.path, "additional", None, s.sha256, archive=s.archive) for key, s in new.items() if key not in taken]
     return sorted(told, key=lambda c: (c.path, c.archive))
@@ -106,8 +105,9 @@ def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
 _Key = tuple[str, bool]
 
 
-def _by_path(files: Iterable[Sealed]) -> dict[_Key, Sealed]:
-    return {(s.path, s.archive): s for s in files}
+def _key(s: Sealed) -> _Key:
+    """Archives are known by their bytes alone."""
+    return (s.sha256 or "", True) if s.archive else (s.path, False)
 
 
 def _state(old: Sealed, now: Sealed) -> str:
@@ -118,9 +118,9 @@ def _state(old: Sealed, now: Sealed) -> str:
 
 def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key, _Key]:
     """Files that lie below another name now: all of one directory or archive below the same other one. A file that changed places with
-    another is none of them. Archives are known again by their bytes alone."""
+    another is none of them."""
     then, now = _once(gone), _once(new)
-    found = {key: now[of] for of, key in then.items() if key[1] and of in now}
+    found: dict[_Key, _Key] = {}
     pairs = ((key[0], now[of][0]) for of, key in then.items() if not key[1] and of in now)
     votes = Counter(_leads(path, other) for path, other in pairs if path.rpartition("/")[2] == other.rpartition("/")[2])
     to: dict[str, str] = {}

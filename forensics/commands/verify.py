@@ -103,5 +103,5 @@ def _words(case: Path, tool: dict[str, Any], run: dict[str, Any], found: Sequenc
             yield f"  and {len(own) - SHOWN} more {state}; --json names all"
     for c in found:
         if c.archive and c.state != "additional":
-            words = {"missing": "not here as it was: its files are compared above", "changed": "packed anew: its files are compared above"}
-            yield f"  archive {clean(c.path)}, SHA-256 {c.then}: {words.get(c.state, STATES[c.state])}"
+            words = "the same file" if c.state == "same" else "not here as it was; its files are compared above"
+            yield f"  archive {clean(c.path)}, SHA-256 {c.then}: {words}"

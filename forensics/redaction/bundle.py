@@ -66,28 +66,35 @@ class Redacted:
 
 
 def redact(paths: Sequence[str], out: Path, mapping: Path) -> Redacted:
-    """Writes both, or neither. Raises Leak, and OSError where one is there already."""
+    """Writes both, or neither; the archive has its name when it was searched. Raises Leak, and OSError where the mapping is there already."""
     done = Redacted()
     planned = units(paths)
     for unit in planned:
         _note(unit, done.names)
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         with (
-            created(out) as file,
+            created(part) as file,
             gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
             tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
         ):
             binary = _write(planned, tar, done)
-        _check(out, done.names, binary)
+        _check(part, done.names, binary)
         with created(mapping) as file:
-            told = {"schema": MAPPING, "of": hashlib.sha256(out.read_bytes()).hexdigest(), "names": done.names.mapping()}
+            told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
             file.write((json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
-    except FileExistsError:
-        raise
-    except BaseException:
-        out.unlink(missing_ok=True)
-        raise
+        part.rename(out)
+    finally:
+        part.unlink(missing_ok=True)
     return done
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while data := stream.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 def _note(unit: Unit, names: Names) -> None:

@@ -13,6 +13,7 @@ import binascii
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from string import ascii_lowercase
 
 from forensics.redaction.vocabulary import WORD, corpus, vocabulary
@@ -209,6 +210,7 @@ def is_plain(name: str) -> bool:
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
 
 
+@lru_cache(maxsize=1024)
 def as_name(name: str) -> re.Pattern[str]:
     """Where a word of Kafka's is a name: before a partition's number, in quotes, behind 'topic' or 'group', alone in a list."""
     either = (
