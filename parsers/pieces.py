@@ -33,7 +33,7 @@ from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount
 from parsers.layouts import Layout
 from parsers.lines import UTF16
 from parsers.log_pattern import compiled
-from parsers.schemas import Member, Told
+from parsers.schemas import Member, Row, Told
 from parsers.wrappers.unwrapper import Unwrapper
 
 PIECE_BYTES = 128 << 20
@@ -60,6 +60,8 @@ class PieceTold:
     sha256: str | None
     """Of the whole file; only the first piece has it."""
     bytes: int | None
+    archive: Row | None
+    """The event of the compressed file it is; only the first piece has it."""
 
 
 def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
@@ -159,11 +161,10 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
             log, source = PieceOfLog(unit.piece, member, kind, layouts), SourceAccount(member.path)
             for row in log.rows(stream):
                 yield from source.pass_by(row)
-            if isinstance(file, Inflated) and not unit.piece.begin:
-                packed, count = _digest(file.packed)
-                yield evidence.archive(member, file.form, count, packed)
             sha256, size = (None, None) if unit.piece.begin else _digest(stream)
-            told = PieceTold(unit, member, kind, log.account(), source, sha256, size)
+            packed = _digest(file.packed) if isinstance(file, Inflated) and not unit.piece.begin else None
+            archive = evidence.archive(member, file.form, packed[1], packed[0]) if isinstance(file, Inflated) and packed else None
+            told = PieceTold(unit, member, kind, log.account(), source, sha256, size, archive)
             if file.changed() is not None:
                 return
     except (OSError, EOFError, ValueError, RuntimeError):
@@ -226,3 +227,5 @@ def _last_rows(found: Sequence[PieceTold], layouts: Sequence[Layout]) -> Iterato
     assert first.bytes is not None
     assert first.sha256 is not None
     yield from account.end(first.member, first.kind, first.bytes, first.sha256)
+    if first.archive is not None:
+        yield first.archive

@@ -17,6 +17,7 @@ from forensics.redaction.names import Names
 from parsers.catalogue.learning import HEAD, begins_record, layout_of
 from parsers.catalogue.survey import REDACTED
 from parsers.evidence import CHECKPOINT_KINDS, LOG_KINDS
+from parsers.kinds import named
 from parsers.layouts import Layout
 from parsers.lines import UTF16
 from parsers.properties import masked, settings
@@ -186,6 +187,8 @@ def rewritten(stream: BinaryIO, kind: str, names: Names, stated: Collection[int]
     return way(stream, names) if way is not None else None
 
 
+_OF_GROUPS = named("group-commit", "client-reset", "group-coordinated")
+"""Kinds whose value is a group."""
 HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}(?!\d)")
 
 
@@ -207,7 +210,7 @@ def note(row: Row, names: Names) -> None:
     event, value = row["event"], row.get("value")
     if not value:
         return
-    if event in ("group-commit", "client-reset", "group-coordinated"):
+    if event in _OF_GROUPS:
         names.add("group", value)
     elif event == "transaction-state":
         names.add("transaction", value)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from parsers import assignments, checkpoints, cluster_tools, describe, epochs, gc, load_metrics, properties, sniff
+from parsers.kinds import KINDS
 from parsers.patterns import PATTERNS
 from spark.cluster import settings, versions
 
@@ -68,7 +69,7 @@ deletion expiration dirs dir id insync ratio cache jitter hash index messages fe
 @lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
     """Words as they are printed, the case of their letters too; every single letter is one."""
-    told = [p for p in PATTERNS if p.event != "irrelevant"]
+    told = [p for p in PATTERNS if p.event in KINDS]
     fixed = " ".join(
         (OTHERS, *(_ESCAPES.sub(" ", p.regex) for p in told), *(p.literal for p in told), *(name for p in PATTERNS for name in p.loggers))
     )
@@ -82,9 +83,7 @@ def vocabulary() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def corpus() -> str:
     """All text of Kafka's that is read: a name that stands in it says nothing of whose evidence it is."""
-    return "\n".join(
-        (OTHERS, *(p.regex for p in PATTERNS if p.event != "irrelevant"), *(p.literal for p in PATTERNS), *map(_strings, _READERS))
-    )
+    return "\n".join((OTHERS, *(p.regex for p in PATTERNS if p.event in KINDS), *(p.literal for p in PATTERNS), *map(_strings, _READERS)))
 
 
 def _names_of_samples() -> set[str]:
