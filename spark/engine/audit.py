@@ -121,9 +121,7 @@ def _together(given: Iterable[Parcel]) -> Iterator[pa.RecordBatch]:
 
 
 def _events_of(together: Iterable[Parcel]) -> list[pa.RecordBatch]:
-    told = pa.concat_tables(map(of_parcel, together))
-    told = told.filter(pc.not_equal(told["event"], "archive"))  # the manifest has the digest of each file of the archive
-    return told.combine_chunks().to_batches()  # type: ignore[no-any-return]
+    return pa.concat_tables(map(of_parcel, together)).combine_chunks().to_batches()  # type: ignore[no-any-return]
 
 
 def keep_records(
@@ -158,6 +156,10 @@ def _kept(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, dire
     writers: dict[str, _Writer] = {}
     told: list[Row] = []
     for batch in given:
+        if "event" in batch.schema.names:
+            batch = batch.filter(pc.not_equal(batch["event"], "archive"))  # the manifest has the digest of each file of the archive
+            if not batch.num_rows:
+                continue
         index = batch["source"].dictionary_encode()
         names = index.dictionary.to_pylist()
         groups = [group(name) for name in names]
