@@ -295,10 +295,16 @@ def _source(member: Member, kind: str, size: int | None, sha256: str | None, col
     return {"event": "source", "source": member.path, "time": member.modified, "clock": "mtime", "collected": facts}
 
 
+def archive(member: Member, form: str, size: int, sha256: str) -> Row:
+    """The event that says what a container was as it lay on disk."""
+    return {"event": "archive", "source": member.path, "value": sha256, "bytes": size, "reason": form}
+
+
 def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
     layouts = [compiled(pattern) for pattern in log_patterns]
+    archives: list[Row] = []
     own: Row | None = None  # of the file read last: what a container finds wrong with it is known only after it
-    for member, stream, trouble in read_unit(unit):
+    for member, stream, trouble in read_unit(unit, lambda *told: archives.append(archive(*told))):
         later = own is not None and stream is None and own["source"] == member.path
         if own is not None and not later:
             yield own
@@ -316,6 +322,7 @@ def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
             own["collected"]["problem"] = own["collected"]["problem"] or trouble
     if own is not None:
         yield own
+    yield from archives
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:

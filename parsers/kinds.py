@@ -196,6 +196,7 @@ _KINDS = (
     Kind("load-metric", Scope.BROKER, By.TOOL, PLAIN, "a metric of `broker` from a file of load metrics: key its name, value the number"),
     # the evidence
     Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "what a source is; one per source"),
+    Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or a compressed file as it lies on disk: value its SHA-256, bytes its size, reason its form"),
     Kind("problem", Scope.EVIDENCE, By.READER, PLAIN, "something that could not be read; reason is a short word, text says what"),
 )
 # fmt: on

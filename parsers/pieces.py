@@ -26,13 +26,14 @@ from parsers.catalogue.learning import HEAD as WRAPPING
 from parsers.catalogue.piece import Account, PieceOfLog, fit, joined
 from parsers.containers.compression import Inflated
 from parsers.containers.magic import form_of
+from parsers.containers.storage import File
 from parsers.containers.units import Piece, Unit
 from parsers.containers.walk import label_of, lone_content
 from parsers.evidence import CHUNK, HEAD, LOG_KINDS, MAX_PROBLEMS, SourceAccount, kind_of
 from parsers.layouts import Layout
 from parsers.lines import UTF16
 from parsers.log_pattern import compiled
-from parsers.schemas import Member, Told
+from parsers.schemas import Member, Row, Told
 from parsers.wrappers.unwrapper import Unwrapper
 
 PIECE_BYTES = 128 << 20
@@ -59,6 +60,8 @@ class PieceTold:
     sha256: str | None
     """Of the whole file; only the first piece has it."""
     bytes: int | None
+    archive: Row | None
+    """The event of the compressed file it is; only the first piece has it."""
 
 
 def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
@@ -159,7 +162,9 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
             for row in log.rows(stream):
                 yield from source.pass_by(row)
             sha256, size = (None, None) if unit.piece.begin else _digest(stream)
-            told = PieceTold(unit, member, kind, log.account(), source, sha256, size)
+            packed = _digest(file.packed) if isinstance(file, Inflated) and not unit.piece.begin else None
+            archive = evidence.archive(member, file.form, packed[1], packed[0]) if isinstance(file, Inflated) and packed else None
+            told = PieceTold(unit, member, kind, log.account(), source, sha256, size, archive)
             if file.changed() is not None:
                 return
     except (OSError, EOFError, ValueError, RuntimeError):
@@ -167,7 +172,7 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
     yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(told)).decode()}
 
 
-def _digest(stream: BinaryIO) -> tuple[str, int]:
+def _digest(stream: BinaryIO | File) -> tuple[str, int]:
     digest, size = hashlib.sha256(), stream.seek(0)
     while data := stream.read(CHUNK):
         digest.update(data)
@@ -222,3 +227,5 @@ def _last_rows(found: Sequence[PieceTold], layouts: Sequence[Layout]) -> Iterato
     assert first.bytes is not None
     assert first.sha256 is not None
     yield from account.end(first.member, first.kind, first.bytes, first.sha256)
+    if first.archive is not None:
+        yield first.archive

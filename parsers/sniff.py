@@ -51,11 +51,15 @@ KINDS: dict[str, str] = {
     "features-output": "output of kafka-features",
     "cluster-id": "output of kafka-cluster cluster-id",
     "load-metrics": "load of brokers, CSV",
+    "redaction": "mark of evidence in which names were replaced",
     "json": "other JSON",
     "empty": "no bytes, under a name that gives that no meaning",
     "binary": "bytes that are no text, under no name that explains them; a log that is all NUL, for one",
     "text": "other text",
 }
+
+REDACTION = "kafka-forensics-redacted.json"
+"""The file by which redacted evidence is known."""
 
 _SEGMENT_SUFFIX = r"(?:\.(?:deleted|cleaned|swap|part))*"
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -74,6 +78,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("partition-metadata", r"partition\.metadata(?:[^a-z].*)?"),
         ("clean-shutdown", r"\.?kafka_cleanshutdown"),
         ("quorum-state", r"quorum-state(?:[^a-z].*)?"),
+        ("redaction", re.escape(REDACTION)),
     )
 )
 """Names that settle the kind whatever the bytes: damaged or empty, such a file is a fact about its broker."""

@@ -37,7 +37,7 @@ class Objects:
     def put(self, path: str, content: bytes) -> str:
         files, place = FileSystem.from_uri(self.uri(path))
         files.create_dir("evidence")
-        with files.open_output_stream(place) as out:
+        with files.open_output_stream(place, compression=None) as out:  # else it is packed once more by its name
             out.write(content)
         return self.uri(path)
 

@@ -290,6 +290,7 @@ def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None
     found = InCase(Audit(tmp_path / "out").case("prod"))
     told = found.conclusion(None)
     there = local.report(local.events_of(BUNDLE))
+    there.cluster.archives = ()  # an audit has them in its manifest, whosever they are
     here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
     assert here.document() == there.document()
     (name, number) = sorted(found.partitions())[0]

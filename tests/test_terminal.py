@@ -51,7 +51,7 @@ def test_commands_options_and_kinds_are_completed() -> None:
         done = CliRunner(env=env).invoke(cli, prog_name="kafka-forensics")
         return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
-    assert completed("kafka-forensics", "re") == ["report"]
+    assert completed("kafka-forensics", "rep") == ["report"]
     assert completed("kafka-forensics", "analyze", "--mark") == ["--markdown"]
     assert completed("kafka-forensics", "analyze", "--fail-on", "cr") == ["critical"]
 

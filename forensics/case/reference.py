@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from forensics.case.run import RUN
 from forensics.case.tables import EXPORTED, MANIFEST, SCHEMA, TABLES, Table
 
 DUCKDB = (
@@ -57,6 +58,8 @@ compares files of evidence, and takes no case. `merge` needs every log line: `re
 
 `{MANIFEST}` holds the schema's version (`{SCHEMA}`), the tool's version, command and rules' digest, the paths of the evidence and the
 directory they share (`root`, left out of all paths), the options the evidence was read with, the verdict, and how many rows each table has.
+`{RUN}` says who made it: when, by which command, on which platform, with which packages; nothing else in a case differs from run to run. `verify`
+holds a case against evidence ([chain of custody](custody.md)).
 A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2.
 
 [Audits](audit.md) keep the same tables of many clusters, by `cluster` and `date`, with a row's place in the order they have here (`place`).

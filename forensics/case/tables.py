@@ -131,7 +131,7 @@ PLACES = pa.list_(
 TABLES = (
     Table(
         "sources",
-        "What was collected, a row for each file.",
+        "What was collected, a row for each file, and one (kind archive) for each archive they lay in.",
         pa.schema(
             [
                 documented("path", pa.string(), "path inside the evidence; containers joined with '/'"),

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,7 +34,7 @@ from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
 from parsers.schemas import EVENTS
-from spark.cluster.facts import Cluster, Measure, Source
+from spark.cluster.facts import Archive, Cluster, Measure, Source
 from spark.cluster.gather import Identifier, Options
 from spark.events import IDENTIFIED
 
@@ -146,7 +146,7 @@ def write(
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
     """The tables by name that a report is made of, partitions aside."""
     return {
-        "sources": _table("sources", map(_source, cluster.sources)),
+        "sources": _table("sources", chain(map(_source, cluster.sources), map(_archive, cluster.archives))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
         "findings": _table("findings", (_finding(n, f) for n, f in enumerate(findings))),
         "incidents": _table("incidents", ({"number": n, **asdict(i)} for n, i in enumerate(incidents))),
@@ -154,19 +154,23 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     }
 
 
+def told_options(given: Options, log_patterns: Sequence[str]) -> dict[str, Any]:
+    """How the evidence was read."""
+    return {
+        "zone_offset_ms": given.zone_offset_ms,
+        "zone_name": given.zone_name,
+        "clock_offsets_ms": {str(broker): error for broker, error in given.clock_offsets_ms.items()},
+        "log_patterns": list(log_patterns),
+    }
+
+
 def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables: Mapping[str, int]) -> dict[str, Any]:
     judged = (found.findings, found.partitions)
-    given = origin.options
     return {
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
         "evidence": {"paths": list(origin.paths), "root": identifier.root},
-        "options": {
-            "zone_offset_ms": given.zone_offset_ms,
-            "zone_name": given.zone_name,
-            "clock_offsets_ms": {str(broker): error for broker, error in given.clock_offsets_ms.items()},
-            "log_patterns": list(origin.log_patterns),
-        },
+        "options": told_options(origin.options, origin.log_patterns),
         "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
         "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
     }
@@ -224,6 +228,10 @@ def facts(told: pa.Table, identifier: Identifier) -> pa.Table:
 def _source(s: Source) -> dict[str, Any]:
     told = ("path", "kind", "collection", "bytes", "sha256", "modified", "lines", "unrecognised", "first", "last", "layout", "problem")
     return {**{name: getattr(s, name) for name in told}, "broker": s.node, "shared": list(s.shared), "samples": list(s.samples)}
+
+
+def _archive(a: Archive) -> dict[str, Any]:
+    return {"path": a.path, "kind": "archive", "bytes": a.bytes, "sha256": a.sha256}
 
 
 def _brokers(cluster: Cluster) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ Here: the options, those of every report, and where results go. Not here: readin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -139,7 +139,8 @@ def report(
     with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
         with progress.stage("Judging partitions"):
-            whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None)
+            wish = _words(topics, partitions, brokers, since, until, weights)
+            whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None, wish)
         told = _narrowed(whole, topics, partitions, brokers, since, until)
         if not exports.write(told, asked):
             from forensics.views.text import show
@@ -153,15 +154,30 @@ def _asked(topics: Sequence[str], partitions: Sequence[int]) -> Asked:
     return lambda topic, partition: (not topics or topic in topics) and (not partitions or partition in partitions)
 
 
-def report_of(found: Found, asked: Asked | None) -> Report:
-    """All that was found; of what was found in partitions only what is asked for."""
+def _words(
+    topics: Sequence[str],
+    partitions: Sequence[int],
+    brokers: Sequence[int],
+    since: datetime | None,
+    until: datetime | None,
+    weights: Mapping[str, float],
+) -> tuple[str, ...]:
+    """The options that decide what a report says, as words of a command."""
+    many = {"--topic": topics, "--partition": partitions, "--broker": brokers, "--weight": [f"{m}={w:g}" for m, w in weights.items()]}
+    once = {name: f"{at.isoformat()}Z" for name, at in (("--since", since), ("--until", until)) if at is not None}
+    told = [(name, str(value)) for name, values in many.items() for value in values] + list(once.items())
+    return tuple(word for pair in told for word in pair)
+
+
+def report_of(found: Found, asked: Asked | None, wish: Sequence[str] = ()) -> Report:
+    """All that was found; of what was found in partitions only what is asked for. `wish`: the words that asked."""
     from forensics.judge import OF_REPORT, with_facts
     from forensics.views.document import Report
 
     found.measure()
     _check_weights(found.cluster)
     told = found.conclusion(asked)
-    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.paths))
+    return Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents, ("analyze", *found.words, *wish))
 
 
 def weight(text: str) -> tuple[str, float]:

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -268,6 +268,18 @@ def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
 
     offset, name = zone(timezone)
     return Options(zone_offset_ms=offset, zone_name=name, clock_offsets_ms=dict(map(clock_offset, clock_offsets)))
+
+
+def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """How evidence was read, as words of a command; `options` as a case's manifest has them."""
+    offset = options["zone_offset_ms"]
+    zone = options["zone_name"] or (
+        None if offset is None else f"{'-' if offset < 0 else '+'}{abs(offset) // 3_600_000:02}:{abs(offset) // 60_000 % 60:02}"
+    )
+    words = ["--timezone", zone] if zone is not None else []
+    for broker, error in options["clock_offsets_ms"].items():
+        words += ["--clock-offset", f"{broker}={error / 1000:+g}"]
+    return (*words, *(word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)))
 
 
 def start(master: str | None) -> Starting:

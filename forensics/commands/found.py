@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, log_patterns, open_evidence
+from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, log_patterns, open_evidence, reading_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +39,8 @@ class Found(ABC):
 
     def __init__(self, paths: Sequence[str], cluster: Cluster, identifier: Identifier) -> None:
         self.paths, self.cluster, self.identifier = paths, cluster, identifier
+        self.words: tuple[str, ...] = tuple(paths)
+        """These, and how they were read, as words of a command."""
         """Paths as they may be shown: without what is secret in a URI."""
 
     @abstractmethod
@@ -78,10 +80,12 @@ class InEvidence(Found):
     """Read by Spark."""
 
     def __init__(self, opened: Opened) -> None:
+        from forensics.case.write import told_options
         from parsers.containers.storage import without_secrets
 
         super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.identifier)
         self.opened = opened
+        self.words += reading_words(told_options(opened.options, log_patterns()))
 
     def _identified(self, change: Change | None = None) -> Identified:
         from spark.engine.pipeline import identified
@@ -143,12 +147,14 @@ class InEvidence(Found):
 
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
+        from forensics.case.run import write_run
         from forensics.case.write import Origin, directory_for
 
-        origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
+        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns())
         try:
             with directory_for(directory) as to:
                 self.write(to, origin, self.records(), progress)
+                write_run(to)
         except OSError as error:
             raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
 
@@ -181,6 +187,7 @@ class InCase(Found):
 
     def __init__(self, case: Case) -> None:
         super().__init__(case.paths, case.cluster, case.identifier)
+        self.words += reading_words(case.manifest["options"])
         self.case = case
 
     def measure(self) -> None:

@@ -104,6 +104,9 @@ def _parts(report: Report) -> Iterator[RenderableType]:
         )
     yield table
     yield Text()
+    if cluster.redacted:
+        yield Text("This evidence was redacted: names are not the real ones.", style="bold")
+        yield Text()
     groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
     for source in cluster.sources:
         groups[(source.node, source.kind)].append(source)

@@ -11,7 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from forensics.cluster import balance
@@ -20,7 +22,6 @@ from forensics.cluster.incidents import Incident
 from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
 from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named
 from forensics.partition import durability
-from forensics.rules import RULES
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
 from spark.cluster.clocks import UNSURE, Clock
@@ -42,10 +43,18 @@ WANTED = {
 WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"}
 
 
+@lru_cache(maxsize=1)
 def rules_digest() -> str:
-    """Changes whenever a rule's declaration does, so that two reports can be told apart."""
-    told = [[r.kind, r.level, r.meaning, list(r.benign), list(r.references)] for r in RULES]
-    return "sha256:" + hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    """Of all that decides what is found: rules, patterns, thresholds and what reads, orders and judges. Two reports in which it is the
+    same were made by the same program, whatever it called its version."""
+    digest = hashlib.sha256()
+    for package in ("parsers", "spark", "forensics"):
+        spec = find_spec(package)
+        assert spec is not None
+        root = Path(next(iter(spec.submodule_search_locations or ())))
+        for file in sorted(root.rglob("*.py")):
+            digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return "sha256:" + digest.hexdigest()
 
 
 def timestamp(at: datetime | None) -> str | None:
@@ -116,6 +125,8 @@ class Report:
                     }
                     for s in self.cluster.sources
                 ],
+                "archives": [{"path": a.path, "sha256": a.sha256, "bytes": a.bytes} for a in self.cluster.archives],
+                "redacted": self.cluster.redacted,
                 "not_collected": self.not_collected(),
                 "gaps": [*(f.summary for f in self.findings if f.kind == "evidence-gap"), *self.unsure_zones()],
             },
@@ -166,7 +177,7 @@ def pieces(report: Report) -> Iterator[str]:
     yield report.json()
 
 
-LISTS = ("sources", "partitions", "findings", "incidents", "places", "evidence", "steps")
+LISTS = ("sources", "archives", "partitions", "findings", "incidents", "places", "evidence", "steps")
 """Lists that grow with a cluster: a line for each of their items."""
 OF_PARTITIONS = ("partitions", "places")
 """Those that grow with its partitions: without a blank."""

@@ -115,6 +115,8 @@ def _summary(report: Report) -> Iterator[str]:
     told.append(("Kafka", prose(", ".join(versions)) or "version not in evidence"))
     if firsts and lasts:
         told.append(("Evidence", f"{len(cluster.sources)} sources, {moment(min(firsts))} to {moment(max(lasts))}"))
+    if cluster.redacted:
+        told.append(("Redacted", "names in the evidence were replaced before it was handed over; they are not the real ones"))
     of = counts(report.judged[1])
     told.append(("Partitions", f"{len(report.judged[1])}: " + ", ".join(f"{n} {verdict}" for verdict, n in of.items())))
     told += [("Severity", "`TODO`"), ("Noticed at, by", "`TODO`"), ("Owner of this review", "`TODO`")]
@@ -271,7 +273,8 @@ def _made(report: Report) -> Iterator[str]:
     yield "## How this was made"
     yield ""
     yield f"{code(shlex.join(['kafka-forensics', *report.command]))}, version {version()}, rules {code(rules_digest())}."
-    rows = [(code(s.path), code(s.sha256 or "not known")) for s in report.cluster.sources if s.path in quoted]
+    rows = [(code(a.path), code(a.sha256)) for a in report.cluster.archives]
+    rows += [(code(s.path), code(s.sha256 or "not known")) for s in report.cluster.sources if s.path in quoted]
     if rows:
         yield ""
-        yield from table(("Source quoted", "SHA-256"), rows)
+        yield from table(("Archive, or source quoted", "SHA-256"), rows)

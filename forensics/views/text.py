@@ -125,6 +125,7 @@ def subject(report: Report) -> list[str]:
         MODES[cluster.mode],
         counted(len(report.partitions)),
         f"{len(cluster.sources)} sources, {sized(size)}",
+        *(["redacted: names are not the real ones"] if cluster.redacted else []),
     ]
 
 

@@ -17,7 +17,7 @@ from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import relevant
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply, readings_of, whole_message
-from parsers.catalogue.survey import MAX_SAMPLES, Survey
+from parsers.catalogue.survey import MAX_SAMPLES, REDACTED, Survey
 from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
@@ -307,7 +307,7 @@ class Reading:
         if logger is None:
             logger = next((name for name in RELEVANT_LOGGERS if seen.text.endswith(f" ({name})")), None)
         name = relevant(logger) if logger is not None else None
-        if name is None or (level in ("TRACE", "DEBUG") and not name.startswith(TRACED_BY_DEFAULT)):
+        if name is None or seen.message.endswith(REDACTED) or (level in ("TRACE", "DEBUG") and not name.startswith(TRACED_BY_DEFAULT)):
             return
         self.survey.unrecognised += 1
         if len(self.survey.samples) < MAX_SAMPLES:

@@ -18,6 +18,8 @@ from parsers.layouts import LOG4J, Record
 from parsers.schemas import Row
 
 MAX_SAMPLES = 5
+REDACTED = "(redacted)"
+"""What stands where a record's words were that told nothing (forensics.redaction)."""
 _LAST_LINES = 10_000
 _SHOWN = 200
 _NODE_NAMED = (

@@ -136,15 +136,15 @@ class Inflated(File):
 
     def __init__(self, packed: File, form: str) -> None:
         super().__init__()
-        self._packed, self._form = packed, form
+        self.packed, self.form = packed, form
         self.size, self.modified = 0, packed.modified
         self._begin()
 
     def _begin(self) -> None:
-        self._packed.seek(0)
+        self.packed.seek(0)
         allowance = Allowance()
-        self._taken = Guarded(self._packed.read, allowance, on_disk=True)
-        self._given = Guarded(Unpacked(buffered(self._taken), self._form).read, allowance)
+        self._taken = Guarded(self.packed.read, allowance, on_disk=True)
+        self._given = Guarded(Unpacked(buffered(self._taken), self.form).read, allowance)
         self._at = 0
 
     def readable(self) -> bool:
@@ -173,9 +173,9 @@ class Inflated(File):
         return size
 
     def changed(self) -> str | None:
-        return self._packed.changed()
+        return self.packed.changed()
 
     def close(self) -> None:
         if not self.closed:
-            self._packed.close()
+            self.packed.close()
         super().close()

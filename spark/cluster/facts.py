@@ -70,6 +70,15 @@ class Source:
         return self.shared or (() if self.node is None else (self.node,))
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Archive:
+    """A container that was collected, as it lay on disk."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """What a file of load metrics says of one metric of one broker: the mean of its values."""
@@ -107,6 +116,8 @@ class Cluster:
     id: str | None = None
     """Cluster id, where it is known."""
     sources: list[Source] = field(default_factory=list)
+    archives: Sequence[Archive] = ()
+    """What the sources lay in."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""
@@ -143,7 +154,7 @@ class Cluster:
     @property
     def usable(self) -> bool:
         """Whether anything of Kafka's was collected."""
-        return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index") for s in self.sources)
+        return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index", "redaction") for s in self.sources)
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
         """Events of these kinds in order of time; of one topic, where it is named."""
@@ -165,6 +176,11 @@ class Cluster:
             if e.topic is not None:
                 found[e.topic][e.event].append(n)
         return dict(found)
+
+    @property
+    def redacted(self) -> bool:
+        """Whether names in the evidence were replaced before it was handed over."""
+        return any(s.kind == "redaction" for s in self.sources)
 
     @property
     def ended(self) -> tuple[Cluster, ...]:

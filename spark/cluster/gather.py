@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from spark.cluster.clocks import Clock, estimate
 from spark.cluster.comparisons import LEADERSHIPS, RELATING, relations
-from spark.cluster.facts import Beginning, Cluster, Node, Source, recreated_topics
+from spark.cluster.facts import Archive, Beginning, Cluster, Node, Source, recreated_topics
 from spark.cluster.identity import Clues, identify
 from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.cluster.modified import meaningless
@@ -514,6 +514,8 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of
     LEADERSHIPS of the partitions numbered 0."""
     options = options or Options()
+    archives = table.filter(pc.equal(table["event"], "archive")).select(["source", "bytes", "value"]).to_pylist()
+    table = table.filter(pc.not_equal(table["event"], "archive"))
     told = table.filter(pc.equal(table["event"], "source"))
     sources = _sources(told.select(["source", "collected"]).to_pylist())
     clues = _clues(table, sources)
@@ -563,11 +565,12 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
         s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
         s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
         s.path = identifier.shown(s.path)
+    packed = {Archive(identifier.shown(row["source"]), row["bytes"], row["value"]) for row in archives}
     lived = _lived(events)
     at_any_time = {identifier.shown(s.path) for s in sources if s.kind == "server-properties"} if identifier.clusters.last else set()
     lives: list[Cluster] = []
     for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
-        cluster = Cluster(number, cluster_id, sources, identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
+        cluster = Cluster(number, cluster_id, sources, sorted(packed), identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
         _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
         cluster.begun = _begun(cluster, clocks, identifier)
         cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | {e.mode for e in raw if e.cluster == number})

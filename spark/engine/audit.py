@@ -156,6 +156,10 @@ def _kept(given: Iterable[pa.RecordBatch], schema: pa.Schema, group: Group, dire
     writers: dict[str, _Writer] = {}
     told: list[Row] = []
     for batch in given:
+        if "event" in batch.schema.names:
+            batch = batch.filter(pc.not_equal(batch["event"], "archive"))  # the manifest has the digest of each file of the archive
+            if not batch.num_rows:
+                continue
         index = batch["source"].dictionary_encode()
         names = index.dictionary.to_pylist()
         groups = [group(name) for name in names]

@@ -167,6 +167,7 @@ class _Page:
         loss = loss_of(*report.judged)
         held = list(zip(report.findings, self.document["findings"], strict=True))[:HELD]
         contexts = self._contexts([f for f, _ in held])
+        files = [*self.document["evidence"]["archives"], *self.document["evidence"]["sources"]]
         return {
             "loss": loss,
             "title": TITLES.get(loss, NOT_KNOWN),
@@ -206,8 +207,8 @@ class _Page:
             "balance": self._balance(),
             "groups": self._groups(by_node=False),
             "by_node": self._groups(by_node=True),
-            "files": self.document["evidence"]["sources"][:FILES],
-            "files_left_out": max(len(cluster.sources) - FILES, 0),
+            "files": files[:FILES],
+            "files_left_out": max(len(files) - FILES, 0),
             "sources_total": (
                 len(cluster.sources),
                 sum(s.bytes or 0 for s in cluster.sources),

@@ -124,7 +124,7 @@ def test_secrets_of_a_uri_are_not_shown(uri: str) -> None:
 
 
 def test_the_same_report_from_a_store(objects: Objects) -> None:
-    there = local.report(local.events_of(objects.put("bundle.tar.gz", BUNDLE.read_bytes()))).document()
+    there = local.report(local.events_of(objects.put(BUNDLE.name, BUNDLE.read_bytes()))).document()
     assert there == local.report(local.events_of(BUNDLE)).document()
 
 

@@ -1,0 +1,156 @@
+"""Whether evidence is the evidence a case was made of: file by file, by SHA-256, in whatever archives it lies now.
+
+Here: what each file was and is. Not here: how files are found (parsers.containers), or the words (forensics.commands.verify).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from parsers.containers.units import units
+from parsers.containers.walk import read_unit
+from parsers.schemas import Member, Row
+
+STATES: Mapping[str, str] = {
+    "same": "the same bytes at the same path",
+    "moved": "the same bytes, in a directory or archive of another name",
+    "changed": "other bytes at the same path",
+    "missing": "in the case, not in the evidence",
+    "additional": "in the evidence, not in the case",
+    "unread": "could not be read when the case was made, nor now: nothing in the case rests on it",
+}
+GOOD = frozenset({"same", "moved", "unread"})
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A file, or an archive as it lay on disk; without a digest it could not be read."""
+
+    path: str
+    sha256: str | None
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    path: str
+    state: str
+    then: str | None
+    now: str | None
+    at: str | None = None
+    """Where it is now, if it was moved."""
+    archive: bool = False
+
+
+def of_case(rows: Iterable[Row], root: str) -> list[Sealed]:
+    """What a case says of its sources: rows of its table, and the directory that its paths leave out. Of a log of several writers the file
+    alone counts."""
+    files = (
+        Sealed(row["path"] if row["kind"] == "archive" else root + row["path"], row["sha256"], row["kind"] == "archive") for row in rows
+    )
+    return _once_each(s for s in files if s.sha256 is not None or "#" not in s.path)
+
+
+def sealed(paths: Sequence[str]) -> list[Sealed]:
+    """All files of evidence with their digests, members of archives too, and the archives."""
+    found: dict[str, Sealed] = {}
+    archives: list[Sealed] = []
+
+    def tell(member: Member, form: str, size: int, sha256: str) -> None:
+        archives.append(Sealed(member.path, sha256, archive=True))
+
+    for unit in units(paths):
+        for member, stream, _ in read_unit(unit, tell):
+            if stream is None:
+                found.setdefault(member.path, Sealed(member.path, None))
+                continue
+            digest = hashlib.sha256()
+            while data := stream.read(CHUNK):
+                digest.update(data)
+            found[member.path] = Sealed(member.path, digest.hexdigest())
+    return _once_each([*archives, *found.values()])
+
+
+def _once_each(files: Iterable[Sealed]) -> list[Sealed]:
+    """Of a path that comes twice what could be read; archives are no files that could not be read."""
+    told = sorted(files, key=lambda s: (s.path, s.archive, s.sha256 is not None))
+    packed = {s.path for s in told if s.archive}
+    return list({_key(s): s for s in told if s.sha256 is not None or s.path not in packed}.values())
+
+
+def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
+    """Each file of the case with what became of it, and what the evidence has besides. Archives count only where their files do not:
+    the same files packed anew are the same evidence."""
+    was, is_now = ({_key(s): s for s in files} for files in (then, now))
+    gone = {key: s for key, s in was.items() if key not in is_now}
+    new = {key: s for key, s in is_now.items() if key not in was}
+    moved = _moved(gone, new)
+    told = []
+    for key, old in was.items():
+        if key in is_now:
+            told.append(Compared(old.path, _state(old, is_now[key]), old.sha256, is_now[key].sha256, archive=old.archive))
+        elif key in moved:
+            told.append(Compared(old.path, "moved", old.sha256, old.sha256, moved[key][0]))
+        else:
+            told.append(Compared(old.path, "missing" if old.sha256 is not None else "unread", old.sha256, None, archive=old.archive))
+    taken = set(moved.values())
+    told += [Compared(s.path, "additional", None, s.sha256, archive=s.archive) for key, s in new.items() if key not in taken]
+    return sorted(told, key=lambda c: (c.path, c.archive))
+
+
+_Key = tuple[str, bool]
+
+
+def _key(s: Sealed) -> _Key:
+    """Archives are known by their bytes alone."""
+    return (s.sha256 or "", True) if s.archive else (s.path, False)
+
+
+def _state(old: Sealed, now: Sealed) -> str:
+    if old.sha256 is None and now.sha256 is None:
+        return "unread"
+    return "same" if old.sha256 == now.sha256 else "changed"
+
+
+def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key, _Key]:
+    """Files that lie below another name now: all of one directory or archive below the same other one. A file that changed places with
+    another is none of them."""
+    then, now = _once(gone), _once(new)
+    found: dict[_Key, _Key] = {}
+    pairs = ((key[0], now[of][0]) for of, key in then.items() if not key[1] and of in now)
+    votes = Counter(_leads(path, other) for path, other in pairs if path.rpartition("/")[2] == other.rpartition("/")[2])
+    to: dict[str, str] = {}
+    for (old, lead), _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])):
+        if old not in to and lead not in to.values():
+            to[old] = lead
+    for key, s in gone.items():
+        if not key[1] and s.sha256 is not None:
+            at = ((to[lead] + key[0][len(lead) :], False) for lead in _above(key[0]) if lead in to)
+            found.update((key, other) for other in at if other in new and new[other].sha256 == s.sha256)
+    return found
+
+
+def _once(files: Mapping[_Key, Sealed]) -> dict[tuple[str, bool], _Key]:
+    """Files by their digests, those alone of which there is one."""
+    count = Counter((s.sha256, s.archive) for s in files.values())
+    return {(s.sha256, s.archive): key for key, s in files.items() if s.sha256 is not None and count[s.sha256, s.archive] == 1}
+
+
+def _leads(path: str, other: str) -> tuple[str, str]:
+    """What stands before the part that both paths end with, whole names."""
+    a, b = path.split("/"), other.split("/")
+    same = 0
+    while same < min(len(a), len(b)) and a[-1 - same] == b[-1 - same]:
+        same += 1
+    rest = "/".join(a[len(a) - same :])
+    return path.removesuffix(rest), other.removesuffix(rest)
+
+
+def _above(path: str) -> Iterator[str]:
+    """All that may stand before the rest of a path."""
+    parts = path.split("/")
+    return ("".join(f"{part}/" for part in parts[:count]) for count in range(len(parts)))

@@ -1,0 +1,210 @@
+"""The archive: every file of the evidence read, written anew or left out, and the whole searched for what must not be in it.
+
+Here: two passes over the evidence, for names must be known before the first is replaced; the archive, the mark in it, the mapping beside it, the
+last check. Not here: how a file is written anew (text, segments).
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import secrets
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timezone
+from itertools import takewhile
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import pyarrow as pa
+
+from forensics.redaction import segments, text
+from forensics.redaction.names import Names
+from forensics.salvage.places import created
+from forensics.views.version import version
+from parsers.bodies import Unreadable
+from parsers.containers.units import Unit, units
+from parsers.containers.walk import members, read_unit
+from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
+from parsers.schemas import Member
+from parsers.sniff import REDACTION
+
+SCHEMA = "kafka-forensics/redacted/1"
+MAPPING = "kafka-forensics/mapping/1"
+IN_MEMORY = 32 << 20
+"""Of a file on its way; the rest waits in an unnamed one."""
+CHUNK = 1 << 20
+SEGMENTS = frozenset({"segment", "metadata-segment", "metadata-snapshot"})
+NOT_NEEDED = frozenset({"index", "producer-snapshot", "redaction"})
+"""Kinds that tell nothing of losses, and are left out without a word for each file."""
+SEARCHED = 2000
+"""Names that are looked for letter by letter, too."""
+
+
+class Leak(Exception):
+    """A name is left in what was written."""
+
+
+@dataclass
+class Redacted:
+    """What was done."""
+
+    written: int = 0
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    """Path as it was, kind and why."""
+    names: Names = field(default_factory=Names)
+
+    @property
+    def count(self) -> Counter[str]:
+        return Counter(kind for _, kind, _ in self.left_out)
+
+
+def redact(paths: Sequence[str], out: Path, mapping: Path) -> Redacted:
+    """Writes both, or neither; the archive has its name when it was searched. Raises Leak, and OSError where the mapping is there already."""
+    done = Redacted()
+    planned = units(paths)
+    for unit in planned:
+        _note(unit, done.names)
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    try:
+        with (
+            created(part) as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+            tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
+        ):
+            binary = _write(planned, tar, done)
+        _check(part, done.names, binary)
+        with created(mapping) as file:
+            told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
+            file.write((json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+        part.rename(out)
+    finally:
+        part.unlink(missing_ok=True)
+    return done
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while data := stream.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def _note(unit: Unit, names: Names) -> None:
+    """The first pass: what names there are."""
+    for member, stream, _ in read_unit(unit):
+        text.note_member(member, names)
+        if stream is None:
+            continue
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            kind = kind_of(member, stream.peek(HEAD)[:HEAD], ())
+            copied = segments.names_records(member.path) or kind in CHECKPOINT_KINDS
+            whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
+            for told in read_source(member, whole):
+                text.note_all(told, names)
+            if copied:  # not all that has a name there is told as an event
+                whole.seek(0)
+                for _ in _anew(member, whole, kind, names, b"-"):
+                    pass
+
+
+def _spooled(stream: BinaryIO, spool: BinaryIO) -> BinaryIO:
+    while data := stream.read(CHUNK):
+        spool.write(data)
+    spool.seek(0)
+    return spool
+
+
+def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set[str]:
+    """The second pass. Gives the paths of what is no text."""
+    secret = secrets.token_bytes(32)
+    binary: set[str] = set()
+    directories: list[list[str]] = []
+    for unit in planned:
+        for member, stream, trouble in read_unit(unit):
+            if stream is None:
+                done.left_out.append((member.path, "unreadable", trouble or ""))
+                continue
+            head = stream.peek(HEAD)[:HEAD]
+            kind = kind_of(member, head, ())
+            try:
+                with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+                    spool.writelines(_anew(member, stream, kind, done.names, secret))
+                    path = done.names.path(member.path)
+                    _add(tar, path, member, cast(BinaryIO, spool))
+            except (text.Unsafe, Unreadable) as why:
+                done.left_out.append((member.path, kind, str(why)))
+                continue
+            done.written += 1
+            directories.append(path.split("/")[:-1])
+            if kind in SEGMENTS:
+                binary.add(path)
+    first, last = min(directories, default=[]), max(directories, default=[])
+    common = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+    mark = {"schema": SCHEMA, "version": version(), "files": done.written, "left_out": dict(sorted(done.count.items()))}
+    content = (json.dumps(mark, indent=1) + "\n").encode()
+    _add(tar, "/".join((*common, REDACTION)), Member(REDACTION, None, None), io.BytesIO(content))
+    return binary
+
+
+def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
+    """A file in pieces. Raises Unsafe or Unreadable where it is to be left out."""
+    if kind in SEGMENTS:
+        yield from segments.rewritten(stream, member.path, kind, names, secret)
+    elif kind != "empty":
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as spool:
+            whole = _spooled(stream, cast(BinaryIO, spool))
+            lines = text.rewritten(whole, kind, names, _stated(member, whole) if kind in LOG_KINDS else ())
+            if lines is None:
+                raise text.Unsafe("nothing is known of what it may hold" if kind not in NOT_NEEDED else "not needed")
+            yield from (line.encode("utf-8", "replace") for line in lines)
+
+
+def _stated(member: Member, stream: BinaryIO) -> Collection[int]:
+    """Numbers of the lines in which something was read."""
+    found: set[int] = set()
+    for told in read_source(member, stream):
+        if isinstance(told, pa.RecordBatch):
+            found.update(n for n in told["line"].to_pylist() if n is not None)
+        elif told.get("line") is not None:
+            found.add(told["line"])
+    stream.seek(0)
+    return found
+
+
+def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> None:
+    info = tarfile.TarInfo(path)
+    info.size = content.seek(0, os.SEEK_END)
+    info.mtime = member.modified.replace(tzinfo=timezone.utc).timestamp() if member.modified is not None else 0
+    content.seek(0)
+    tar.addfile(info, content)
+
+
+def _check(out: Path, names: Names, binary: Collection[str]) -> None:
+    """Reads the archive as anybody would. Raises Leak where a name is left."""
+    exact = names.exact
+    searched = exact if len(exact) <= SEARCHED else []
+    for member, stream, _ in members(out):
+        left = list(names.left(member.path))
+        if stream is not None and not member.path.endswith(REDACTION):
+            for data in _overlapping(stream) if member.path in binary else stream:
+                left += names.left_in_bytes(data) if member.path in binary else names.left(data.decode("utf-8", "replace"))
+                left += [name for name in searched if name.encode() in data]
+                if left:
+                    break
+        if left:
+            raise Leak(f"{left[0]!r} is left in {member.path}")
+
+
+def _overlapping(stream: BinaryIO) -> Iterator[bytes]:
+    tail = b""
+    while data := stream.read(CHUNK):
+        yield tail + data
+        tail = data[-512:]
