@@ -12,7 +12,6 @@ import pytest
 from benchmarks import corpora, history
 from benchmarks.measuring import Result, Spent
 
-
 MEASURED = """
 import sys
 from benchmarks.measuring import adopt_orphans, run
