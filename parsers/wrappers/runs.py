@@ -36,6 +36,8 @@ _PLAIN = rb"[ !#-\[\]-~]*"
 """Of a string in which nothing is escaped."""
 _EDGE = rb"[!#-.0-\[\]-~]"
 """A character of it that is no space and no slash."""
+_MANY = 100
+"""Members of an object from which on nothing is learned from it."""
 _MEMBER = re.compile(
     rb'[{,][ \t]*"(?P<key>'
     + _PLAIN
@@ -53,7 +55,7 @@ def run_of(line: bytes) -> re.Pattern[bytes] | None:
 def learned(line: bytes) -> re.Pattern[bytes] | None:
     """The same of a JSON object that holds no others: of those with its keys in this order, if the keys tell what is text, host and time."""
     members, at = [], 0
-    while (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
+    while len(members) < _MANY and (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
         members.append(found)
         at = found.end()
     told = flat([found["key"].decode() for found in members]) if line[at:] == b"}\n" else None

@@ -57,11 +57,14 @@ class Line(NamedTuple):
     """When the wrapper got the line; its text, RFC 3339 or a number, where nobody needed it yet."""
 
 
+_MOST_DIGITS = 19
+
+
 def time_of(line: Line) -> datetime | None:
     """UTC of the wrapper, naive."""
     if not isinstance(line.utc, bytes):
         return line.utc
-    if line.utc.isdigit():
+    if len(line.utc) <= _MOST_DIGITS and line.utc.isdigit():
         return epoch(int(line.utc))
     at, utc = instant(line.utc.decode("ascii", "replace"))
     return at if utc else None
