@@ -107,13 +107,16 @@ def _rows(result: dict[str, Any]) -> str:
     cells = [f"{result['name']} ({own})", _seconds(result["ways"][own])]
     rows = []
     for other, ratio in result["ratios"].items() or [("", {})]:
-        theirs = (
-            [other, _seconds(result["ways"][other]), f"**{ratio[by]:.2f}** of {'CPU' if by == 'cpu' else 'time'}"] if other else [""] * 3
-        )
+        theirs = [other, _seconds(result["ways"][other]), _ratio(ratio, by)] if other else [""] * 3
         aim = f"≤ {result['reach'][other]:g}" if other in result["reach"] else ""
         rows.append(f"| {' | '.join([*cells, *theirs, aim, facts])} |\n")
         cells, facts = ["", ""], ""
     return "".join(rows)
+
+
+def _ratio(ratio: dict[str, float], by: str) -> str:
+    """What is aimed at, and beside time the CPU's: on a machine that does other work only that says something."""
+    return f"**{ratio['cpu']:.2f}** of CPU" if by == "cpu" else f"**{ratio['wall']:.2f}** of time, {ratio['cpu']:.2f} of CPU"
 
 
 def _seconds(way: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def test_the_page_shows_the_newest_of_each_with_the_median_of_the_rounds(tmp_pat
     result(1, scale=0.1)
     told = history.table(file)
     assert [line for line in told.splitlines() if line.startswith("| reading")] == [
-        "| reading (ours) | 2.00, 4.00 | theirs | 4.00, 6.00 | **0.50** of time | ≤ 0.6 | megabytes 32.5 |"
+        "| reading (ours) | 2.00, 4.00 | theirs | 4.00, 6.00 | **0.50** of time, 0.80 of CPU | ≤ 0.6 | megabytes 32.5 |"
     ]
     assert len(re.findall(r"(?m)^- \d{4}-\d\d-\d\d, commit \w+", told)) == 1
     shown = history.with_table(page, file)
