@@ -81,9 +81,10 @@ def with_table(page: str, history: Path) -> str:
 
 
 def table(history: Path) -> str:
-    """The newest of each comparison at full size, as Markdown."""
+    """The newest of each comparison at full size, or else at the largest there is, as Markdown."""
     runs = [json.loads(line) for line in history.read_text().splitlines()] if history.exists() else []
-    newest = {result["name"]: (run, result) for run in runs if run["scale"] >= 1 for result in run["results"]}
+    by_scale = sorted(runs, key=lambda run: min(run["scale"], 1))
+    newest = {result["name"]: (run, result) for run in by_scale for result in run["results"]}
     if not newest:
         return "Nothing was measured yet.\n"
     shown = "".join(f"- {_run(run)}\n" for run in runs if any(of is run for of, _ in newest.values()))
@@ -94,7 +95,7 @@ def table(history: Path) -> str:
 def _run(run: dict[str, Any]) -> str:
     at, of = run["machine"], ", ".join(f"{name} {number}" for name, number in run["versions"].items())
     place = f"{at['cores']} cores of {at['cpu']}, {at['memory_gb']:.0f} GB, {at['system']}, load {at['load']} at the end"
-    return f"{run['at'][:10]}, commit {run['commit']}, {run['rounds']} rounds: {place}; {of}"
+    return f"{run['at'][:10]}, commit {run['commit']}, rounds: {run['rounds']}, scale: {run['scale']:g}: {place}; {of}"
 
 
 def _rows(result: dict[str, Any]) -> str:
@@ -106,13 +107,16 @@ def _rows(result: dict[str, Any]) -> str:
     cells = [f"{result['name']} ({own})", _seconds(result["ways"][own])]
     rows = []
     for other, ratio in result["ratios"].items() or [("", {})]:
-        theirs = (
-            [other, _seconds(result["ways"][other]), f"**{ratio[by]:.2f}** of {'CPU' if by == 'cpu' else 'time'}"] if other else [""] * 3
-        )
+        theirs = [other, _seconds(result["ways"][other]), _ratio(ratio, by)] if other else [""] * 3
         aim = f"≤ {result['reach'][other]:g}" if other in result["reach"] else ""
         rows.append(f"| {' | '.join([*cells, *theirs, aim, facts])} |\n")
         cells, facts = ["", ""], ""
     return "".join(rows)
+
+
+def _ratio(ratio: dict[str, float], by: str) -> str:
+    """What is aimed at, and beside time the CPU's: on a machine that does other work only that says something."""
+    return f"**{ratio['cpu']:.2f}** of CPU" if by == "cpu" else f"**{ratio['wall']:.2f}** of time, {ratio['cpu']:.2f} of CPU"
 
 
 def _seconds(way: dict[str, Any]) -> str:

@@ -1,6 +1,8 @@
 """What a command takes to its very end: seconds of the clock, CPU seconds of all its processes, and the most memory of each kind of them.
 
-Linux only: orphans (a JVM, Spark's workers) become children of this process, so that their CPU time is the kernel's own count of it.
+Linux only: orphans (a JVM) become children of this process, so that their CPU time is the kernel's own count of it. That leaves out
+processes whose parent ignores that they end (SIGCHLD), as pyspark.daemon does with Spark's workers: what they have used is looked at while
+they run.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,7 +27,10 @@ from typing import Any
 from benchmarks.corpora import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
-PERIOD_S = 0.5
+PERIOD_S = 0.2
+"""Between two looks at the processes of a command; of one that nobody waits for the CPU time since the last of them is not known."""
+LOOKS_FOR_MEMORY = 3
+"""Of so many looks one is for memory, too, which takes longer."""
 ORPHANS_S = 20.0
 """How long what a command leaves behind may take to end."""
 
@@ -57,36 +63,36 @@ def run(command: Command, environment: Mapping[str, str] | None = None) -> Spent
     began = time.perf_counter()
     own = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])} | dict(environment or {})
     running = subprocess.Popen(command, env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    peaks: dict[str, float] = {}
-    over = threading.Event()
-    watching = threading.Thread(target=_watch, args=(running.pid, peaks, over))
-    watching.start()
+    seen = _Seen(running.pid)
     out, err = running.communicate()
     wall = time.perf_counter() - began
-    over.set()
-    watching.join()
-    _bury()
+    buried = _bury()
+    seen.end()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if running.returncode:
         raise Failed(err.decode(errors="replace").strip()[-400:] or f"code {running.returncode}")
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    uncounted = sum(spent for pid, spent in seen.unwaited.items() if pid not in buried)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + uncounted
     lines = out.splitlines()
     said = json.loads(lines[-1]) if lines and lines[-1].startswith(b'{"cpu"') else {}
-    return Spent(wall, said.get("cpu", cpu), peaks, said)
+    return Spent(wall, said.get("cpu", cpu), seen.peaks, said)
 
 
-def _bury() -> None:
-    """Waits for what the command left, so that its CPU time is counted."""
+def _bury() -> set[int]:
+    """Waits for what the command left, so that its CPU time is counted; which processes these were."""
     end = time.monotonic() + ORPHANS_S
+    buried = set()
     with suppress(ChildProcessError):
         while True:
             pid, _ = os.waitpid(-1, os.WNOHANG)
+            buried.add(pid)
             if not pid and time.monotonic() > end:
-                for orphan in [*_descendants(os.getpid())][1:]:
+                for orphan in _descendants():
                     with suppress(ProcessLookupError):
                         os.kill(orphan, signal.SIGKILL)
             if not pid:
                 time.sleep(0.01)
+    return buried
 
 
 def paired(ways: Mapping[str, Callable[[], Spent]], rounds: int) -> dict[str, list[Spent]]:
@@ -148,25 +154,65 @@ def _rounded(value: Any) -> Any:
     return [_rounded(v) for v in value] if isinstance(value, list) else round(value, 3)
 
 
-# memory
+# while it runs
 
 
-def _watch(root: int, peaks: dict[str, float], over: threading.Event) -> None:
-    while not over.wait(PERIOD_S):
+class _Seen(threading.Thread):
+    """What is seen of a command's processes while they run."""
+
+    def __init__(self, root: int) -> None:
+        super().__init__(daemon=True)
+        self.root = root
+        self.peaks: dict[str, float] = {}
+        """MiB by kind of process."""
+        self.unwaited: dict[int, float] = {}
+        """CPU seconds, at the last look, of processes whose parent ignores their end, and of the children they waited for themselves."""
+        self._over = threading.Event()
+        self.start()
+
+    def end(self) -> None:
+        self._over.set()
+        self.join()
+
+    def run(self) -> None:
+        looks = count()
+        while not self._over.wait(PERIOD_S):
+            found = _descendants()
+            ignoring = {parent for parent, _ in found.values() if _ignores_children(parent)}
+            self.unwaited |= {pid: cpu for pid, (parent, cpu) in found.items() if parent in ignoring}
+            if next(looks) % LOOKS_FOR_MEMORY == 0:
+                self._weigh(found)
+
+    def _weigh(self, pids: Iterable[int]) -> None:
         now: dict[str, float] = {}
-        for pid in _descendants(root):
-            kind = "driver" if pid == root else "JVM" if _name(pid) == "java" else "workers"
+        for pid in pids:
+            kind = "driver" if pid == self.root else "JVM" if _name(pid) == "java" else "workers"
             now[kind] = now.get(kind, 0) + _kilobytes(pid) / 1024
         for kind, size in now.items():
-            peaks[kind] = max(peaks.get(kind, 0), round(size))
+            self.peaks[kind] = max(self.peaks.get(kind, 0), round(size))
 
 
-def _descendants(pid: int) -> Iterator[int]:
-    yield pid
-    with suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split():
-                yield from _descendants(int(child))
+def _descendants() -> dict[int, tuple[int, float]]:
+    """The processes below this one: the parent of each, and the CPU seconds of it and of the children it waited for (proc(5))."""
+    all_of_them: dict[int, tuple[int, float]] = {}
+    for name in os.listdir("/proc"):
+        with suppress(ValueError, OSError):
+            pid = int(name)
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            all_of_them[pid] = int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    below = {os.getpid()}
+    while more := {pid for pid, (parent, _) in all_of_them.items() if parent in below and pid not in below}:
+        below |= more
+    return {pid: all_of_them[pid] for pid in below - {os.getpid()}}
+
+
+def _ignores_children(pid: int) -> bool:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    ignored = int(status.partition("SigIgn:")[2].split()[0], 16)
+    return bool(ignored >> (signal.SIGCHLD - 1) & 1)
 
 
 def _name(pid: int) -> str:

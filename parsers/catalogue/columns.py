@@ -55,8 +55,12 @@ class _Said:
         found = {}
         for name in self.pattern.columns:
             first, *others = (columns[at - 1] for at in self.pattern.quick.groups[name])
-            for other in others:
-                first = tuple([b if a is None else a for a, b in zip(first, other, strict=True)])
+            for other in others:  # the spellings of a statement, of which one log has one as a rule
+                missing = first.count(None)
+                if missing == len(first):
+                    first = other
+                elif missing:
+                    first = tuple([b if a is None else a for a, b in zip(first, other, strict=True)])
             found[name] = first
         return found
 

@@ -27,6 +27,10 @@ _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 _MAX_KEPT = 1 << 14
 
 
+Head = tuple["datetime | None", bool, str, "str | None", str, int, int]
+"""Time, whether that is UTC, level and logger; in which text the message is, from where to where."""
+
+
 class Heads:
     """The parts of records in one layout; what was seen before is not looked at again."""
 
@@ -35,25 +39,34 @@ class Heads:
         self._by_places = layout is LOG4J
         self._seconds: dict[str, datetime | None] = {}
         self._leads: dict[str, tuple[str, int] | None] = {}
-        self._loggers: dict[str, bool] = {}
+        self._loggers: set[str] = set()
 
-    def read(self, text: str) -> tuple[datetime | None, bool, str, str, str | None] | None:
-        """A record's time, whether that is UTC, level, message and logger, as the layout reads them."""
-        if self._by_places and text[-1:] == ")":
-            second, lead = text[:_SECOND], text[_STAMPED:_LED]
-            whole, level, fraction = self._seconds.get(second), self._leads.get(lead), _FRACTIONS.get(text[_SECOND:_STAMPED])
+    def read(self, text: str, begin: int, end: int) -> Head | None:
+        """The record in text[begin:end], as the layout reads it."""
+        if self._by_places and text[end - 1] == ")":
+            second, lead = text[begin : begin + _SECOND], text[begin + _STAMPED : begin + _LED]
+            whole, level, fraction = (
+                self._seconds.get(second),
+                self._leads.get(lead),
+                _FRACTIONS.get(text[begin + _SECOND : begin + _STAMPED]),
+            )
             if whole is None or level is None:
                 whole, level = self._keep(second, lead)
             if whole is not None and level is not None and fraction is not None:
-                at = text.rfind(" (", level[1])
-                logger = text[at + 2 : -1]
-                known = self._loggers.get(logger)
-                if known is None:
-                    known = self._loggers[logger] = _LOGGER.fullmatch(logger) is not None
-                if at > 0 and known:
-                    return whole + fraction, False, level[0], text[level[1] : at], logger
-        record = self.layout.read(text)
-        return (record.time, record.utc, record.level, record.message, record.logger) if record is not None else None
+                after = text.rfind(" (", begin + level[1], end)
+                logger = text[after + 2 : end - 1]
+                if after > 0 and (logger in self._loggers or self._names_logger(logger)):
+                    return whole + fraction, False, level[0], logger, text, begin + level[1], after
+        record = self.layout.read(text[begin:end])
+        return (
+            (record.time, record.utc, record.level, record.logger, record.message, 0, len(record.message)) if record is not None else None
+        )
+
+    def _names_logger(self, text: str) -> bool:
+        if _LOGGER.fullmatch(text) is None:
+            return False
+        self._loggers.add(text)
+        return True
 
     def _keep(self, second: str, lead: str) -> tuple[datetime | None, tuple[str, int] | None]:
         for kept in (self._seconds, self._leads, self._loggers):
@@ -87,53 +100,63 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
     """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
     layouts, survey = reading.layouts, reading.survey
     literals, known = layouts.literals, layouts.known
-    find, rfind, count = data.find, data.rfind, data.count
+    find, spot, nodes = data.find, reading.spot, survey.nodes
     clean = data.isascii() and not survey.noisy and b"\r" not in data
     whole = data.decode("latin-1")
-    hits = literals.find(data[base:] if base else data)
+    hits = literals.find(data, base)
     heads = Heads(known[0]) if known else None
     tries: dict[str | None, dict[tuple[int, ...], tuple[tuple[Tried, ...], bool]]] = {}
     contexts: dict[str, Mapping[str, Any] | None] = {}
     line, floor, at, after = reading.line, base, 0, len(hits)
+    hits.append((0, len(data) + 1, 0))
     last = -1  # begin of the latest line read here; -1 where Reading knows of it
     while at < after:
         hit, start, _ = hits[at]
-        start += base
-        line_before, begin, end = line, rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
-        if end < 0:
-            end = len(data)
-        line += count(b"\n", floor, begin)
+        line_before, before, begin, end = line, floor, floor + 1, find(b"\n", floor + 1)
+        if start > end >= 0 or floor == base:
+            begin, end = data.rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
+            line += data.count(b"\n", floor, begin)
+        else:
+            line += 1
+        floor = end = end if end >= 0 else len(data)
         ids: tuple[int, ...] = (hit,)
         at += 1
-        while at < after and hits[at][1] + base < end:
+        while hits[at][1] < end:
             ids += (hits[at][0],)
             at += 1
-        before, floor = floor, end
-        head = None
+        head, text = None, ""
         if heads is not None and end - begin <= LONG_MESSAGE:
-            text = whole[begin:end] if clean else whole[begin:end].removesuffix("\r")
-            if clean or (text.isascii() and text.isprintable()):
-                head = heads.read(text)
-        if head is not None and heads is not None:
-            moment, utc, level, message, logger = head
-            taken = moment is not None and logger is not None
-            context = _NOTHING
-            if message[:1] == "[":
-                bracket, closed, rest = message.partition("] ")
-                named = contexts.get(bracket, _NOTHING) if closed else None
-                if named is _NOTHING:
-                    named = contexts[bracket] = component(bracket)
-                if named is not None and (named or rest[:1] != "["):
-                    context, message = named, rest
-                else:
-                    named = None
+            if clean:
+                head = heads.read(whole, begin, end)
             else:
-                named = None if message.startswith(_BEGINS_OTHERWISE) else _NOTHING
-            if named is None:
+                text = whole[begin:end].removesuffix("\r")
+                if text.isascii() and text.isprintable():
+                    head = heads.read(text, 0, len(text))
+        if head is not None and heads is not None:
+            moment, utc, level, logger, told, first, done = head
+            taken = moment is not None and logger is not None
+            context: Mapping[str, Any] | None = _NOTHING
+            if told.startswith("[", first, done):
+                closed, context = told.find("] ", first, done), None
+                if closed >= 0:
+                    bracket = told[first:closed]
+                    context = contexts.get(bracket, _NOTHING)
+                    if context is _NOTHING:
+                        context = contexts[bracket] = component(bracket)
+                    if not context and told.startswith("[", closed + 2, done):
+                        context = None
+                    if context is not None:
+                        first = closed + 2
+            elif told.startswith(_BEGINS_OTHERWISE, first, done):
+                context = None
+            plain = context is not None
+            if context is None:
                 try:
-                    context, message = prefix(message, logger)
+                    context, told = prefix(told[first:done], logger)
                 except ValueError:
-                    taken = False
+                    taken, context = False, _NOTHING
+                else:
+                    first, done = 0, len(told)
             found, record = None, None
             if taken:
                 of_logger = tries.get(logger)
@@ -148,19 +171,20 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                         taken = False
                         break
                     if one.pattern.multiline:
-                        if named is None or message[:1] == "[":
+                        if not plain or told.startswith("[", first, done):
                             taken = False
                             break
                         if record is None:
-                            reading.pass_by(Record(moment, level, head[3], logger, utc), begin, end, heads.layout)
-                            record = reading.whole_record(data, Seen(text, head[3], logger, begin, end))
-                        told = message + record.message[len(head[3]) :]
-                        if len(told) > LONG_MESSAGE or not told.isascii():
+                            message = head[4][head[5] : head[6]]
+                            reading.pass_by(Record(moment, level, message, logger, utc), begin, end, heads.layout)
+                            record = reading.whole_record(data, Seen(text or whole[begin:end], message, logger, begin, end))
+                            lines = told[first:done] + record.message[len(message) :]
+                        if len(lines) > LONG_MESSAGE or not lines.isascii():
                             taken = False
                             break
-                        found = one.fullmatch(told)
+                        found = one.fullmatch(lines)
                     else:
-                        found = one.fullmatch(message)
+                        found = one.fullmatch(told, first, done)
                     if found is not None:
                         break
             if taken:
@@ -168,14 +192,16 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                 last = begin
                 node = context.get("node")
                 if node is not None:
-                    survey.nodes[node] += 1
+                    nodes[node] += 1
                     reading.named = (node, moment)
                 if found is None:
                     if of_interest:
-                        reading.pass_by(Record(moment, level, head[3], logger, utc), begin, end, heads.layout)
+                        message = head[4][head[5] : head[6]]
+                        reading.pass_by(Record(moment, level, message, logger, utc), begin, end, heads.layout)
                         last = -1
-                        reading.count_unrecognised(Seen(text, head[3], logger, begin, end))
+                        reading.count_unrecognised(Seen(text or whole[begin:end], message, logger, begin, end))
                     continue
+                text = text or whole[begin:end]
                 if one.pattern.multiline:
                     reading.told, last = True, -1
                 if one.tells:
@@ -183,7 +209,7 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
                         shown, stop = text, end
                     else:
                         shown, stop = record.text, record.end
-                    number, byte, time, shown = reading.spot(shown, begin, stop, line, moment)
+                    number, byte, time, shown = spot(shown, begin, stop, line, moment)
                     near = reading.near(time) if node is None else None
                     common = (number, byte, time, "utc" if utc else "line", *one.names, level or None, shown, near)
                     if one.by_columns:
@@ -214,5 +240,5 @@ def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Genera
             heads = Heads(known[0]) if known else None
     if last >= 0 and heads is not None:
         reading.pass_by(None, last, last, heads.layout)
-    reading.line = line + count(b"\n", floor)
+    reading.line = line + data.count(b"\n", floor)
     return None

@@ -139,16 +139,16 @@ class Reading:
 
     def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
-        hits = self.layouts.literals.find(data[base:] if base else data)
+        hits = self.layouts.literals.find(data, base)
         at, count, floor = 0, len(hits), base
         while at < count:
-            start = hits[at][1] + base
+            start = hits[at][1]
             line = self.line
             begin = data.rfind(b"\n", floor, start) + 1 or floor
             end = line_end(data, start)
             self.line += data.count(b"\n", floor, begin)
             after = at + 1
-            while after < count and hits[after][1] + base < end:
+            while after < count and hits[after][1] < end:
                 after += 1
             yield floor, line, begin, end, tuple([hit[0] for hit in hits[at:after]])
             at, floor = after, end

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsers.layouts import fitting, instant
 from parsers.wrappers.peeled import RAW, Peeled, epoch
@@ -126,6 +126,29 @@ def _fields(found: Mapping[str, Any]) -> _Fields:
     return _kept(keys) if sum(map(len, keys)) < _KEPT else _Fields(keys)
 
 
+class Flat(NamedTuple):
+    """The keys under which objects of one form tell a line, whose it is and when."""
+
+    text: str
+    host: str
+    time: str
+
+
+def flat(keys: Sequence[str]) -> Flat | None:
+    """Of objects with these keys that hold no others; None where what they tell depends on their values."""
+    fields = _fields(dict.fromkeys(keys))
+    several = fields.levels or fields.pods or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
+    if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
+        return None
+    found = Flat(fields.texts[0], fields.hosts[0], fields.times[0])
+    return found if all(key in keys for key in found) else None
+
+
+_PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")
+_IN_PIECES = frozenset({"stream", *_PARTIAL})
+"""Keys of what comes in pieces, or may."""
+
+
 def of_object(found: Mapping[str, Any]) -> Peeled | None:
     fields = _fields(found)
     message = _message(found, fields.texts)
@@ -140,7 +163,7 @@ def of_object(found: Mapping[str, Any]) -> Peeled | None:
         return Peeled(text, writer, host, at if utc else None, final=True)
     if at is None and not (writer or host or stream or _is_record(message)):
         return None
-    partial = _string(found, ("CONTAINER_PARTIAL_MESSAGE", "logtag")) in ("true", "P")
+    partial = _string(found, _PARTIAL) in ("true", "P")
     text = message.removesuffix("\n").removesuffix("\r").encode("utf-8", "replace")
     return Peeled(text, writer, host, at if utc else None, stream or ("journal" if partial else ""), partial)
 

@@ -22,14 +22,16 @@ from parsers.layouts import Layout, fitting, instant
 from parsers.lines import MAX_LOG_LINE, Outer
 from parsers.wrappers.forms import FORMS, pod
 from parsers.wrappers.json_records import ARRAY, JOURNAL_FIELDS, is_record_of_json, of_json, of_object
-from parsers.wrappers.peeled import RAW, Peeled
-from parsers.wrappers.runs import run_of
+from parsers.wrappers.peeled import RAW, Peeled, epoch
+from parsers.wrappers.runs import learned, run_of
 
 MAX_FIELD = 1 << 30
 """Bytes of a field of the journal; it holds less."""
 MAX_DEPTH = 5
 MAX_NEW_WRITERS = 9
 """Writers in a file's first lines up to which words before a `|` may be their names, where nothing else tells."""
+MAX_LESSONS = 64
+"""Objects of JSON of a file from which it may be learned what its lines are like: it takes longer than to read one."""
 MAX_PENDING = 256
 """Writers whose cut lines are kept until their ends come."""
 _SNIFFED_LINES = 200
@@ -52,13 +54,18 @@ class Line(NamedTuple):
     """Pod, container or joined file the line is from; '' where nothing says."""
     host: str
     utc: datetime | bytes | None
-    """When the wrapper got the line; its text, RFC 3339, where nobody needed it yet."""
+    """When the wrapper got the line; its text, RFC 3339 or a number, where nobody needed it yet."""
+
+
+_MOST_DIGITS = 19
 
 
 def time_of(line: Line) -> datetime | None:
     """UTC of the wrapper, naive."""
     if not isinstance(line.utc, bytes):
         return line.utc
+    if len(line.utc) <= _MOST_DIGITS and line.utc.isdigit():
+        return epoch(int(line.utc))
     at, utc = instant(line.utc.decode("ascii", "replace"))
     return at if utc else None
 
@@ -95,6 +102,7 @@ class Unwrapper:
         self._pending: dict[tuple[str, str], tuple[bytes, Line]] = {}
         self._ended = False
         self._form: re.Pattern[bytes] | None = None
+        self._lessons = MAX_LESSONS
 
     def prepare(self, head: bytes) -> bool:
         """Learns from a file's first lines; whether any of them is wrapped."""
@@ -152,12 +160,19 @@ class Unwrapper:
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
             elif (line := self._straight(text, number, byte)) is not None:
-                self._form = run_of(text + b"\n") or self._form
+                self._form = self._run_of(text + b"\n") or self._form
                 yield (line,)
             else:
                 yield from ((line,) for line in self.line(text, number, byte))
         for text, line in list(self._pending.values()):
             yield from ((one,) for one in self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+
+    def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
+        found = run_of(line)
+        if found is None and line.startswith(b"{") and self._lessons > 0:
+            self._lessons -= 1
+            return learned(line)
+        return found
 
     def _run(self, outer: Outer) -> Sequence[Line]:
         """The next lines that are in the wrapper of those before, as `_straight` gives them."""
@@ -175,6 +190,8 @@ class Unwrapper:
                     break
                 host, name = told, told.decode("utf-8", "replace")
             end = found.end()
+            if text.startswith(b"\\"):
+                text = text.replace(b"\\t", b"\t")
             run.append(Line(text, number, byte + at, data[at : min(end - 1, at + RAW)], "", name, utc or None))
             at, number = end, number + 1
         if run:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from io import BytesIO
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -216,7 +219,38 @@ def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
 
 
 SYSLOG = "Nov 21 02:15:38 {} kafka[1]: {}"
+OTHERS: dict[str, Any] = {
+    "PRIORITY": "6",
+    "_PID": 7,
+    "b": True,
+    "c": None,
+    "pod": "p",
+    "level": "INFO",
+    "ts": 1795220138,
+    "x": "é",
+    "host": "h",
+    "y": {},
+}
+
+
+def journal(
+    text: str, host: str = "h", at: Any = str(MICROS), others: Sequence[str] = ("PRIORITY",), begin: int = 0, compact: bool = False
+) -> str:
+    """An entry of `journalctl -o json`, with other fields as well, and its fields in another order."""
+    entry = [("MESSAGE", text), ("__REALTIME_TIMESTAMP", at), ("_HOSTNAME", host), *((name, OTHERS[name]) for name in others)]
+    return json.dumps(dict(entry[begin:] + entry[:begin]), separators=(",", ":") if compact else None)
+
+
 IN_RUNS = st.one_of(
+    st.builds(
+        journal,
+        st.sampled_from(HELD),
+        st.sampled_from(["h", "h", "h", "a/b", "/a", ""]),
+        st.sampled_from([str(MICROS), str(MICROS), MICROS, "12", "1795220138147", "2026-11-21T00:15:38.147Z", None]),
+        st.sampled_from([("PRIORITY", "_PID", "b", "c"), ("PRIORITY", "_PID", "b", "c"), *((name,) for name in OTHERS)]),
+        st.sampled_from([0, 0, 0, 2]),
+        st.booleans(),
+    ),
     st.builds("{} stdout {} {}".format, st.just(STAMP), st.sampled_from(["F", "F", "F", "P", "F:x"]), st.sampled_from(HELD)),
     st.sampled_from(HELD).map(lambda text: docker(text + "\n")),
     st.builds(SYSLOG.format, st.sampled_from(["h", "h", "h", "i", "INFO"]), st.sampled_from(HELD)),
@@ -229,12 +263,12 @@ IN_RUNS = st.one_of(
 def test_lines_read_at_once_are_those_read_one_by_one(pieces: list[tuple[str, int, str]]) -> None:
     data = "".join((text + end) * times for text, times, end in pieces)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("parsers.wrappers.unwrapper.run_of", lambda line: None)
+        patch.setattr(Unwrapper, "_run_of", lambda self, line: None)
         one_by_one = unwrapped(data)
-    assert unwrapped(data) == one_by_one
+    assert [line._replace(utc=time_of(line)) for line in unwrapped(data)] == [line._replace(utc=time_of(line)) for line in one_by_one]
 
 
 def test_most_lines_of_a_wrapped_log_are_read_at_once() -> None:
-    for line in (f"{STAMP} stderr F {RECORD}", docker(RECORD + "\n"), SYSLOG.format("h", RECORD)):
-        runs = list(Unwrapper().runs(Outer(BytesIO(f"{line}\n".encode() * 50))))
-        assert max(map(len, runs)) > 40
+    for wrap in (f"{STAMP} stderr F {{}}".format, lambda text: docker(text + "\n"), partial(SYSLOG.format, "h"), journal):
+        lines = "".join(f"{wrap(text)}\n" for text in (RECORD, "\tat kafka.log.Log.x(Log.scala:1)", RECORD, "\tretries = 3") * 20)
+        assert max(map(len, Unwrapper().runs(Outer(BytesIO(lines.encode()))))) > 70
