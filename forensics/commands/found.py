@@ -132,14 +132,15 @@ class InEvidence(Found):
 
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
-        from forensics.case.write import Origin, directory_for
+        from forensics.case.write import Origin
+        from forensics.unfinished import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.paths), self.opened.options, log_patterns())
         try:
-            with directory_for(directory) as to:
+            with whole_directory(directory) as to:
                 self.write(to, origin, self.records(), progress)
         except OSError as error:
-            raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+            raise click.FileError(str(directory), error.strerror or str(error)) from None
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of spark.engine.merge.KEPT."""
