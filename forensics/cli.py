@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -101,7 +102,11 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        from forensics.views.text import clean
+
+        said = io.StringIO()
+        error.show(said)
+        click.echo(clean(said.getvalue()), nl=False, err=True)  # a shell's * makes arguments of names that others chose
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

@@ -164,6 +164,9 @@ class Progress:
 
     @contextmanager
     def stage(self, words: str) -> Iterator[None]:
+        from parsers.containers.names import printable  # clusters of an audit are called as directories are
+
+        words = printable(words)
         if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             if time.monotonic() - self._began > QUIET_S:
                 click.echo(f"{words} ...", err=True)
