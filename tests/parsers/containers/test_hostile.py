@@ -7,6 +7,7 @@ import io
 import os
 import tarfile
 import zipfile
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,13 @@ def test_limits_are_given_by_name() -> None:
     for wrong in ("x=1", "stream", "stream=-1", "stream=0", "stream=1t", "stream=1.5g", "=5"):
         with pytest.raises(ValueError, match="stream"):
             given([wrong])
+
+
+def test_the_page_of_limits_has_them_all() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "hostile.md").read_text("utf-8")
+    rows = [line.strip("|").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    told = {name.strip(" `"): (given([f"{name.strip(' `')}={value}"]), means.strip()) for name, value, means in rows}
+    assert told == {f.name: (DEFAULTS, f.metadata["means"]) for f in fields(Limits)}
 
 
 def test_limits_go_with_the_units_to_whoever_reads_them(tmp_path: Path) -> None:
