@@ -20,7 +20,7 @@ from tests import local
 from tests.test_bundles import BUNDLES
 from tests.test_case import make
 
-FILES = ("json", "html", "markdown", "timesketch", "perfetto", "sarif")
+FILES = ("json", "html", "sarif")
 
 
 @pytest.fixture(scope="module")
