@@ -5,7 +5,9 @@ Here: the group and the exit codes. Not here: what a command does (forensics.com
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -30,6 +32,11 @@ COMMANDS = {
     "patterns": "List the log lines that are understood.",
     "rules": "List the findings that are looked for.",
 }
+
+
+ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
+"""Signals that end the process, and what is said of it."""
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class Lazy(click.Group):
@@ -77,26 +84,40 @@ def cli() -> None:
     """
 
 
-def interrupted(*_: object) -> NoReturn:
-    """Ctrl-C ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
+def ended(number: int, *_: object) -> NoReturn:
+    """A signal ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
     about the others' end; the JVM and its files go when this process does (spark.engine.java)."""
-    shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
-    os.write(2, f"{shown}Interrupted.\n".encode())  # sys.stderr may be in the middle of a line of its own, and refuses another then
-    os._exit(130)
+    if "forensics.unfinished" in sys.modules:
+        sys.modules["forensics.unfinished"].forget()
+    if number != signal.SIGHUP:  # of a terminal that is gone
+        shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
+        os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a line of its own, and refuses another then
+    os._exit(128 + number)
 
 
 def main() -> None:
     """Entry point: errors a user can mend are one line and exit code 2."""
-    signal.signal(signal.SIGINT, interrupted)
+    for number in ENDS:
+        signal.signal(number, ended)
     try:
         code = cli(standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        error.show()
+        from forensics.views.text import clean
+
+        said = io.StringIO()
+        error.show(said)
+        click.echo(clean(said.getvalue()), nl=False, err=True)  # a shell's * makes arguments of names that others chose
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        click.echo(f"Error: {error.filename or 'standard output'}: {error.strerror}", err=True)
+        os._exit(2)  # Python would try to write the rest once more
     except Exception:
         if not _spark_has_fallen():
             raise

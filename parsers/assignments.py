@@ -17,13 +17,11 @@ from datetime import datetime, timedelta
 from typing import Any, BinaryIO
 
 from parsers.checkpoints import MAX_PROBLEMS, integer
+from parsers.limits import in_force
 from parsers.lines import decoded
 from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
-MAX_BYTES = 16 * 2**20
-"""Bytes read of one such file. Kafka's own limit for a znode is 1 MB; a plan of 100,000 partitions takes 10 MB. Read of nothing but
-brackets they are twenty times as much in memory."""
 MAX_FAILURES = 50
 """Beginnings of JSON that lead to nothing, after which a text is taken to hold none."""
 
@@ -50,10 +48,11 @@ class Malformed(ValueError):
 
 
 def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
-    """Lines and JSON documents of a text, in order; UTF-16 with a mark is read too. What is beyond MAX_BYTES is a problem row."""
-    data = stream.read(MAX_BYTES + 1)
-    text = decoded(data[:MAX_BYTES])
-    exact = text.isascii() and len(text) == len(data[:MAX_BYTES])
+    """Lines and JSON documents of a text, in order; UTF-16 with a mark is read too. What is beyond the limit is a problem row."""
+    most = in_force().document
+    data = stream.read(most + 1)
+    text = decoded(data[:most])
+    exact = text.isascii() and len(text) == len(data[:most])
     at, line, failures = 0, 1, 0
     while at < len(text):
         found = _LINE.match(text, at)
@@ -76,8 +75,8 @@ def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
             yield Piece(line, at if exact else None, raw.strip()[:MAX_TEXT])
         line += text.count("\n", at, end)
         at = end
-    if len(data) > MAX_BYTES:
-        yield problem("too-large", f"{member.path}: longer than {MAX_BYTES} bytes, the rest is not read", byte=MAX_BYTES)
+    if len(data) > most:
+        yield problem("too-large", f"{member.path}: longer than {most} bytes, the rest is not read (--limit document)", byte=most)
 
 
 def _document(raw: str) -> int | None:

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import combinations
 
 _TOKEN = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P=(?P<again>\w+)\)|\((?:\?P<(?P<name>\w+)>|\?(?:i?:|<?[=!]))?|\)(?P<repeated>[*+{])?|[^\\\[()|]+|\|",
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?P=(?P<again>\w+)\)|\((?:\?P<(?P<name>\w+)>|\?(?:i?:|>|<?[=!]))?|\)(?P<repeated>[*+{])?|[^\\\[()|]+|\|",
     re.DOTALL,
 )
 _Path = tuple[tuple[int, int], ...]

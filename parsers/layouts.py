@@ -250,19 +250,20 @@ def build(
     """A layout from its parts, one of them the message. Raises ValueError where neither time nor level stands before it."""
     whats = [part.what for part in parts]
     at = whats.index("message")
-    before, suffix = parts[:at], "".join(map(_grouped, parts[at + 1 :]))
+    before, suffix = parts[:at], in_turn(parts[at + 1 :])
     marks = [i for i, what in enumerate(whats[:at]) if what in ("time", "level")]
     if not marks:
         raise ValueError("neither a time nor a level stands before the message, so nothing tells where a record begins")
     bare = "logger" not in whats
-    head = "".join(f"(?:{part.expression})" for part in before[: marks[-1] + 1])
+    head = in_turn(before[: marks[-1] + 1])
     behind = suffix or (rf" \((?P<logger>{_DOTTED})\)" if bare else "")
-    body = f"(?:(?P<message>.*){behind}|(?P<message>.*))" if behind else "(?P<message>.*)"
+    message = ".*" if all(map(_is_strict, parts[at + 1 :])) else f".{{0,{_BEFORE_LOOSE}}}"
+    body = f"(?:(?P<message>{message}){behind}|(?P<message>.*))" if behind else "(?P<message>.*)"
     missing = "".join(f"(?P<{what}>(?!))?" for what in _NAMED if what not in whats)
     return Layout(
         name=name,
         head=regex.compile(f"(?m)^{_NOISE}{head}".encode()),
-        line=regex.compile(f"{missing}{''.join(map(_grouped, before))}{body}[ \\t\\r]*"),
+        line=regex.compile(f"{missing}{in_turn(before, end=False)}{body}[ \\t\\r]*"),
         parts=tuple(parts),
         tail=regex.compile(f"(?m){behind}$") if behind else None,
         logged=(" (", ")") if bare else _around(parts, whats.index("logger")),
@@ -270,6 +271,29 @@ def build(
         when=when,
         levels=levels or {},
     )
+
+
+def in_turn(parts: Sequence[Part], *, end: bool = True) -> str:
+    """Parts one after another. A loose one ends where all that is strict behind it first fits, and where it ended is never tried anew:
+    however many there are, a line takes the time of its length. `end`: the last one ends where the text does, or something else."""
+    pieces, loose = [""], [False]
+    for part in parts:
+        if not _is_strict(part):
+            pieces.append("")
+            loose.append(True)
+        pieces[-1] += _grouped(part)
+    if end:
+        loose[-1] = False
+    return "".join(f"(?>{piece})" if is_loose else piece for piece, is_loose in zip(pieces, loose, strict=True))
+
+
+def _is_strict(part: Part) -> bool:
+    """Matches in one way at most, or nearly so."""
+    return part.what in ("", "time", "level")
+
+
+_BEFORE_LOOSE = 1 << 14
+"""Characters of a message behind which a part stands whose length nobody knows: each of them may be its last."""
 
 
 def _grouped(part: Part) -> str:

@@ -13,10 +13,12 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from parsers.layouts import LEVELS, Layout, Part, build, escaped, shifted
+from parsers.layouts import LEVELS, Layout, Part, build, escaped, in_turn, shifted
 
 MAX_PATTERN = 1000
 MAX_DEPTH = 10
+MAX_PIECES = 40
+"""Of a date, texts between its fields included: of some fields nobody knows how many digits they have."""
 _When = Callable[[str], "tuple[datetime | None, bool]"]
 
 _CONVERTERS: Mapping[str, Sequence[str]] = {
@@ -168,9 +170,9 @@ def _options(pattern: str, at: int, name: str) -> tuple[list[str], int]:
 
 def _padded(found: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
     """`%-5p` pads behind, `%5p` in front."""
-    if not found["least"] or _KINDS[name] == "message":
+    if not found["least"] or not parts or _KINDS[name] == "message":
         return parts
-    blanks = Part("", " *", " ")
+    blanks = Part("", f" {{0,{found['least']}}}", " ")
     return [*parts, blanks] if found["left"] else [blanks, *parts]
 
 
@@ -199,7 +201,7 @@ def _converted(name: str, options: Sequence[str], printed: _Printed, depth: int)
         if kind == "maybe":
             if any(part.what in _AGAIN for part in inner):
                 raise ValueError(f"%{name}: time, level, logger and message cannot be left out at times")
-            yield Part("maybe", f"(?:{''.join(f'(?:{part.expression})' for part in inner)})?")
+            yield Part("maybe", f"(?:{in_turn(inner)})?")
             return
         yield from inner
     elif kind != "exception":
@@ -341,6 +343,8 @@ def _date(options: Sequence[str]) -> _Date:
     if name in ("UNIX", "UNIX_MILLIS"):
         return _Date(r"\d{9,14}(?:\.\d{1,9})?", re.compile(r"(?P<epoch>\d{9,14})(?:\.(?P<fraction>\d{1,9}))?"), None)
     pieces = list(_pieces(_DATES.get(name, name), name))
+    if len(pieces) > MAX_PIECES:
+        raise ValueError(f"%d{{{name}}}: a date of more than {MAX_PIECES} pieces")
     seen: set[str] = set()
     grouped = []
     for group, expression in pieces:

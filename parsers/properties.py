@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from parsers.checkpoints import integer
+from parsers.limits import in_force
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 from parsers.sniff import partition_of
 
-MAX_BYTES = 4 * 2**20
-"""What is read of one such file; Kafka's hold some kilobytes."""
 HIDDEN = "(hidden)"
 
 _SECRET_KEY = re.compile(
@@ -38,12 +37,13 @@ def settings(stream: BinaryIO) -> Iterator[Setting | Row]:
     """Settings of a .properties file in file order, with continuation lines joined and escapes resolved.
 
     Latin-1, as java.util.Properties reads a stream. Problems have reason 'properties-corrupt': a broken unicode escape (Java
-    refuses the file), or a file longer than MAX_BYTES, of which the start is read.
+    refuses the file), or a file longer than the limit, of which the start is read.
     """
-    content = stream.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        yield problem("properties-corrupt", f"longer than {MAX_BYTES} bytes, the rest is not read", byte=MAX_BYTES)
-    for line, at, text in _logical(content[:MAX_BYTES].decode("latin-1")):
+    most = in_force().properties
+    content = stream.read(most + 1)
+    if len(content) > most:
+        yield problem("properties-corrupt", f"longer than {most} bytes, the rest is not read (--limit properties)", byte=most)
+    for line, at, text in _logical(content[:most].decode("latin-1")):
         match = _SEPARATOR.fullmatch(text)
         assert match is not None  # every part of the expression may be empty
         try:
@@ -137,7 +137,7 @@ def read_clean_shutdown(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 def read_quorum_state(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """'quorum-state': leader (-1 none), quorum epoch in controller_epoch, voters in brokers (Kafka's QuorumStateData)."""
-    content = stream.read(MAX_BYTES)
+    content = stream.read(in_force().properties)
     found = _json(content)
     state = found if isinstance(found, dict) else {}
     leader, epoch = _whole(state.get("leaderId"), INT32), _whole(state.get("leaderEpoch"), INT32)

@@ -25,6 +25,9 @@ Told: TypeAlias = "Row | pa.RecordBatch"
 MAX_TEXT = 4096
 """Characters of raw text an event keeps; longer text is cut, the place stays exact."""
 
+MAX_SHARED, LEAST_SHARED = 1 << 20, 256
+"""Characters that all events of one line keep of it together, if each keeps so many at least: a line may name ten thousand partitions."""
+
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
 """What the columns hold. A number outside (hostile or damaged input) makes its row a problem, never a crash."""
@@ -171,6 +174,11 @@ def moment(milliseconds: int) -> datetime | None:
 def problem(reason: str, text: str, *, line: int | None = None, byte: int | None = None) -> Row:
     """A row that says what could not be read; the reading goes on."""
     return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
+
+
+def shared(text: str, events: int) -> str:
+    """What each of so many events of one line keeps of its text."""
+    return text if len(text) * events <= MAX_SHARED else text[: max(MAX_SHARED // events, LEAST_SHARED)]
 
 
 def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:

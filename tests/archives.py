@@ -8,7 +8,9 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from parsers.containers.walk import members
+from parsers.containers.units import Unit
+from parsers.containers.walk import members, read_unit
+from parsers.limits import Limits
 
 LINE = b"[2024-05-01 13:00:00,123] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
 
@@ -67,9 +69,9 @@ def read(path: Path) -> dict[str, bytes]:
     return out
 
 
-def walk(path: Path) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+def walk(path: Path, **limits: int) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
     contents, problems = {}, []
-    for member, stream, problem in members(path):
+    for member, stream, problem in read_unit(Unit(str(path), None, 0, limits=Limits(**limits))):
         assert (stream is None) != (problem is None)
         if stream is not None:
             contents[member.path] = stream.read()

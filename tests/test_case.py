@@ -22,7 +22,7 @@ from forensics.case.read import Case
 from forensics.case.reference import page
 from forensics.case.run import RUN
 from forensics.case.tables import TABLES
-from forensics.case.write import Origin, Refused, check, directory_for, write
+from forensics.case.write import Origin, Refused, check, write
 from forensics.cli import cli
 from forensics.cluster import standing
 from forensics.commands.found import InCase
@@ -30,6 +30,7 @@ from forensics.judge import OF_REPORT, with_facts
 from forensics.partition import side_by_side
 from forensics.story.assembly import tell
 from forensics.story.step import STORY, Wanted
+from forensics.unfinished import whole_directory
 from forensics.views.document import Report
 from spark.cluster.gather import Options
 from spark.engine import merge
@@ -49,7 +50,7 @@ def make(directory: Path, events: pa.Table) -> Case:
     cluster, identifier = local.gathered(events)
     origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
     rows = judged(local.identified(events, identifier), cluster, judge(cluster), ROW)
-    with directory_for(directory) as to:
+    with whole_directory(directory) as to:
         write(to, origin, local.of_cluster(events), cluster, identifier, rows, [])
     return Case(directory)
 
@@ -159,12 +160,12 @@ assert not [name for name in sys.modules if name.startswith(("pyspark", "py4j"))
 def test_what_breaks_off_leaves_what_was_there(case: Path, tmp_path: Path) -> None:
     directory = shutil.copytree(case, tmp_path / "a.case")
     before = of(directory)
-    with pytest.raises(ZeroDivisionError), directory_for(directory) as to:
+    with pytest.raises(ZeroDivisionError), whole_directory(directory) as to:
         (to / "records.parquet").write_bytes(b"half")
         raise ZeroDivisionError
     assert of(directory) == before
     assert [p.name for p in tmp_path.iterdir()] == ["a.case"]
-    with directory_for(directory) as to:
+    with whole_directory(directory) as to:
         (to / "case.json").write_text("{}")
     assert of(directory) == {"case.json": b"{}"}
     assert [p.name for p in tmp_path.iterdir()] == ["a.case"]

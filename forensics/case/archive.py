@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from forensics.case.audited import MANIFEST, OWN, SCHEMA, Audit, escaped, is_audit, table_file
 from forensics.case.layout import Layout, Teller, clusters
 from forensics.case.write import Refused
+from forensics.unfinished import PART, whole_file
 from forensics.views.document import rules_digest
 from forensics.views.version import version
 from parsers.containers.names import clean, join
@@ -313,11 +314,11 @@ class Archive:
             _sync(self.directory / KEPT / file)
         rows = [self.known[path] for path in sorted(self.known)]
         table = pa.Table.from_pylist(rows, schema=FILES)
-        part = self.directory / OWN / "files.part"
-        pq.write_table(table, part, compression="zstd")
-        files = f"files-{hashlib.sha256(part.read_bytes()).hexdigest()[:16]}.parquet"
-        _sync(part)
-        part.rename(self.directory / OWN / files)
+        content = pa.BufferOutputStream()
+        pq.write_table(table, content, compression="zstd")
+        data = content.getvalue()
+        files = f"files-{hashlib.sha256(data).hexdigest()[:16]}.parquet"
+        _write(self.directory / OWN / files, data)
         manifest = {
             "schema": SCHEMA,
             "tool": _tool(),
@@ -357,6 +358,7 @@ class Archive:
         counts = {path for entry in self.entries.values() for path in self._files(entry)}
         there = [path for path in self.directory.glob("*/cluster=*/date=*/*") if path.is_file()]
         there += (self.directory / OWN).glob("*-*.json")
+        there += (self.directory / OWN).glob(f"{PART}*")
         self._remove(path for path in there if path not in counts)
         self._remove(path for path in (self.directory / KEPT).iterdir() if path.name not in self._kept_now())
 
@@ -406,10 +408,5 @@ def _sync(path: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """A file that is there whole or not at all."""
-    part = path.with_name(f"{path.name}.part")
-    with part.open("wb") as file:
+    with whole_file(path) as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)

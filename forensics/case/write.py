@@ -1,15 +1,13 @@
-"""A case on its way to disk: whole, or not there.
+"""A case on its way to disk.
 
-Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were, and the
-directory that appears when all of it is written. Not here: what is found (forensics.judge, judge) or the schemas (tables).
+Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were. Not here: what is
+found (forensics.judge, judge), the schemas (tables), or that the directory appears when all of it is written (forensics.unfinished).
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -76,35 +74,6 @@ def outside(directory: Path, evidence: Iterable[str]) -> None:
     for path in evidence:
         if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
             raise Refused(f"{directory}: it lies in the evidence ({path}), which is never written to")
-
-
-@contextmanager
-def directory_for(directory: Path) -> Iterator[Path]:
-    """A directory beside it that takes its place when all is written, and is gone when that fails."""
-    place = directory.resolve()
-    place.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{place.name}.part-", dir=place.parent))
-    try:
-        yield made
-        for file in made.iterdir():
-            with file.open("rb") as written:
-                os.fsync(written.fileno())
-        made.chmod(0o777 & ~_umask())
-        if place.exists():
-            aside = made.with_name(f"{made.name}.old")
-            place.rename(aside)
-            made.rename(place)
-            shutil.rmtree(aside)
-        else:
-            made.rename(place)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-def _umask() -> int:
-    now = os.umask(0o077)
-    os.umask(now)
-    return now
 
 
 def write(

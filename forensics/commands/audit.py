@@ -7,6 +7,7 @@ shown. Not here: what counts (forensics.case.archive), the jobs (spark.engine.au
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from urllib.parse import quote
 import click
 
 from forensics.commands.analyze import LEVELS
-from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, log_patterns, reading_options, start, started
+from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, limits, log_patterns, reading_options, start, started
 from forensics.commands.found import InEvidence
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
@@ -107,6 +108,7 @@ def command(
         "timezone": timezone,
         "clock_offsets_ms": {str(broker): error for broker, error in options.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns()),
+        "limits": asdict(limits()),
     }
     shown = [without_secrets(absolute(path)) for path in paths]
     settings = Settings(shown, layout, told_options, not no_records)
@@ -225,7 +227,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
         found = iter(digests(session, [file for own in files.values() for file in own]))
         of_path = {path: [next(found) for _ in own] for path, own in files.items()}
         changed = archive.changed(candidates, {path: None if None in own else ",".join(map(str, own)) for path, own in of_path.items()})
-    units = divided(changed)
+    units = divided(changed, limits())
     if not units:
         return []
     kept, group = archive.directory / KEPT, archive.layout.group

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from parsers.containers.units import Unit
+    from parsers.limits import Limits
     from spark.cluster.facts import Cluster
     from spark.cluster.gather import Identifier, Options
     from spark.engine.pipeline import Events
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LOG_PATTERNS = "forensics.log_patterns"
+LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 LEAST_MEMORY = 512 * 2**20
@@ -61,6 +63,16 @@ def _log_patterns(context: click.Context, option: click.Parameter, patterns: tup
         except ValueError as error:
             raise click.BadParameter(str(error), context, option) from None
     context.meta[LOG_PATTERNS] = patterns
+
+
+def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
+    """Checks the limits before anything is read, and leaves them with the command for open_evidence."""
+    from parsers.limits import given
+
+    try:
+        context.meta[LIMITS] = given(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, option) from None
 
 
 def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
@@ -118,6 +130,14 @@ def _reading(command: F, paths: str) -> F:
             help="log4j conversion pattern of logs whose layout is not known, as '%d{ISO8601} %-5p %m (%c)%n'; again for each.",
         ),
         click.option(
+            "--limit",
+            multiple=True,
+            metavar="NAME=VALUE",
+            expose_value=False,
+            callback=_limits,
+            help="How much is read of what, at most, as stream=16g; again for each. A problem says which limit cut.",
+        ),
+        click.option(
             "--memory",
             metavar="SIZE",
             expose_value=False,
@@ -144,6 +164,9 @@ class Progress:
 
     @contextmanager
     def stage(self, words: str) -> Iterator[None]:
+        from parsers.containers.names import printable  # clusters of an audit are called as directories are
+
+        words = printable(words)
         if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             if time.monotonic() - self._began > QUIET_S:
                 click.echo(f"{words} ...", err=True)
@@ -237,7 +260,7 @@ def open_evidence(
     with progress.stage("Listing what was collected"):
         from parsers.containers.units import units
 
-        planned = units(list(paths))
+        planned = units(list(paths), limits())
     if beside is not None:
         return _read(beside.session, paths, planned, options, progress, keep)
     with progress.stage("Starting Spark"):
@@ -304,6 +327,14 @@ def log_patterns() -> Sequence[str]:
     """What --log-pattern said."""
     context = click.get_current_context(silent=True)
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
+
+
+def limits() -> Limits:
+    """What --limit said."""
+    from parsers.limits import DEFAULTS
+
+    context = click.get_current_context(silent=True)
+    return (context.meta.get(LIMITS) if context is not None else None) or DEFAULTS
 
 
 def started(starting: Any) -> Any:

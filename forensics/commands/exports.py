@@ -75,7 +75,7 @@ class Exports:
             try:
                 write(report, self.parquet)
             except OSError as error:
-                raise click.FileError(str(error.filename or self.parquet), error.strerror or str(error)) from None
+                raise click.FileError(str(self.parquet), error.strerror or str(error)) from None
         return "-" in self.files.values()
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, log_patterns, open_evidence, reading_words
+from forensics.commands.evidence import Opened, Progress, Unusable, chosen_cluster, limits, log_patterns, open_evidence, reading_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -148,15 +148,16 @@ class InEvidence(Found):
     def keep(self, directory: Path, progress: Progress) -> None:
         """Writes a case."""
         from forensics.case.run import write_run
-        from forensics.case.write import Origin, directory_for
+        from forensics.case.write import Origin
+        from forensics.unfinished import whole_directory
 
         origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns())
         try:
-            with directory_for(directory) as to:
+            with whole_directory(directory) as to:
                 self.write(to, origin, self.records(), progress)
                 write_run(to)
         except OSError as error:
-            raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+            raise click.FileError(str(directory), error.strerror or str(error)) from None
 
     def records(self) -> Iterator[pa.RecordBatch]:
         """All log records in order of time, rows of spark.engine.merge.KEPT."""
@@ -286,6 +287,7 @@ def open_found(
     """Evidence, a case or a cluster of an audit. Raises Unusable where none can be used. `keep` as open_evidence has it."""
     from forensics.case.audited import is_audit
     from forensics.case.read import is_case
+    from parsers.limits import DEFAULTS
 
     kept = [path for path in paths if is_case(Path(path)) or is_audit(Path(path))]
     if not kept:
@@ -294,9 +296,9 @@ def open_found(
         return InEvidence(open_evidence(paths, timezone, clock_offsets, master, progress, keep=keep))
     if len(paths) > 1:
         raise Unusable(f"{kept[0]}: a case stands for all evidence it was made of, and goes alone")
-    if timezone is not None or clock_offsets or log_patterns():
+    if timezone is not None or clock_offsets or log_patterns() or limits() != DEFAULTS:
         raise Unusable(
-            f"{paths[0]}: --timezone, --clock-offset and --log-pattern say how evidence is read, and a case was made of it before"
+            f"{paths[0]}: --timezone, --clock-offset, --log-pattern and --limit say how evidence is read, and a case was made of it before"
         )
     return open_case(paths[0])
 

@@ -5,7 +5,6 @@ Here: the inventory. Not here: verdicts (analyze).
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date
@@ -17,6 +16,7 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
+from forensics.views.json_text import encoded
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,7 +52,7 @@ def command(
     report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:
         document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
-        text = jsonlib.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        text = encoded(document, indent=1) + "\n"
         if write_text(text, json_file):
             return
     from forensics.views.terminal import put, rendered

@@ -55,8 +55,14 @@ def to_stdout(pieces: Iterable[str]) -> None:
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
     """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
+    from forensics.unfinished import whole_file
+
     try:
-        with open(path, "w", encoding="utf-8", errors="replace") as out:
-            yield out
+        with whole_file(path) as file:
+            out = TextIOWrapper(file, encoding="utf-8", errors="replace")
+            try:
+                yield out
+            finally:
+                out.detach()
     except OSError as error:
         raise click.FileError(path, error.strerror or str(error)) from None

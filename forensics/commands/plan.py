@@ -111,12 +111,14 @@ def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_ve
 
 
 def _write(found: Overview, directory: Path) -> None:
+    from forensics.unfinished import whole_directory
+
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        for name, content in found.files():
-            (directory / name).write_text(content, encoding="utf-8")
+        with whole_directory(directory) as to:
+            for name, content in found.files():
+                (to / name).write_text(content, encoding="utf-8")
     except OSError as error:
-        raise click.FileError(str(error.filename or directory), error.strerror or str(error)) from None
+        raise click.FileError(str(directory), error.strerror or str(error)) from None
 
 
 def overview(

@@ -75,7 +75,8 @@ def command(
     read there is exactly what was lost, by leader epoch and offset, checksums checked. The only command that reads records'
     bodies; the files are readable by their owner alone. It prints how to send the records again, and sends nothing.
     """
-    from forensics.salvage.places import trouble
+    from forensics.salvage.places import DIRECTORY_OF_OWNER, trouble
+    from forensics.unfinished import whole_directory
     from spark.cluster.versions import parsed
 
     directory = Path(out)
@@ -98,16 +99,17 @@ def command(
         asked = (lambda t, p: (not topics or t in topics) and (not partitions or p in partitions)) if topics or partitions else None
         wanted = [x for x in lots(found.conclusion(asked).findings) if asked is None or asked(x.topic, x.partition)]
     try:
-        with progress.stage("Reading what the disks still hold"):
-            problems = copy(found.opened.units, wanted, found.identifier.shown, directory)
-        with progress.stage("Writing records"):
-            kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
-            tools, _ = tools_of(found.cluster, kafka_version)
-            written = list(_written(wanted, directory, kinds, tools, problems, values=not keys_only))
-            if "segment" not in kinds:
-                shutil.rmtree(directory / "segments", ignore_errors=True)
+        with whole_directory(directory, DIRECTORY_OF_OWNER) as to:
+            with progress.stage("Reading what the disks still hold"):
+                problems = copy(found.opened.units, wanted, found.identifier.shown, to)
+            with progress.stage("Writing records"):
+                kinds = set(formats or FORMATS) - ({"segment", "send"} if keys_only else set())
+                tools, _ = tools_of(found.cluster, kafka_version)
+                written = list(_written(wanted, to, directory, kinds, tools, problems, values=not keys_only))
+                if "segment" not in kinds:
+                    shutil.rmtree(to / "segments", ignore_errors=True)
     except OSError as error:
-        raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
+        raise click.FileError(out, error.strerror or str(error)) from None
     from forensics.views.salvage import Salvage, show
 
     told_all = Salvage(written, out, problems, not keys_only, ("salvage", *found.paths))
@@ -118,8 +120,9 @@ def command(
 
 
 def _written(
-    wanted: Sequence[Lot], directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
+    wanted: Sequence[Lot], to: Path, directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
 ) -> Iterator[Partition]:
+    """Writes into `to`, which is to be `directory`."""
     from forensics.salvage.rows import markers
 
     ends: dict[str, Markers] = {}
@@ -127,7 +130,7 @@ def _written(
         together = list(own)
         ends |= dict.fromkeys((_key(x) for x in together), markers(together))
     for (topic, partition), own in groupby(wanted, key=lambda x: (x.topic, x.partition)):
-        yield _partition(topic, partition, list(own), ends, directory, kinds, tools, problems, values=values)
+        yield _partition(topic, partition, list(own), ends, to, directory, kinds, tools, problems, values=values)
 
 
 def _key(lot: Lot) -> str:
@@ -139,6 +142,7 @@ def _partition(
     partition: int,
     own: list[Lot],
     ends: dict[str, Markers],
+    to: Path,
     directory: Path,
     kinds: set[str],
     tools: Tools,
@@ -161,7 +165,7 @@ def _partition(
 
     found.files = {kind: f"{name}.{kind}" for kind in ("jsonl", "parquet") if kind in kinds}
     out: list[JsonLines | Parquet] = [
-        (JsonLines if kind == "jsonl" else Parquet)(directory / file, values=values) for kind, file in found.files.items()
+        (JsonLines if kind == "jsonl" else Parquet)(to / file, values=values) for kind, file in found.files.items()
     ]
     sending = Sending()
     for row in told(problems):
@@ -175,7 +179,7 @@ def _partition(
     for each in out:
         each.close()
     if "segment" in kinds:
-        found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, directory) for lot in own for s in lot.segments}))
+        found.files["segment"] = ", ".join(sorted({os.path.relpath(s.parent, to) for lot in own for s in lot.segments}))
     if "send" in kinds:
         if sending.of_late and not tools.null_in_lines:
             found.not_sendable = (
@@ -183,7 +187,7 @@ def _partition(
             )
         else:
             found.files["send"] = f"{name}.send"
-            write_lines(directory / found.files["send"], told([]), sending)
+            write_lines(to / found.files["send"], told([]), sending)
             found.sending = sending
             codec = max({c for lot in own for c in lot.codecs} - {"none"}, default=None)
             lines = str(directory / found.files["send"])

@@ -6,7 +6,6 @@ Here: the formats, and what each cannot say. Not here: which records (rows).
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 
 from forensics.salvage.places import created
 from forensics.salvage.rows import Row
+from forensics.views.json_text import encoded
 from parsers.bodies import Record
 from parsers.schemas import documented
 
@@ -98,7 +98,7 @@ class JsonLines:
             if self._values:
                 told["value"] = _text(row.record.value)
             told["headers"] = [{"key": _text(k), **({"value": _text(v)} if self._values else {})} for k, v in row.record.headers]
-        self._out.write(json.dumps({name: told[name] for name in SCHEMA.names if name in told}, ensure_ascii=False).encode() + b"\n")
+        self._out.write(encoded({name: told[name] for name in SCHEMA.names if name in told}).encode() + b"\n")
 
     def close(self) -> None:
         self._out.close()

@@ -5,7 +5,6 @@ Here: the words, the tables, the document. Not here: what is compared and how (f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.document import timestamp
+from forensics.views.json_text import encoded
 from forensics.views.terminal import put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
@@ -95,7 +95,7 @@ class Comparison:
         }
 
     def json(self) -> str:
-        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+        return encoded(self.document(), indent=1) + "\n"
 
     def _partition(self, row: Row) -> dict[str, Any]:
         places = [{**c, "from": self.shown(c["from"]), "to": self.shown(c["to"])} for c in row["changes"] or ()]

@@ -6,7 +6,6 @@ document), or where an audit's files are (forensics.case).
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import timestamp
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
+from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean, lost_line
 from forensics.views.version import version
@@ -99,7 +99,7 @@ class Clusters:
     def json(self) -> str:
         told = [{"cluster": n, **self.found.get(n, {}), "failed": self.failed.get(n)} for n in self.ordered()]
         document = {"schema": SCHEMA, "tool": {"version": version()}, "remarks": list(self.remarks), "clusters": told}
-        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        return encoded(document, indent=1) + "\n"
 
 
 def show(clusters: Clusters, console: Console) -> None:

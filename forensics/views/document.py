@@ -6,7 +6,6 @@ Here: the document and its deterministic JSON. Not here: how people see it (text
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADE
 from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named
 from forensics.partition import durability
 from forensics.views.headline import counts, loss_of, summary
+from forensics.views.json_text import encoded
 from forensics.views.version import version
 from spark.cluster.clocks import UNSURE, Clock
 from spark.cluster.facts import Cluster, Node
@@ -187,11 +187,11 @@ def dumped(value: Any, depth: int = 0, key: str = "") -> str:
     """JSON that people can read and that stays small: short values on the line of their key."""
     inner = " " * (depth + 1)
     if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
-        told = (f"{inner}{json.dumps(k, ensure_ascii=False)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
+        told = (f"{inner}{encoded(k)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
         return "{\n" + ",\n".join(told) + "\n" + " " * depth + "}"
     if isinstance(value, list) and value and key in LISTS and any(isinstance(v, dict) for v in value):
         return "[\n" + ",\n".join(f"{inner}{dumped(v, depth + 1, key)}" for v in value) + "\n" + " " * depth + "]"
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
+    return encoded(value, separators=(",", ":") if key in OF_PARTITIONS else (", ", ": "))
 
 
 def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ characters never reach the terminal, nothing in a text is obeyed as markup, and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -17,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from forensics.views.document import timestamp
+from forensics.views.json_text import encoded
 from forensics.views.text import clean
 from forensics.views.version import version
 
@@ -87,7 +87,7 @@ def document(rows: Sequence[Row], topic: str, partition: int) -> dict[str, Any]:
 
 
 def json_text(rows: Sequence[Row], topic: str, partition: int) -> str:
-    return json.dumps(document(rows, topic, partition), indent=1, ensure_ascii=False) + "\n"
+    return encoded(document(rows, topic, partition), indent=1) + "\n"
 
 
 def _brokers(rows: Sequence[Row]) -> list[int]:

@@ -13,9 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.case.tables import EXPORTED
-from forensics.case.write import Refused, Writer, directory_for, of_report, outside
+from forensics.case.write import Refused, Writer, of_report, outside
 from forensics.cluster.folding import places
 from forensics.model import Finding
+from forensics.unfinished import whole_directory
 from forensics.views.document import Report
 
 
@@ -30,7 +31,7 @@ def write(report: Report, directory: Path) -> None:
     told = of_report(report.cluster, report.findings, report.incidents)
     told["partitions"] = _table("partitions", map(dict, report.judged[1]))
     told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
-    with directory_for(directory) as to:
+    with whole_directory(directory) as to:
         for table in EXPORTED:
             with Writer(to, table) as writer:
                 writer.add(told[table.name])

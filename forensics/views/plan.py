@@ -5,7 +5,6 @@ Here: names of files, commands beside them, tables. Not here: what is planned (r
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +20,7 @@ from forensics.cluster.folding import places
 from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
 from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
 from forensics.model import Client, Finding
+from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.text import clean
 from forensics.views.version import version
@@ -188,7 +188,7 @@ class Overview:
         }
 
     def json(self) -> str:
-        return json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n"
+        return encoded(self.document(), indent=1) + "\n"
 
     def _step(self, step: Step, written: Sequence[Written]) -> dict[str, Any]:
         return {

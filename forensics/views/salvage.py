@@ -5,7 +5,6 @@ Here: the words and the JSON kafka-forensics/salvage/1. Not here: the files them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +15,7 @@ from rich.text import Text
 from forensics.model import Range, brokers_named, counted, some
 from forensics.salvage.segments import Lot
 from forensics.salvage.written import Sending
+from forensics.views.json_text import encoded
 from forensics.views.text import clean, sized
 from forensics.views.version import version
 
@@ -74,7 +74,7 @@ class Salvage:
         }
 
     def json(self) -> str:
-        return json.dumps(self.document(), ensure_ascii=False, indent=1) + "\n"
+        return encoded(self.document(), indent=1) + "\n"
 
 
 def _lot(lot: Lot) -> dict[str, Any]:

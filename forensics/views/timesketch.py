@@ -6,7 +6,6 @@ takes `timestamp` as microseconds (timesketch.lib.utils.read_and_validate_jsonl)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from forensics.cluster.broker_states import STATES
 from forensics.model import MINOR, Evidence, Finding, Place
 from forensics.views.document import Report, timestamp
+from forensics.views.json_text import encoded
 from forensics.views.text import cleaned
 
 EPOCH = datetime(1970, 1, 1)
@@ -26,7 +26,7 @@ def pieces(report: Report) -> Iterator[str]:
     last = report.cluster.until or EPOCH
     rows = [_row(at, last, words, what) for at, words, what in _events(report)]
     for row in sorted(rows, key=lambda row: row["timestamp"]):
-        yield json.dumps(cleaned(row), ensure_ascii=False) + "\n"
+        yield encoded(cleaned(row)) + "\n"
 
 
 Event = tuple[datetime | None, str, Mapping[str, Any]]

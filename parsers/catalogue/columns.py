@@ -8,14 +8,14 @@ No event of a statement is a dict on its way, but where the statement computes i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.patterns.pattern import Pattern, column
-from parsers.schemas import EVENTS, Row, problem
+from parsers.schemas import EVENTS, Row, problem, shared
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """Events, and characters of their text, that are kept until they become a batch."""
@@ -162,9 +162,10 @@ class Columns:
         self._common.append((*common, context, shown))
         self._characters += len(shown)
 
-    def add_rows(self, rows: Iterable[Row], common: tuple[Any, ...]) -> None:
+    def add_rows(self, rows: Sequence[Row], common: tuple[Any, ...]) -> None:
         """The events that a statement computes (Pattern.events); a row may tell another event or text than the line's."""
         line, byte, _, clock, event, name, _, text, near = common
+        text = shared(text, len(rows))
         for row in rows:
             shown = row.get("text", text)
             self._add(row, name, (line, byte, row["time"], clock, row.get("event", event), name, row["level"], shown, near), shown)

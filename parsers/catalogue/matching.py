@@ -13,11 +13,11 @@ from typing import Any
 import regex
 
 from parsers.layouts import STATE_CHANGE, Layout, Record, is_one_of, prefix
+from parsers.limits import in_force
 from parsers.patterns.pattern import Pattern
 
 LONG_MESSAGE = 2048
 """Characters from which on an expression gets a time limit: no line Kafka writes needs it, a hostile one may."""
-_PATIENCE = 5.0
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False
     if pattern.loggers and not (bare if logger is None else is_one_of(logger, pattern.loggers)):
         return None
     if len(message) > LONG_MESSAGE:
-        return pattern.compiled.fullmatch(message, timeout=_PATIENCE)
+        return pattern.compiled.fullmatch(message, timeout=in_force().patience)
     return pattern.compiled.fullmatch(message)
 
 

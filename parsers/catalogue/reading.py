@@ -22,7 +22,7 @@ from parsers.catalogue.text import LOG_MARK, leading_noise, line_end, text_of
 from parsers.layouts import Layout, Record, prefix
 from parsers.patterns.loggers import RELEVANT_LOGGERS, TRACED_BY_DEFAULT
 from parsers.patterns.pattern import Pattern
-from parsers.schemas import MAX_TEXT, Member, Row, Told, problem
+from parsers.schemas import MAX_TEXT, Member, Row, Told, problem, shared
 
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
@@ -238,11 +238,12 @@ class Reading:
             "clock": clock,
             "event": pattern.event,
             "pattern": pattern.name,
-            "text": self._raw(seen),
             "near": self.near(time) if "node" not in context else None,
         }
         level = (self.owner.level or None) if self.owner else None
-        return [{**told, **row} for row in pattern.events(groups, context, time, level) if self._placed(row)]
+        rows = pattern.events(groups, context, time, level)
+        told["text"] = shared(self._raw(seen), len(rows))
+        return [{**told, **row} for row in rows if self._placed(row)]
 
     def _placed(self, row: Row) -> bool:
         """What a log that prints no date tells of a partition has no place among what files with their times tell: before them or after

@@ -8,6 +8,7 @@ An argument is a path, or a URI with the options of `pyarrow.fs.FileSystem.from_
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -25,6 +26,7 @@ from parsers.containers.streams import why
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
 """In a URI: user and password (which may hold a slash that should have been written %2F), and its options, of which some are keys."""
+NO_FILE = "is no regular file but a socket, pipe or device"
 READ_AHEAD = range(2**17, 2**23)
 """Bytes asked of a store at a time: few where something is looked up, twice as many each time while it is read on."""
 
@@ -112,7 +114,8 @@ def _local(path: str) -> str:
 
 
 def _untouched(path: str, flags: int) -> int:
-    """Opened for reading without a new access time, where it is ours and the system knows how: that is evidence, too."""
+    """Opened for reading without a new access time, where it is ours and the system knows how: that is evidence, too. A pipe is not waited for."""
+    flags |= getattr(os, "O_NONBLOCK", 0)
     try:
         return os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
@@ -125,6 +128,9 @@ class _LocalFile(File, io.FileIO):
     def __init__(self, path: str) -> None:
         io.FileIO.__init__(self, path, "rb", opener=_untouched)
         status = os.fstat(self.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            raise OSError(errno.EINVAL, NO_FILE)
         self.size, self.modified = status.st_size, moment(status.st_mtime)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -179,7 +185,7 @@ class _Local:
         if stat.S_ISREG(status.st_mode):
             return None
         if not stat.S_ISLNK(status.st_mode):
-            return "is no regular file but a socket, pipe or device", moment(status.st_mtime)
+            return NO_FILE, moment(status.st_mtime)
         trouble = link_trouble(self.path, full)
         return (trouble or "", moment(status.st_mtime))
 

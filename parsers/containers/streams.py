@@ -10,14 +10,9 @@ import io
 from collections.abc import Callable
 from typing import IO, Any
 
+from parsers.limits import in_force
 from parsers.schemas import Member
 
-MAX_RATIO = 1100
-"""Decompressed bytes a compressed byte on disk may give: deflate itself ends at 1032, nested bombs pass a million."""
-FREE_BYTES = 4 * 2**30
-"""Decompressed bytes that no ratio forbids: preallocated segments of zeros compress far better than MAX_RATIO in zstd."""
-FREE_IN_ALL = 64 * 2**30
-"""The same of all streams that one file on disk grows to, those of containers in containers at each level."""
 BUFFER = 2**17
 """Bytes of a stream that may be looked at before it is read."""
 CHUNK = 2**16
@@ -32,20 +27,34 @@ class Allowance:
     """What a file on disk may still grow to; shared by all containers nested in it."""
 
     def __init__(self) -> None:
+        self.limits = in_force()
         self.taken = 0
         self.given = 0
+        self.members = 0
 
     def give(self, size: int, given: int) -> None:
         """`size` more bytes of a stream that has given so many. Raises OSError once it has given too much, or all of them have."""
         self.given += size
         self.check(given)
-        if self.given > FREE_IN_ALL + MAX_RATIO * self.taken:
-            raise OSError(f"all that is in it grows beyond {MAX_RATIO} times its size: taken for a decompression bomb, not read further")
+        if self.given > self.limits.streams + self.limits.ratio * self.taken:
+            raise OSError(
+                f"all that is in it grows beyond {self.limits.ratio} times its size: taken for a decompression bomb, not read further "
+                "(--limit streams, --limit ratio)"
+            )
 
     def check(self, given: int) -> None:
         """Raises OSError where so many bytes of one stream are too much."""
-        if given > FREE_BYTES + MAX_RATIO * self.taken:
-            raise OSError(f"grows beyond {MAX_RATIO} times its compressed size: taken for a decompression bomb, not read further")
+        if given > self.limits.stream + self.limits.ratio * self.taken:
+            raise OSError(
+                f"grows beyond {self.limits.ratio} times its compressed size: taken for a decompression bomb, not read further "
+                "(--limit stream, --limit ratio)"
+            )
+
+    def member(self) -> None:
+        """One more member of an archive. Raises OSError where there are too many."""
+        self.members += 1
+        if self.members > self.limits.members:
+            raise OSError(f"holds more than {self.limits.members} members; the others are not read (--limit members)")
 
 
 class Guarded(io.RawIOBase):

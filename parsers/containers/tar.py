@@ -21,6 +21,8 @@ from parsers.schemas import Member
 
 MAX_TAR_HEADER = 2**20
 """Bytes of a long name or pax header; tarfile holds one in memory whole."""
+MAX_TAR_HEADERS = 8 * 2**20
+"""Bytes of all headers of an entry together, a sparse file's map among them."""
 MAX_LOOKED_AHEAD = 256 * 2**20
 """Bytes of a compressed tar whose headers are read before its members are, at the cost of decompressing it twice."""
 MAX_NAMES = 2**20
@@ -74,9 +76,12 @@ class _Tar(tarfile.TarFile):
 class _Forward:
     """A stream as tarfile wants it: with a position, but only ever moved ahead, and never beyond its end."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], *, skips: bool = False) -> None:
         self._stream = stream
+        self._skips = skips
         self._at = 0
+        self.of_header: int | None = MAX_TAR_HEADERS
+        """Bytes that the next header may still have; None while contents are read."""
 
     def tell(self) -> int:
         return self._at
@@ -87,11 +92,20 @@ class _Forward:
     def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
         if position < self._at:
             raise tarfile.ReadError("a header points back into what was read")
+        if self._skips:
+            self._at = self._stream.seek(position)
+            return self._at
+        allowed, self.of_header = self.of_header, None
         while self._at < position and self.read(min(CHUNK, position - self._at)):
             pass
+        self.of_header = allowed
         return self._at
 
     def read(self, size: int) -> bytes:
+        if self.of_header is not None:
+            self.of_header -= size
+            if self.of_header < 0:
+                raise tarfile.ReadError(f"an entry whose headers, or whose map of a sparse file, have more than {MAX_TAR_HEADERS} bytes")
         data = self._stream.read(size)
         self._at += len(data)
         return data
@@ -100,10 +114,20 @@ class _Forward:
 def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
     """Entries one by one, to the first that points back."""
     last = -1
-    while (info := tar.next()) is not None and info.offset > last:
+    while (info := _next(tar)) is not None and info.offset > last:
         tar.members.clear()
         last = info.offset
         yield info
+
+
+def _next(tar: _Tar) -> tarfile.TarInfo | None:
+    """tarfile holds the map of a sparse file in memory, a hundred bytes for each two of it."""
+    ahead: Any = tar.fileobj
+    ahead.of_header = MAX_TAR_HEADERS
+    try:
+        return tar.next()
+    finally:
+        ahead.of_header = None
 
 
 def tar_entries(
@@ -204,7 +228,7 @@ def _looked_ahead(disk: Ahead, size: int, _modified: datetime | None) -> frozens
                 return None
             allowance.taken = size
             stream = buffered(Guarded(Unpacked(stream, form).read, allowance))
-        ahead = file if stream is file else _Forward(stream)
+        ahead = _Forward(stream, skips=stream is file)
         try:
             for info in _entries(_Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)):
                 name = hash(clean(info.name))
@@ -242,7 +266,7 @@ def offsets(file: BinaryIO) -> Iterator[int]:
     """Where the entries of a tar begin, as far as its headers can be followed."""
     file.seek(0)
     try:
-        with _Tar.open(fileobj=file, mode="r:", ignore_zeros=True) as tar:
-            yield from (info.offset for info in _entries(tar))
+        ahead = _Forward(file, skips=True)
+        yield from (info.offset for info in _entries(_Tar(fileobj=cast(IO[bytes], ahead), mode="r", ignore_zeros=True)))
     except Exception:  # what follows stays in the last share, whose reader meets the same fault and names it
         return

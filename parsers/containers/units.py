@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple, TypeVar
@@ -18,6 +17,8 @@ from parsers.containers.names import printable
 from parsers.containers.storage import Leaf, Version, absolute, identity, storage, without_secrets
 from parsers.containers.streams import BUFFER
 from parsers.containers.tar import offsets
+from parsers.containers.zip import opened
+from parsers.limits import DEFAULTS, Limits, put_in_force
 
 UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
 """Smallest and largest aim for the size of a unit; between them a 64th of the evidence."""
@@ -54,6 +55,7 @@ class Unit:
     """Of the one file this is: the part of it to be read; None is all of it."""
     dealt: tuple[int, int] | None = None
     """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
+    limits: Limits = DEFAULTS
 
 
 class Listed(NamedTuple):
@@ -64,13 +66,13 @@ class Listed(NamedTuple):
     leaves: Sequence[Leaf]
 
 
-def units(paths: Sequence[str]) -> list[Unit]:
+def units(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Unit]:
     """Divides evidence into shares for parallel readers; every member is in exactly one. Reads names and sizes only.
 
     Divided are directories (by files), uncompressed tars (by byte ranges) and zips (by members); a compressed tar can
     only be read from its start. Several arguments get prefixes: the shortest endings of their paths that differ.
     """
-    return divided(listed(paths))
+    return divided(listed(paths), limits)
 
 
 def listed(paths: Sequence[str]) -> list[Listed]:
@@ -80,11 +82,12 @@ def listed(paths: Sequence[str]) -> list[Listed]:
     return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
 
 
-def divided(found: Sequence[Listed]) -> list[Unit]:
+def divided(found: Sequence[Listed], limits: Limits = DEFAULTS) -> list[Unit]:
     """The units of what was listed, or of some of it."""
+    put_in_force(limits)
     total = sum(_cost(one.path, leaf) for one in found for leaf in one.leaves)
     aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
-    return [replace(unit, prefix=one.prefix) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim)]
+    return [replace(unit, prefix=one.prefix, limits=limits) for one in found if one.leaves for unit in _divide(one.path, one.leaves, aim)]
 
 
 def _prefixes(paths: Sequence[str]) -> dict[str, str]:
@@ -136,7 +139,7 @@ def _shares(path: str, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
             if form == "tar":
                 yield from _tar_shares(file, aim)
             elif form == "zip":
-                with zipfile.ZipFile(file) as archive:
+                with opened(file) as archive:
                     sizes = ((_FILE_COST + info.file_size, str(index)) for index, info in enumerate(archive.infolist()))
                     yield from ((size, tuple(names)) for size, names in _groups(sizes, aim))
     except Exception:  # a damaged archive stays whole: its reader says what is wrong

@@ -26,12 +26,8 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded,
 from parsers.containers.tar import Ahead, is_tar, tar_entries
 from parsers.containers.units import Unit
 from parsers.containers.zip import Spool, zip_entries
+from parsers.limits import put_in_force
 from parsers.schemas import Member
-
-MAX_DEPTH = 5
-"""Archives inside archives; the evidence's own archive is the first."""
-MAX_LAYERS = 3
-"""Compressions around one file (`x.gz.gz`) between two archives."""
 
 _FAST = frozenset({"gzip", "zstd"})
 """Compressions that give hundreds of megabytes in a second."""
@@ -72,6 +68,7 @@ def members(path: str | os.PathLike[str]) -> Iterator[Found]:
 
 def read_unit(unit: Unit, sealed: Sealed | None = None) -> Iterator[Found]:
     """The members of one unit, as `members` gives them. `sealed` is told once of each container, in the first unit that is of it."""
+    put_in_force(unit.limits)
     place = storage(unit.path)
     if not place.is_directory():
         yield from _file(place, "", label_of(unit, ""), _Nest(unit.prefix, dealt=unit.dealt), unit.select, *unit.versions, sealed=sealed)
@@ -93,6 +90,7 @@ def label_of(unit: Unit, name: str) -> str:
 
 def lone_file(unit: Unit) -> tuple[Member, File] | None:
     """The file on disk that is all of a unit, to be closed by the caller; None where there is no such one. Raises OSError."""
+    put_in_force(unit.limits)
     place = storage(unit.path)
     names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
     if names is None or len(names) != 1 or (place.is_directory() and place.refusal(names[0]) is not None):
@@ -224,8 +222,8 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
         return f"is a {form}, which cannot be read here; tar, zip, gz, bz2, xz and zst can"
     if form in DECOMPRESSORS:
         return (yield from _compressed(member, stream, form, nest))
-    if nest.depth >= MAX_DEPTH:
-        return f"lies deeper than {MAX_DEPTH} archives, not opened"
+    if nest.depth >= (most := nest.allowance.limits.archives):
+        return f"lies deeper than {most} archives, not opened (--limit archives)"
     if form == "tar":
         return (yield from _archive("tar", tar_entries(stream, nest.disk, select, nest.dealt), nest))
     with Spool() as spool:
@@ -233,8 +231,8 @@ def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tup
 
 
 def _compressed(member: Member, stream: io.BufferedReader, form: str, nest: _Nest) -> _Walk:
-    if nest.layers >= MAX_LAYERS:
-        return f"is compressed more than {MAX_LAYERS} times over, not opened"
+    if nest.layers >= (most := nest.allowance.limits.compressions):
+        return f"is compressed more than {most} times over, not opened (--limit compressions)"
     guard = Guarded(Unpacked(stream, form).read, nest.allowance)
     with buffered(guard) as unpacked:
         inner = replace(member, size=None)
@@ -246,6 +244,7 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
     """The members of an archive."""
     try:
         for entry, read, trouble in entries:
+            nest.allowance.member()
             member = replace(entry, path=join(nest.inside, entry.path))
             if read is None:
                 yield member, None, f"{member.path}: {trouble}"

@@ -17,11 +17,12 @@ from typing import IO
 
 from parsers.containers.names import REPLACED, clean, is_junk, moment
 from parsers.containers.streams import CHUNK, Allowance, Entry, Guarded, Part, buffered, read1, why
+from parsers.limits import in_force
 from parsers.schemas import Member
 
-MAX_SPOOLED = 4 * 2**30
-"""Bytes of a zip inside another container; SPOOLED_IN_MEMORY of them stay in memory."""
 SPOOLED_IN_MEMORY = 32 * 2**20
+"""Bytes of a zip inside another container that are put aside in memory."""
+_LEAST_ENTRY = 46
 
 
 class Spool(tempfile.SpooledTemporaryFile[bytes]):
@@ -38,11 +39,41 @@ class Spool(tempfile.SpooledTemporaryFile[bytes]):
         size = 0
         while data := stream.read(CHUNK):
             size += len(data)
-            if size > MAX_SPOOLED:
-                return f"zip of more than {MAX_SPOOLED} bytes inside another container, not read: take it out first"
+            if size > (most := in_force().zip):
+                return f"zip of more than {most} bytes inside another container, not read: take it out first, or --limit zip"
             self.write(data)
         self.seek(0)
         return None
+
+
+class TooMany(OSError):
+    """A directory that is not to be held in memory."""
+
+
+def opened(file: IO[bytes]) -> zipfile.ZipFile:
+    """zipfile holds the directory in memory whole, some 600 bytes for each member. Raises TooMany, and whatever zipfile does."""
+    most = in_force().members
+    end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if end is not None and end[_SIZE] > most * _LEAST_ENTRY and _counted(file, end[_PLACE] - end[_SIZE], end[_SIZE], most) > most:
+        raise TooMany(f"holds more than {most} members, and is not read (--limit members)")
+    return zipfile.ZipFile(file)
+
+
+_SIZE, _PLACE = 5, 9
+"""What of zipfile's end record is the size of the directory, and where it ends."""
+
+
+def _counted(file: IO[bytes], begin: int, size: int, most: int) -> int:
+    """Members of a directory, as far as one more than there may be."""
+    file.seek(max(0, begin))
+    stream, count = Part(buffered(Guarded(file.read, Allowance(), on_disk=True)).read, size), 0
+    while count <= most and stream.left >= _LEAST_ENTRY:
+        head = stream.read(_LEAST_ENTRY)
+        names = struct.unpack_from("<HHH", head, 28) if len(head) == _LEAST_ENTRY else (0, 0, 0)
+        rest = Part(stream.read, min(sum(names), stream.left))
+        rest.skip()
+        count += 1
+    return count
 
 
 def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] | None) -> Iterator[Entry]:
@@ -51,7 +82,9 @@ def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] |
     `select`: indexes of the members to read, None for all of them.
     """
     try:
-        archive = zipfile.ZipFile(file)
+        archive = opened(file)
+    except TooMany:
+        raise
     except Exception as error:  # damaged bytes make zipfile fail in many ways
         trouble = why(error)
     else:

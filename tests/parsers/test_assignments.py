@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.assignments import MAX_BYTES, read_plan, read_znodes, znode_of
+from parsers.assignments import read_plan, read_znodes, znode_of
 from parsers.checkpoints import MAX_PROBLEMS
 from parsers.kinds import KINDS
+from parsers.limits import Limits
 from parsers.schemas import Member, Row, batches
 
 TIME = datetime(2026, 11, 21, 8)
@@ -207,8 +208,7 @@ def test_paths(path: str, expected: tuple[str, str | None, str | None] | None) -
 
 
 def test_a_file_beyond_the_limit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MAX_BYTES >= 10 * 2**20
-    monkeypatch.setattr("parsers.assignments.MAX_BYTES", len(PLAN))
+    monkeypatch.setattr("parsers.limits._in_force", Limits(document=len(PLAN)))
     facts, problems = read(read_plan, PLAN + b"\n" + PLAN, "plan.json")
     assert len(facts) == 2
     assert [p["reason"] for p in problems] == ["too-large"]

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import settings as checks
 from hypothesis import strategies as st
 
-from parsers import properties
 from parsers.kinds import KINDS
+from parsers.limits import Limits
 from parsers.properties import (
     HIDDEN,
     masked,
@@ -84,7 +84,7 @@ def test_a_broken_escape_is_a_problem_and_the_rest_comes() -> None:
 
 
 def test_a_file_without_end_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(properties, "MAX_BYTES", 6)
+    monkeypatch.setattr("parsers.limits._in_force", Limits(properties=6))
     facts, problems = rows(read_server_properties, b"a=1\nb=2\nc=3\n")
     assert [fact["key"] for fact in facts] == ["a", "b"]
     assert [p["reason"] for p in problems] == ["properties-corrupt"]

@@ -10,16 +10,14 @@ import json
 import re
 from typing import Any
 
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Control characters but tab and line feed; what turns the direction of a line, is of no width, or is no character."""
+from forensics.views.json_text import UNSEEN
+
 _OF_MARKUP = re.compile("[<>&\u2028\u2029]")
 
 
 def visible(text: str) -> str:
     """Text in which nothing hides: what has no picture of its own is named."""
-    return _UNSEEN.sub(_named, text)
+    return UNSEEN.sub(_named, text)
 
 
 def _named(match: re.Match[str]) -> str:

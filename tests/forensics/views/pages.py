@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
-from forensics.case.write import Origin, directory_for, write
+from forensics.case.write import Origin, write
 from forensics.commands.found import InCase
 from forensics.judge import OF_REPORT, with_facts
+from forensics.unfinished import whole_directory
 from forensics.views.document import Report
 from forensics.views.html.page import page
 from spark.cluster.gather import Options
@@ -29,7 +30,7 @@ def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple
     cluster, identifier = local.gathered(events)
     origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
     rows = judged(local.identified(events, identifier), cluster, judge(cluster), ROW)
-    with directory_for(directory) as to:
+    with whole_directory(directory) as to:
         write(
             to,
             origin,

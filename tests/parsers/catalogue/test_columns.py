@@ -9,6 +9,7 @@ from datetime import datetime
 from io import BytesIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from parsers.catalogue.log_file import read_log, read_log_by_columns
 from parsers.expressions import quick
 from parsers.layouts import LOG4J
 from parsers.patterns import PATTERNS
-from parsers.schemas import EVENTS, Member, Row, Told, batches
+from parsers.schemas import EVENTS, LEAST_SHARED, Member, Row, Told, batches
 from tests.shapes import bundle, records
 from tests.wrapped import STAMP, docker
 
@@ -171,3 +172,19 @@ def test_an_expression_that_has_no_other_form(expression: str) -> None:
 
 def test_every_pattern_of_one_line_has_a_quick_form() -> None:
     assert [pattern.name for pattern in PATTERNS if not pattern.multiline and pattern.quick is None] == []
+
+
+def test_a_line_of_ten_thousand_partitions_is_quoted_in_part_by_each() -> None:
+    """Its text in every row would be forty megabytes."""
+    names = ", ".join(f"topic{n}-{n % 7}" for n in range(10_000))
+    line = (
+        "[2026-11-21 02:15:38,147] INFO [ReplicaFetcherManager on broker 2] Removed fetcher for partitions "
+        f"Set({names}) (kafka.server.ReplicaFetcherManager)\n"
+    )
+    size, rows, quotes = 0, 0, set()
+    for batch in batches(read_log_by_columns(BytesIO(line.encode()), Member("server.log", None, None), "server-log")):
+        told = batch.filter(pc.equal(batch["event"], "fetcher-removed"))
+        rows, size, quotes = rows + len(told), size + batch.nbytes, quotes | set(told["text"].to_pylist())
+    assert rows == 10_000 and size < 8 << 20
+    (quote,) = quotes
+    assert len(quote) >= LEAST_SHARED and line.startswith(quote)

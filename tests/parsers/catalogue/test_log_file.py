@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from parsers.catalogue.log_file import read_log
 from parsers.catalogue.record import search
+from parsers.limits import Limits
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
 from parsers.schemas import MAX_TEXT, Member, Row, batches
@@ -196,7 +197,7 @@ def test_long_line_without_an_end_is_read_in_bounded_memory(monkeypatch: pytest.
 
 
 def test_hostile_long_line_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.catalogue.matching._PATIENCE", 0.001)
+    monkeypatch.setattr("parsers.limits._in_force", Limits(patience=0.001))
     hostile = (
         "[2026-11-21 02:15:38,147] INFO [Partition a-0 broker=1] Failed to alter partition to " + "since the controller rejected " * 20_000
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from parsers.containers.walk import MAX_LAYERS
+from parsers.limits import DEFAULTS
 from tests.archives import LINE, put, read, tar, walk
 
 
@@ -40,7 +40,7 @@ def test_zeros_after_a_gzip_stream_are_padding(tmp_path: Path) -> None:
 
 def test_compression_in_compression_is_bounded(tmp_path: Path) -> None:
     packed = LINE
-    for _ in range(MAX_LAYERS):
+    for _ in range(DEFAULTS.compressions):
         packed = gzip.compress(packed)
     assert read(put(tmp_path / "x.gz", packed)) == {"x.gz": LINE}
     contents, problems = walk(put(tmp_path / "y.gz", gzip.compress(packed)))
@@ -49,19 +49,17 @@ def test_compression_in_compression_is_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
-def test_a_decompression_bomb_ends_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: object) -> None:
-    monkeypatch.setattr("parsers.containers.streams.FREE_BYTES", 2**20)
-    monkeypatch.setattr("parsers.containers.streams.MAX_RATIO", 10)
+def test_a_decompression_bomb_ends_with_a_problem(tmp_path: Path, pack: object) -> None:
     packed = pack(bytes(2**24))  # type: ignore[operator]
-    contents, problems = walk(put(tmp_path / "server.log.gz", packed))
+    contents, problems = walk(put(tmp_path / "server.log.gz", packed), stream=2**20, ratio=10)
     assert len(contents["server.log.gz"]) < 2**23
     assert "bomb" in problems[0][1]
 
 
-def test_many_small_bombs_in_one_archive_end_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.containers.streams.FREE_IN_ALL", 2**20)
-    monkeypatch.setattr("parsers.containers.streams.MAX_RATIO", 10)
-    contents, problems = walk(put(tmp_path / "a.tar", tar({f"{n}.log.gz": gzip.compress(bytes(2**19)) for n in range(20)})))
+def test_many_small_bombs_in_one_archive_end_with_a_problem(tmp_path: Path) -> None:
+    contents, problems = walk(
+        put(tmp_path / "a.tar", tar({f"{n}.log.gz": gzip.compress(bytes(2**19)) for n in range(20)})), streams=2**20, ratio=10
+    )
     assert 1 < sum(map(len, contents.values())) / 2**19 < 10
     assert "bomb" in problems[-1][1]
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.containers.units import units
-from parsers.containers.walk import MAX_DEPTH, members, read_unit
+from parsers.containers.walk import members, read_unit
+from parsers.limits import DEFAULTS
 from tests.archives import FILES, LINE, put, read, spread, tar, walk, zipped
 
 
@@ -51,7 +52,7 @@ def test_archives_in_archives_are_path_components(tmp_path: Path) -> None:
 
 def test_nesting_is_followed_to_the_depth_and_no_deeper(tmp_path: Path) -> None:
     content = tar({"server.log": LINE})
-    for depth in range(MAX_DEPTH, 1, -1):
+    for depth in range(DEFAULTS.archives, 1, -1):
         content = tar({f"{depth}.tar": content})
     assert read(put(tmp_path / "five.tar", content)) == {"2.tar/3.tar/4.tar/5.tar/server.log": LINE}
     contents, problems = walk(put(tmp_path / "six.tar", tar({"1.tar": content, "after": b"1"})))

@@ -28,18 +28,15 @@ def test_a_zip_larger_than_its_memory_is_still_read(tmp_path: Path, monkeypatch:
     assert read(path) == {f"in.zip/{name}": content for name, content in FILES.items()}
 
 
-def test_a_nested_zip_beyond_the_bound_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.containers.zip.MAX_SPOOLED", 100)
-    contents, problems = walk(put(tmp_path / "all.tar", tar({"in.zip": zipped(FILES), "x": b"1"})))
+def test_a_nested_zip_beyond_the_bound_is_a_problem(tmp_path: Path) -> None:
+    contents, problems = walk(put(tmp_path / "all.tar", tar({"in.zip": zipped(FILES), "x": b"1"})), zip=100)
     assert contents == {"x": b"1"}
     assert [path for path, _ in problems] == ["in.zip"]
 
 
-def test_a_zip_bomb_of_many_members_ends_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parsers.containers.streams.FREE_BYTES", 2**20)
-    monkeypatch.setattr("parsers.containers.streams.MAX_RATIO", 10)
+def test_a_zip_bomb_of_many_members_ends_with_a_problem(tmp_path: Path) -> None:
     path = put(tmp_path / "a.zip", zipped({f"{n}.log": bytes(2**19) for n in range(20)}))
-    contents, problems = walk(path)
+    contents, problems = walk(path, stream=2**20, ratio=10)
     assert 1 < len(contents) < 10
     assert "bomb" in problems[-1][1]
 

@@ -1,0 +1,25 @@
+"""JSON as it is written: what a terminal would obey in it, or what turns a line round, is escaped, which no parser tells from the character.
+
+Here: that. Not here: the documents.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+"""Control characters but tab and line feed; what turns the direction of a line, is of no width, or is no character."""
+
+
+def encoded(value: Any, **form: Any) -> str:
+    """`form` as json.dumps has it."""
+    told = json.dumps(value, ensure_ascii=False, **form)
+    return told if told.isascii() and "\x7f" not in told else UNSEEN.sub(_escaped, told)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f")

@@ -1,0 +1,62 @@
+"""How much is read of what, at most: limits that nothing honest comes near, each a setting, so that no file ends the reading of the others.
+
+Here: the settings and their defaults. Not here: what is told where one cuts, which is with whoever reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+
+def _limit(default: int, means: str) -> Any:
+    made: Any = field(default=default, metadata={"means": means})
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is beyond one of them is left out, and a problem of its source says so."""
+
+    archives: int = _limit(5, "Archives inside archives; the evidence's own archive is the first.")
+    compressions: int = _limit(3, "Compressions around one file (`x.gz.gz`) between two archives.")
+    members: int = _limit(1_000_000, "Members of all archives in one file on disk.")
+    ratio: int = _limit(1100, "Bytes that a compressed byte on disk may become: deflate itself ends at 1032, nested bombs pass a million.")
+    stream: int = _limit(
+        4 << 30, "Bytes of one file in an archive that no ratio forbids: preallocated segments of zeros shrink to nothing in zstd."
+    )
+    streams: int = _limit(64 << 30, "The same of all that one file on disk becomes, containers in containers counted at each level.")
+    zip: int = _limit(4 << 30, "Bytes of a zip inside another container, which must be put aside for its directory is at its end.")
+    document: int = _limit(16 << 20, "Bytes of a JSON document or a tool's output, held in memory whole.")
+    properties: int = _limit(4 << 20, "Bytes of a properties file.")
+    patience: float = _limit(5, "Seconds that one expression may take for a line of more than 2,048 characters.")
+
+
+DEFAULTS = Limits()
+
+
+def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
+    """What `NAME=VALUE` says, with k, m and g for powers of 1024. Raises ValueError."""
+    known = {f.name for f in fields(Limits)}
+    for text in texts:
+        found = re.fullmatch(r"(\w+)=(\d{1,15})([kmg]?)", text.strip().lower())
+        if found is None or found[1] not in known or not int(found[2]):
+            raise ValueError(f"{text!r} is none of {', '.join(sorted(known))} with a number, as stream=16g")
+        base = replace(base, **{found[1]: int(found[2]) << {"": 0, "k": 10, "m": 20, "g": 30}[found[3]]})
+    return base
+
+
+_in_force = DEFAULTS
+
+
+def in_force() -> Limits:
+    """The limits of what this process reads."""
+    return _in_force
+
+
+def put_in_force(limits: Limits) -> None:
+    """All that a process reads is of one command, and under the limits it was given."""
+    global _in_force
+    _in_force = limits
