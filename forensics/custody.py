@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from parsers.containers.units import units
 from parsers.containers.walk import read_unit
+from parsers.limits import DEFAULTS, Limits
 from parsers.schemas import Member, Row
 
 STATES: Mapping[str, str] = {
@@ -55,7 +56,7 @@ def of_case(rows: Iterable[Row], root: str) -> list[Sealed]:
     return _once_each(s for s in files if s.sha256 is not None or "#" not in s.path)
 
 
-def sealed(paths: Sequence[str]) -> list[Sealed]:
+def sealed(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Sealed]:
     """All files of evidence with their digests, members of archives too, and the archives."""
     found: dict[str, Sealed] = {}
     archives: list[Sealed] = []
@@ -63,7 +64,7 @@ def sealed(paths: Sequence[str]) -> list[Sealed]:
     def tell(member: Member, form: str, size: int, sha256: str) -> None:
         archives.append(Sealed(member.path, sha256, archive=True))
 
-    for unit in units(paths):
+    for unit in units(paths, limits):
         for member, stream, _ in read_unit(unit, tell):
             if stream is None:
                 found.setdefault(member.path, Sealed(member.path, None))

@@ -37,14 +37,21 @@ def whole_file(path: str | Path, mode: int | None = None) -> Iterator[BinaryIO]:
         with place.open("wb") as out:
             yield out
         return
+    with whole_path(place, mode) as part, part.open("wb") as out:
+        yield out
+
+
+@contextmanager
+def whole_path(place: Path, mode: int | None = None) -> Iterator[Path]:
+    """The same of a file that is read again before it takes its place: there is an empty one, for its owner alone, to be written to."""
     handle, name = tempfile.mkstemp(prefix=PART, dir=place.parent)
+    os.close(handle)
     part = Path(name)
     _parts.add(part)
     try:
-        with os.fdopen(handle, "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
         part.chmod(mode if mode is not None else place.stat().st_mode & 0o7777 if place.exists() else OF_ALL & ~_umask())
         part.replace(place)
     finally:

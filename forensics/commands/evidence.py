@@ -110,6 +110,18 @@ def reading_options(paths: str) -> Callable[[F], F]:
     return lambda command: _reading(command, paths)
 
 
+def limit_option(command: F) -> F:
+    """How much is read of what, for limits."""
+    return click.option(
+        "--limit",
+        multiple=True,
+        metavar="NAME=VALUE",
+        expose_value=False,
+        callback=_limits,
+        help="How much is read of what, at most, as stream=16g; again for each. A problem says which limit cut.",
+    )(command)
+
+
 def _reading(command: F, paths: str) -> F:
     for decorate in (
         click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar=paths),
@@ -129,14 +141,7 @@ def _reading(command: F, paths: str) -> F:
             callback=_log_patterns,
             help="log4j conversion pattern of logs whose layout is not known, as '%d{ISO8601} %-5p %m (%c)%n'; again for each.",
         ),
-        click.option(
-            "--limit",
-            multiple=True,
-            metavar="NAME=VALUE",
-            expose_value=False,
-            callback=_limits,
-            help="How much is read of what, at most, as stream=16g; again for each. A problem says which limit cut.",
-        ),
+        limit_option,
         click.option(
             "--memory",
             metavar="SIZE",

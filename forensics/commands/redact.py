@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check
+from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
 from forensics.commands.help import Told
 from forensics.commands.output import console
 
@@ -38,6 +38,7 @@ SHOWN = 20
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write here what was replaced by what; default is FILE.mapping.json beside the archive. Not to be handed on.",
 )
+@limit_option
 def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
     """Write a copy of evidence that may be handed on: names replaced, records gone, verdicts the same.
 
@@ -56,7 +57,7 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
             raise Unusable(f"{file}: it is there already")
     try:
         with Progress().stage("Replacing names"):
-            done = redact(paths, out, mapping)
+            done = redact(paths, out, mapping, limits())
     except Leak as error:
         raise click.ClickException(f"{error}: nothing was written") from None
     except OSError as error:

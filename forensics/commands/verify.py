@@ -5,7 +5,6 @@ Here: the options and the words. Not here: the comparison (forensics.custody).
 
 from __future__ import annotations
 
-import json as jsonlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check
+from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
 
@@ -36,6 +35,7 @@ SHOWN = 50
 @click.argument("case", type=click.Path(path_type=Path))
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH...")
 @json_option("Write what became of each file as JSON; '-' is stdout.")
+@limit_option
 def command(case: Path, paths: tuple[str, ...], json_file: str | None) -> None:
     """Say whether a case was made of this evidence.
 
@@ -45,6 +45,7 @@ def command(case: Path, paths: tuple[str, ...], json_file: str | None) -> None:
     from forensics.case.read import Case, Unreadable, is_case
     from forensics.case.run import read_run
     from forensics.custody import GOOD, compare, of_case, sealed
+    from forensics.views.json_text import encoded
 
     if not is_case(case):
         raise Unreadable(f"{case}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
@@ -54,7 +55,7 @@ def command(case: Path, paths: tuple[str, ...], json_file: str | None) -> None:
     if not any(s.sha256 for s in then):
         raise Unusable(f"{case}: it holds no digests")
     with Progress().stage("Reading evidence"):
-        found = compare(then, sealed(paths))
+        found = compare(then, sealed(paths, limits()))
     good = all(c.state in GOOD for c in found if not c.archive)
     told = {
         "schema": "kafka-forensics/verify/1",
@@ -63,7 +64,7 @@ def command(case: Path, paths: tuple[str, ...], json_file: str | None) -> None:
         "run": read_run(case),
         "files": [_row(c) for c in found],
     }
-    text = jsonlib.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    text = encoded(told, indent=1) + "\n"
     if json_file is None or not write_text(text, json_file):
         for line in _words(case, kept.manifest["tool"], read_run(case), found, good=good):
             console().print(line, markup=False, highlight=False, soft_wrap=True)

@@ -26,12 +26,15 @@ import pyarrow as pa
 
 from forensics.redaction import segments, text
 from forensics.redaction.names import Names
-from forensics.salvage.places import created
+from forensics.salvage.places import OF_OWNER
+from forensics.unfinished import whole_file, whole_path
+from forensics.views.json_text import encoded
 from forensics.views.version import version
 from parsers.bodies import Unreadable
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import members, read_unit
 from parsers.evidence import CHECKPOINT_KINDS, HEAD, LOG_KINDS, kind_of, read_source
+from parsers.limits import DEFAULTS, Limits
 from parsers.schemas import Member
 from parsers.sniff import REDACTION
 
@@ -65,27 +68,23 @@ class Redacted:
         return Counter(kind for _, kind, _ in self.left_out)
 
 
-def redact(paths: Sequence[str], out: Path, mapping: Path) -> Redacted:
-    """Writes both, or neither; the archive has its name when it was searched. Raises Leak, and OSError where the mapping is there already."""
+def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
+    """Writes both; the archive has its name when it was searched, and the mapping before it. Raises Leak, and OSError."""
     done = Redacted()
-    planned = units(paths)
+    planned = units(paths, limits)
     for unit in planned:
         _note(unit, done.names)
-    part = out.with_name(f".{out.name}.part-{os.getpid()}")
-    try:
+    with whole_path(out, OF_OWNER) as part:
         with (
-            created(part) as file,
+            part.open("wb") as file,
             gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
             tarfile.open(fileobj=cast(IO[bytes], packed), mode="w", format=tarfile.PAX_FORMAT) as tar,
         ):
             binary = _write(planned, tar, done)
         _check(part, done.names, binary)
-        with created(mapping) as file:
+        with whole_file(mapping, OF_OWNER) as kept:
             told = {"schema": MAPPING, "of": _sha256(part), "names": done.names.mapping()}
-            file.write((json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
-        part.rename(out)
-    finally:
-        part.unlink(missing_ok=True)
+            kept.write((encoded(told, indent=1) + "\n").encode())
     return done
 
 
