@@ -54,7 +54,8 @@ def run_of(line: bytes) -> re.Pattern[bytes] | None:
 
 def learned(line: bytes) -> re.Pattern[bytes] | None:
     """The same of a JSON object that holds no others: of those with its keys in this order, if the keys tell what is text, host and time."""
-    members, at = [], 0
+    members: list[re.Match[bytes]] = []
+    at = 0
     while len(members) < _MANY and (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
         members.append(found)
         at = found.end()
