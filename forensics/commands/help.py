@@ -25,6 +25,7 @@ HEADINGS: Mapping[str, Sequence[str]] = {
         "--case",
         "--force",
         "--out",
+        "--mapping",
     ),
     "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--memory", "--master"),
 }
