@@ -113,12 +113,10 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:
-        if error.errno not in NO_ROOM:
-            raise
-        click.echo(f"Error: {error.filename or 'standard output'}: {error.strerror}", err=True)
-        os._exit(2)  # Python would try to write the rest once more
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            click.echo(f"Error: {error.filename or 'standard output'}: {error.strerror}", err=True)
+            os._exit(2)  # Python would try to write the rest once more
         if not _spark_has_fallen():
             raise
         click.echo("Error: Spark ended in the midst of the work, most likely for want of memory: give it more with --memory.", err=True)
