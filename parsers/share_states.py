@@ -118,6 +118,15 @@ class _States:
             self.histories.note(key, commit)
 
 
+def understood(record: Record) -> bool:
+    """It holds what is read here, and nothing behind it."""
+    try:
+        kind = Fields(record.key or b"").int16()
+        return record.value is not None and kind in (_SNAPSHOT, _UPDATE) and bool(_value(record.value, kind))
+    except Malformed:
+        return False
+
+
 def _value(data: bytes, kind: int) -> tuple[int, int, list[_Span]]:
     """Leader epoch, start offset and spans. 4.0's early access wrote other fields under the same version 0; no length fits both."""
     try:

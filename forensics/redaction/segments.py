@@ -19,7 +19,7 @@ from typing import BinaryIO
 import google_crc32c
 
 from forensics.redaction.names import Names
-from parsers import group_offsets, transaction_states
+from parsers import group_offsets, share_states, transaction_states
 from parsers.batches import Batch, Damage, headers
 from parsers.bodies import Record, Unreadable, records
 from parsers.encoding import Fields, Malformed
@@ -227,12 +227,12 @@ def _changed(r: Record, key: bytes | None, value: bytes | None) -> Record:
 
 
 def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Record:
-    """OffsetCommitKey and -Value; of other records, which are about members of groups, the group alone."""
+    """OffsetCommitKey and -Value; of other records, which are about members of groups, the group alone, as if it had none."""
     key = _Copy(r.key)
     version = key.int16()
     key.short_string(lambda group: names.add("group", group))
     if version not in (0, 1):
-        return _changed(r, bytes(key.out), None if r.value is None else _digest(r.value, secret))
+        return _changed(r, bytes(key.out), None)
     key.short_string(lambda topic: names.add("topic", topic))
     if r.value is None:
         return _changed(r, key.rest(), None)
@@ -245,6 +245,14 @@ def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Reco
         value.out += b"\0"  # no tagged fields: what later versions keep there is not read
         return _changed(r, key.rest(), bytes(value.out))
     return _changed(r, key.rest(), value.rest())
+
+
+def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Record:
+    """ShareSnapshotKey or ShareUpdateKey; of the value, which has numbers alone, what is read."""
+    key = _Copy(r.key)
+    key.int16()
+    key.short_string(lambda group: names.add("group", group))
+    return _changed(r, key.rest(), r.value if r.value is None or share_states.understood(r) else _digest(r.value, secret))
 
 
 def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Record:
@@ -316,4 +324,4 @@ def _broker(value: _Copy, version: int, names: Names) -> bytes:
 
 _OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config}
 _Change = Callable[[Record, bool, Names, bytes], Record]
-_OF_INTERNAL: dict[str, _Change] = {group_offsets.TOPIC: _group_offset, transaction_states.TOPIC: _transaction}
+_OF_INTERNAL: dict[str, _Change] = {group_offsets.TOPIC: _group_offset, transaction_states.TOPIC: _transaction, share_states.TOPIC: _share_state}
