@@ -167,7 +167,7 @@ def _is_first(select: tuple[str, ...] | None, nest: _Nest) -> bool:
 
 class _Digested:
     """A file that is digested while it is read from its start on. Not what a share leaves out, and not a zip, whose directory is at its
-    end: these are read once more, from a disk, at a fiftieth of what their logs cost; from a store they would be transferred twice."""
+    end: these are read once more, from a disk, at a hundredth of what reading their logs costs; from a store they would be transferred twice."""
 
     def __init__(self, file: File) -> None:
         self._file = file
