@@ -15,6 +15,7 @@ from forensics.partition.absences import ABSENCES
 from forensics.partition.placement import STEPS
 from spark.cluster.facts import Cluster, Node
 from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
+from spark.events import Event
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -22,7 +23,13 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
     for node in cluster.nodes.values():
         for away in cluster.presence(node.id).aways:
             if away.life is not None and (node.broker or not _left(away, cluster)) and away.how in (KILLED, MISSED):
-                sure = _sure(node, away, cluster) if away.how == MISSED else "certain"
+                sure = (
+                    _sure(node, away, cluster)
+                    if away.how == MISSED
+                    else "probable"
+                    if _begun(away.life) and not _unclean(away.life)
+                    else "certain"
+                )
                 yield _finding(node, away.life, cluster, told, sure, _seen(away) if away.how == MISSED else None, quote(away.event))
 
 
@@ -43,6 +50,15 @@ def _sure(node: Node, away: Away, cluster: Cluster) -> str:
     log directories, among which the marker of a clean shutdown would be, were collected."""
     files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
     return "probable" if away.event.reason != "live" or files else "possible"
+
+
+def _begun(life: Incarnation) -> Event | None:
+    """The first word of a shutdown whose end is not in its log: it may have ended in order, and its last lines be lost."""
+    return life.stopping or life.controlled if life.halted is None else None
+
+
+def _unclean(life: Incarnation) -> list[Event]:
+    return [e for e in life.evidence if e.event == "unclean-start"]
 
 
 def _left(away: Away, cluster: Cluster) -> bool:
@@ -134,16 +150,19 @@ def _finding(
     end = life.end_at if missed is None and life.end is not life.halted else None
     touched, gone = partitions.touched(node.id, last, end)
     headless = partitions.headless(node.id, last, end)
-    unclean = [e for e in life.evidence if e.event == "unclean-start"]
+    unclean, begun = _unclean(life), _begun(life)
     count = len({*touched, *headless})
+    began = f" Its shutdown had begun at {moment(begun.at)}." if begun is not None else ""
     back = (
-        f"It was started again at {moment(end)} with no shutdown in its log before that."
+        f"It was started again at {moment(end)} with no {'end of that shutdown' if begun is not None else 'shutdown'} in its log before that."
         if end is not None
         else f"It printed nothing more, and {missed or 'it did not come back'}."
     )
     why = (
         "It halted because of its log directories, which skips the shutdown."
         if life.halted is not None
+        else "Killed while it was shutting down, or its last lines are lost."
+        if begun is not None
         else "Killed, out of memory, or the machine went down: Kafka prints nothing then."
     )
     marker = " Its log directories carried no marker of a clean shutdown." if unclean else ""
@@ -154,11 +173,11 @@ def _finding(
         brokers=(node.id,),
         start=last if gone is None or last is None else max(last, gone - DETECTION),  # a death is noticed within it
         end=end,
-        summary=f"broker {node.id} {'halted over its log directories' if life.halted is not None else 'ended without a shutdown'}"
+        summary=f"broker {node.id} {_ended(life)}"
         + (f", back at {moment(end)}" if end else "")
         + (f"; {count} partition{'s' if count > 1 else ''} touched" if count else ""),
         explanation=(
-            f"Broker {node.id} lived at {moment(last)}, by the last line about its process. {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
+            f"Broker {node.id} lived at {moment(last)}, by the last line about its process.{began} {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
             + (f" It dropped out of the ISR of {some(touched, 6)}." if touched else "")
             + (f" It left {some(headless, 6)} without a leader." if headless else "")
         ),
@@ -168,8 +187,14 @@ def _finding(
             "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
             "hs_err_pid*.log in its working directory tells of a JVM crash.",
         ),
-        evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(unclean, life.last_seen, life.begin)))),
+        evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(begun, unclean, life.last_seen, life.begin)))),
     )
+
+
+def _ended(life: Incarnation) -> str:
+    if life.halted is not None:
+        return "halted over its log directories"
+    return "ended without a shutdown" if _begun(life) is None else "began to shut down and did not finish"
 
 
 _BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
