@@ -126,6 +126,13 @@ class Archive:
         for place in (KEPT, STAGED):
             (self.directory / place).mkdir(parents=True, exist_ok=True)
         self._lock = self._locked()
+        try:
+            self._begin(force)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _begin(self, force: bool) -> None:
         killed = (self.directory / RUNNING).exists()
         (self.directory / RUNNING).touch()
         if force:
@@ -366,9 +373,9 @@ class Archive:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:
-            (self.directory / RUNNING).unlink(missing_ok=True)
-        self._lock.close()
+        with self._lock:
+            if kind is None:
+                (self.directory / RUNNING).unlink(missing_ok=True)
 
 
 def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[Part]:

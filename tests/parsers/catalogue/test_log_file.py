@@ -17,7 +17,7 @@ from parsers.catalogue.record import search
 from parsers.limits import Limits
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
-from parsers.schemas import MAX_TEXT, Member, Row, batches
+from parsers.schemas import MAX_SHARED, Member, Row, batches
 
 MEMBER = Member("broker-1/logs/server.log", None, datetime(2026, 11, 21))
 LINES = [sample.line for pattern in PATTERNS for sample in pattern.samples]
@@ -163,7 +163,7 @@ def test_text_is_cut_but_the_place_stays() -> None:
     line = f"[2026-11-21 02:15:38,147] INFO {message} (kafka.server.ReplicaFetcherManager)"
     rows = of(read(f"{NOISE}\n{line}\n"), "fetcher-removed")
     assert [row["partition"] for row in rows] == list(range(2000))
-    assert {(row["line"], row["byte"], len(row["text"])) for row in rows} == {(2, len(NOISE) + 1, MAX_TEXT)}
+    assert {(row["line"], row["byte"], len(row["text"])) for row in rows} == {(2, len(NOISE) + 1, MAX_SHARED // 2000)}
 
 
 def test_line_longer_than_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
