@@ -83,9 +83,8 @@ def verdict(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Fi
     if own:
         return told(TAIL_CUT, f"only {_ranges(own)}, which were never committed, are gone")
     terms = len({t.epoch for t in timeline.terms})
-    return told(
-        INTACT, f"{terms} leader epoch{'s' if terms != 1 else ''} without a gap, each begun by a replica that held all that was committed"
-    )
+    epochs = "1 leader epoch without a gap," if terms == 1 else f"{terms} leader epochs without a gap, each"
+    return told(INTACT, f"{epochs} begun by a replica that held all that was committed")
 
 
 def _ranges(findings: Sequence[Finding]) -> str:
