@@ -70,7 +70,7 @@ def _reader(kind: str) -> Target:
 
     def read(data: bytes) -> None:
         found = kept(evidence.parse(BytesIO(data), member, kind))
-        if kind not in SILENT:
+        if kind not in SILENT and evidence.kind_of(member, data[: evidence.HEAD], ()) == kind:  # some are known by what they hold
             not_silent(found, data)
 
     return read
