@@ -10,12 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
-from forensics.model import Range
+from forensics.model import Held, Range, Salvageable
 from forensics.redaction import bundle, text
 from forensics.redaction.names import Names
 from forensics.salvage.rows import markers, rows
 from forensics.salvage.segments import Lot
-from parsers import evidence
+from parsers import cluster_tools, evidence
 from parsers.batches import CODECS
 from parsers.bodies import Record, Unreadable, records
 from parsers.catalogue.learning import layout_of
@@ -56,8 +56,11 @@ PATHS: Mapping[str, str] = {
     "load-metrics": "load.json",
 }
 """Where a file of a kind lies; the others are told by what is in them."""
-SILENT = frozenset({"clean-shutdown"})
-"""Kinds of files that may state nothing."""
+_TOOLS = frozenset(kind for kind, reader in evidence._READERS.items() if reader is cluster_tools.read)
+SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot"}
+"""Kinds of files that may state nothing: of many metadata records nothing is asked, and what stands between tools' lines is passed over."""
+BLANK: Mapping[str, bytes] = dict.fromkeys(evidence.CHECKPOINT_KINDS, b"+-0")
+"""What tells nothing in a file of a kind, besides blanks: a checkpoint may have no entries."""
 OF_INTERNAL = {"group-offsets": "__consumer_offsets", "share-states": "__share_group_state", "transaction-states": "__transaction_state"}
 
 
@@ -65,13 +68,13 @@ def path_of(kind: str) -> str:
     return PATHS.get(kind, f"{kind}.txt")
 
 
-def _reader(kind: str) -> Target:
-    member = Member(path_of(kind), None, AT)
+def _reader(kind: str, path: str | None = None) -> Target:
+    member = Member(path or path_of(kind), None, AT)
 
     def read(data: bytes) -> None:
         found = kept(evidence.parse(BytesIO(data), member, kind))
-        if kind not in SILENT and evidence.kind_of(member, data[: evidence.HEAD], ()) == kind:  # some are known by what they hold
-            not_silent(found, data)
+        if kind not in SILENT and sniff(member, data[: evidence.HEAD]) == kind:  # some are known by what they hold
+            not_silent(found, data.translate(None, BLANK.get(kind, b"")))
 
     return read
 
@@ -151,18 +154,8 @@ def framed(data: bytes) -> bytes:
     return v2(payload, len(told), attributes=attributes)
 
 
-def _internal(topic: str) -> Target:
-    read = _reader_at(f"broker-1/data/{topic}-0/{SEGMENT}", "segment")
-    return lambda data: read(framed(data))
-
-
-def _reader_at(path: str, kind: str) -> Target:
-    return lambda data: not_silent(kept(evidence.parse(BytesIO(data), Member(path, None, AT), kind)), data)
-
-
-def _metadata(snapshot: bool) -> Target:
-    kind = "metadata-snapshot" if snapshot else "metadata-segment"
-    read = _reader_at(PATHS[kind], kind)
+def _of_records(kind: str, path: str | None = None) -> Target:
+    read = _reader(kind, path)
     return lambda data: read(framed(data))
 
 
@@ -197,7 +190,8 @@ def _redaction_of_records(data: bytes) -> None:
 
 def _salvage(data: bytes) -> None:
     path = Path(_file(data))
-    lot = Lot("f", 0, "orders", 0, None, None, (Range(0, None),), cast(Any, None), [path])
+    held = Held(str(path), 0, 1, -1, Range(0, None))
+    lot = Lot("f", 0, "orders", 0, None, None, (held.offsets,), Salvageable((held,)), [path])
     problems: list[str] = []
     try:
         list(rows(lot, markers([lot]), problems))
@@ -214,9 +208,9 @@ TARGETS: Mapping[str, Target] = {
     "any-kind": _any_kind,
     "container": _container,
     "codecs": _codecs,
-    **{name: _internal(topic) for name, topic in OF_INTERNAL.items()},
-    "metadata-records": _metadata(False),
-    "snapshot-records": _metadata(True),
+    **{name: _of_records("segment", f"broker-1/data/{topic}-0/{SEGMENT}") for name, topic in OF_INTERNAL.items()},
+    "metadata-records": _of_records("metadata-segment"),
+    "snapshot-records": _of_records("metadata-snapshot"),
     "redaction": _redaction,
     "redacted-records": _redaction_of_records,
     "salvage": _salvage,
