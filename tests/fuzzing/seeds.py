@@ -34,9 +34,10 @@ READERS_TESTS: Mapping[str, Sequence[str]] = {
     "reassignment-json": ["test_assignments"],
     "election-json": ["test_assignments"],
     "segment": ["test_batches"],
+    "groups-output": ["../forensics/test_clients"],
     **dict.fromkeys(("meta-properties", "partition-metadata", "server-properties", "quorum-state", "clean-shutdown"), ("test_properties",)),
     **dict.fromkeys(("reassignment-output", "election-output", "log-dirs", "metadata-quorum", "config-output"), ("test_cluster_tools",)),
-    **dict.fromkeys(("offsets-output", "groups-output", "features-output", "cluster-id"), ("test_cluster_tools",)),
+    **dict.fromkeys(("offsets-output", "features-output", "cluster-id"), ("test_cluster_tools",)),
 }
 
 

@@ -59,9 +59,10 @@ PATHS: Mapping[str, str] = {
 }
 """Where a file of a kind lies; the others are told by what is in them."""
 _TOOLS = frozenset(kind for kind, reader in evidence._READERS.items() if reader is cluster_tools.read)
-SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot", "load-metrics"}
-"""Kinds of files that may state nothing: of many metadata records nothing is asked, what stands between tools' lines is passed over, and
-cells may be empty."""
+_PLANS = {"reassignment-json", "election-json", "znode"}
+SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot", "load-metrics", "server-properties"} | _PLANS
+"""Kinds of files that may state nothing: of many metadata records nothing is asked, what stands between tools' lines is passed over, cells
+may be empty, all settings comments, and a plan of no partitions."""
 BLANK: Mapping[str, bytes] = dict.fromkeys(evidence.CHECKPOINT_KINDS, b"+-0")
 """What tells nothing in a file of a kind, besides blanks: a checkpoint may have no entries."""
 OF_INTERNAL = {"group-offsets": "__consumer_offsets", "share-states": "__share_group_state", "transaction-states": "__transaction_state"}
