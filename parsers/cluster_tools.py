@@ -155,7 +155,8 @@ class _Output:
             told = {"offset": number(cells["CURRENT-OFFSET"], INT64), "leader_epoch": number(epoch, INT32) if epoch.isdecimal() else None}
             yield self._row(piece, "groups-output", "group-commit", **of, **told)
         if cells.get("CONSUMER-ID", "-") != "-" and "CLIENT-ID" in cells:
-            yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=cells["HOST"].removeprefix("/"))
+            host = cells["HOST"].removeprefix("/") if "HOST" in cells else None
+            yield self._row(piece, "groups-output", "group-member", **of, key=cells["CLIENT-ID"], host=host)
 
     # reassignments and elections
 

@@ -68,7 +68,8 @@ def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
     if version not in (0, 1):
         yield _corrupt(member, f"version is {found.get('version', 'missing')!r:.50}, 0 or 1 expected")
     node = _node(found)
-    if node is None and ("broker.id" in found or "node.id" in found or version == 1):
+    nobody = version == 0 and found.keys().isdisjoint(("cluster.id", "directory.id"))
+    if node is None and ("broker.id" in found or "node.id" in found or version == 1 or nobody):
         yield _corrupt(member, "names no node id a broker can have")
     text = ", ".join(f"{key}={found[key]}" for key in ("node.id", "broker.id", "cluster.id", "directory.id", "version") if key in found)
     if node is not None or "cluster.id" in found or "directory.id" in found:

@@ -17,7 +17,8 @@ from parsers.catalogue.record import search
 from parsers.limits import Limits
 from parsers.log_pattern import compiled
 from parsers.patterns import PATTERNS
-from parsers.schemas import MAX_SHARED, Member, Row, batches
+from parsers.schemas import MAX_SHARED, Member, Row
+from tests.fuzzing.contract import kept
 
 MEMBER = Member("broker-1/logs/server.log", None, datetime(2026, 11, 21))
 LINES = [sample.line for pattern in PATTERNS for sample in pattern.samples]
@@ -28,7 +29,7 @@ TRACE = "java.io.IOException: Connection to 2 was disconnected before the respon
 
 def read(data: bytes | str) -> list[Row]:
     rows = list(read_log(BytesIO(data.encode() if isinstance(data, str) else data), MEMBER, "server-log"))
-    assert sum(batch.num_rows for batch in batches(rows)) == len(rows)
+    kept(rows)
     assert [row["event"] for row in rows].count("source") == 1
     assert rows[-1]["event"] == "source"
     return rows
@@ -451,7 +452,7 @@ WRAPPINGS = (
 def test_any_wrapping(parts: list[tuple[bytes, bytes]]) -> None:
     data = b"\n" + b"\n".join(wrapping + line for wrapping, line in parts)
     rows = list(read_log(BytesIO(data), MEMBER, "server-log"))
-    assert sum(batch.num_rows for batch in batches(rows)) == len(rows)
+    kept(rows)
     assert rows[-1]["source"] == MEMBER.path
     assert collected(rows)["bytes"] == len(data)
     assert len(own_and_others(rows)) == len(of(rows, "source"))

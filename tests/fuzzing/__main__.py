@@ -1,0 +1,103 @@
+"""Fuzzes readers with atheris, each in a process of its own, and says what it found: `python -m tests.fuzzing [READER…] --minutes N`.
+
+An input that breaks the contract is written below DIR/findings, and the fuzzing goes on; one that hangs or takes too much memory ends it
+for its reader (libFuzzer writes it there too). An input of DIR/findings is tried again with `--again FILE`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import subprocess
+import sys
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SLOW = 5.0
+"""Seconds of the processor that no input of some kilobytes may take."""
+SIZE = 4096
+
+
+def _fuzz(name: str, directory: Path, seconds: int) -> None:
+    import atheris  # of no extra: there is no wheel for the oldest Python this project is for
+
+    with atheris.instrument_imports(include=["parsers", "forensics.redaction", "forensics.salvage"]):
+        from tests.fuzzing.targets import TARGETS
+
+    seen: set[tuple[str, str]] = set()
+    target, findings = TARGETS[name], directory / "findings"
+
+    def one(data: bytes) -> None:
+        begun = time.process_time()
+        try:
+            target(data)
+            if (took := time.process_time() - begun) > SLOW:
+                raise TimeoutError(f"{took:.1f} s")
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            where = f"{frames[-1].filename}:{frames[-1].lineno}"
+            if (key := (type(error).__name__, where)) not in seen:
+                seen.add(key)
+                path = findings / f"{name}-{hashlib.sha256(data).hexdigest()[:12]}"
+                path.write_bytes(data)
+                print(f"FINDING {path} {key[0]} {where}: {str(error)[:200]}", file=sys.stderr, flush=True)
+
+    limits = ["-timeout=20", "-rss_limit_mb=2048", f"-max_len={SIZE}", f"-max_total_time={seconds}"]
+    told = [f"-artifact_prefix={findings}/{name}-", "-print_final_stats=1", "-verbosity=1"]
+    atheris.Setup([sys.argv[0], *limits, *told, str(directory / "corpus" / name)], one)
+    atheris.Fuzz()
+
+
+def _run(name: str, directory: Path, seconds: int) -> str:
+    """One line on what became of it."""
+    log = directory / f"{name}.log"
+    with log.open("wb") as out:
+        command = [sys.executable, "-m", "tests.fuzzing", "--one", name, "--directory", str(directory), "--seconds", str(seconds)]
+        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, check=False).returncode
+    text = log.read_text(errors="replace")
+    executed = re.findall(r"number_of_executed_units: (\d+)|^#(\d+)", text, re.MULTILINE)
+    covered = re.findall(r"cov: (\d+) ft: (\d+)", text)
+    last = covered[-1] if covered else ("?", "?")
+    count = next((a or b for a, b in reversed(executed)), "?")
+    return f"{name:26} {count:>9} executions  {last[0]:>6} edges {last[1]:>7} features  {text.count('FINDING'):3} findings  {'' if code == 0 else f'exit {code}'}"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m tests.fuzzing", description="Fuzzes readers, guided by what they cover.")
+    options.add_argument("readers", nargs="*", help="all if none is named")
+    options.add_argument("--minutes", type=float, default=30, help="of all of them together, in one process (%(default)s)")
+    options.add_argument("--jobs", type=int, default=2, help="processes side by side (%(default)s)")
+    options.add_argument("--directory", type=Path, default=Path("build/fuzzing"), help="corpus and findings (%(default)s)")
+    options.add_argument("--again", type=Path, help="an input to be tried again, of the reader that is named")
+    options.add_argument("--one", help=argparse.SUPPRESS)
+    options.add_argument("--seconds", type=int, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    (given.directory / "findings").mkdir(parents=True, exist_ok=True)
+    if given.one:
+        return _fuzz(given.one, given.directory, given.seconds)
+
+    from tests.fuzzing.seeds import seeds
+    from tests.fuzzing.targets import TARGETS
+
+    if given.again:
+        return TARGETS[given.readers[0]](given.again.read_bytes())
+    if unknown := set(given.readers) - set(TARGETS):
+        options.error(f"no reader: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    names = given.readers or list(TARGETS)
+    for name, found in seeds().items():
+        corpus = given.directory / "corpus" / name
+        corpus.mkdir(parents=True, exist_ok=True)
+        for data in found if name in names else ():
+            (corpus / hashlib.sha256(data).hexdigest()[:16]).write_bytes(data)
+    seconds = max(1, round(given.minutes * 60 / len(names)))
+    with ThreadPoolExecutor(given.jobs) as pool:
+        for line in pool.map(lambda name: _run(name, given.directory, seconds), names):
+            print(line, flush=True)
+    return None
+
+
+if __name__ == "__main__":
+    main()

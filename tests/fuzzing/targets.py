@@ -1,0 +1,224 @@
+"""What is fuzzed: each a function that takes any bytes and raises where the contract is broken."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from forensics.model import Held, Range, Salvageable
+from forensics.redaction import bundle, text
+from forensics.redaction.names import Names
+from forensics.salvage.rows import markers, rows
+from forensics.salvage.segments import Lot
+from parsers import cluster_tools, evidence
+from parsers.batches import CODECS
+from parsers.bodies import Record, Unreadable, records
+from parsers.catalogue.learning import layout_of
+from parsers.catalogue.log_file import read_log, read_log_by_columns
+from parsers.containers.units import Unit
+from parsers.encoding import Malformed
+from parsers.log_pattern import compiled
+from parsers.schemas import EVENTS, Member, batches
+from parsers.sniff import KINDS, partition_of, sniff
+from tests.fuzzing.contract import kept, not_silent
+from tests.parsers.test_bodies import body, message, v2
+
+Target = Callable[[bytes], None]
+AT = datetime(2026, 11, 21)
+SEGMENT = "00000000000000000000.log"
+BETWEEN, WITHIN = b"\xff\xfe\xfd", b"\xfd\xfe\xff"
+"""What stands between records, and between a key and its value, in what is fuzzed of bodies: batches around them have the right checksums."""
+NULL = b"\xfc"
+
+PATHS: Mapping[str, str] = {
+    "server-log": "broker-1/logs/server.log",
+    "hw-checkpoint": "broker-1/data/replication-offset-checkpoint",
+    "recovery-point-checkpoint": "broker-1/data/recovery-point-offset-checkpoint",
+    "log-start-checkpoint": "broker-1/data/log-start-offset-checkpoint",
+    "cleaner-checkpoint": "broker-1/data/cleaner-offset-checkpoint",
+    "epoch-checkpoint": "broker-1/data/orders-0/leader-epoch-checkpoint",
+    "meta-properties": "broker-1/data/meta.properties",
+    "partition-metadata": "broker-1/data/orders-0/partition.metadata",
+    "clean-shutdown": "broker-1/data/.kafka_cleanshutdown",
+    "server-properties": "broker-1/server.properties",
+    "quorum-state": "broker-1/data/__cluster_metadata-0/quorum-state",
+    "segment": f"broker-1/data/orders-0/{SEGMENT}",
+    "metadata-segment": f"broker-1/data/__cluster_metadata-0/{SEGMENT}",
+    "metadata-snapshot": "broker-1/data/__cluster_metadata-0/00000000000000000000-0000000000.checkpoint",
+    "znode": "brokers/topics/orders",
+    "describe": "describe.txt",
+    "gc-log": "broker-1/logs/kafkaServer-gc.log",
+    "load-metrics": "load.json",
+}
+"""Where a file of a kind lies; the others are told by what is in them."""
+_TOOLS = frozenset(kind for kind, reader in evidence._READERS.items() if reader is cluster_tools.read)
+_PLANS = {"reassignment-json", "election-json", "znode"}
+SILENT = _TOOLS | {"clean-shutdown", "metadata-segment", "metadata-snapshot", "load-metrics", "server-properties"} | _PLANS
+"""Kinds of files that may state nothing: of many metadata records nothing is asked, what stands between tools' lines is passed over, cells
+may be empty, all settings comments, and a plan of no partitions."""
+BLANK: Mapping[str, bytes] = dict.fromkeys(evidence.CHECKPOINT_KINDS, b"+-0")
+"""What tells nothing in a file of a kind, besides blanks: a checkpoint may have no entries."""
+OF_INTERNAL = {"group-offsets": "__consumer_offsets", "share-states": "__share_group_state", "transaction-states": "__transaction_state"}
+
+
+def path_of(kind: str) -> str:
+    return PATHS.get(kind, f"{kind}.txt")
+
+
+def _reader(kind: str, path: str | None = None) -> Target:
+    member = Member(path or path_of(kind), None, AT)
+
+    def read(data: bytes) -> None:
+        found = kept(evidence.parse(BytesIO(data), member, kind))
+        if kind not in SILENT and sniff(member, data[: evidence.HEAD]) == kind:  # some are known by what they hold
+            not_silent(found, data.translate(None, BLANK.get(kind, b"")))
+
+    return read
+
+
+def _log(data: bytes) -> None:
+    """The reader by columns gives what the one line by line gives."""
+    member = Member(PATHS["server-log"], None, AT)
+    by_columns, by_lines = (kept(read(BytesIO(data), member, "server-log")) for read in (read_log_by_columns, read_log))
+    not_silent(by_columns, data)
+    one, other = (pa.Table.from_batches(list(batches(found)), EVENTS) for found in (by_columns, by_lines))
+    assert one.to_pylist() == other.to_pylist(), "by columns otherwise than line by line"
+
+
+def _learning(data: bytes) -> None:
+    found = layout_of(data, written=AT)
+    assert found.layout is None or found.layout.name
+
+
+def _pattern(data: bytes) -> None:
+    """A conversion pattern in the first line, and a log behind it."""
+    first, _, rest = data.partition(b"\n")
+    try:
+        layout = compiled(first.decode("utf-8", "replace"))
+    except ValueError as error:
+        assert str(error)
+        return
+    for line in rest.decode("utf-8", "replace").split("\n"):
+        record = layout.read(line)
+        assert record is None or record.message in line
+    kept(read_log_by_columns(BytesIO(rest), Member(PATHS["server-log"], None, AT), "server-log", [layout]))
+
+
+def _any_kind(data: bytes) -> None:
+    """A file whose name is in its first line, as it comes."""
+    first, _, rest = data.partition(b"\n")
+    member = Member(first.decode("utf-8", "replace"), None, AT)
+    partition_of(member.path)
+    assert sniff(member, rest[: evidence.HEAD]) in KINDS
+    told = kept(evidence.read_source(member, BytesIO(rest)))
+    source = told[-1]
+    assert isinstance(source, dict)
+    assert source["collected"]["bytes"] == len(rest)
+
+
+def _file(data: bytes, suffix: str = "") -> str:
+    handle, path = tempfile.mkstemp(suffix)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return path
+
+
+def _container(data: bytes) -> None:
+    path = _file(data)
+    try:
+        not_silent(kept(evidence.events(Unit(path, None, 0))), data)
+    finally:
+        os.unlink(path)
+
+
+def _codecs(data: bytes) -> None:
+    """Records of each codec in the current format, and in those before it."""
+    if len(data) < 2:
+        return
+    codec, magic = data[0] % (len(CODECS) + 1), data[1] % 3
+    payload = data[2:]
+    whole = v2(payload, data[1] // 3, attributes=codec) if magic == 2 else message(3, magic, 5, None, payload, codec)
+    for batch in evidence.segments.headers(BytesIO(whole), payload=1 << 20):
+        try:
+            assert all(isinstance(r, Record) for r in records(cast(Any, batch), 1 << 20))
+        except (Malformed, Unreadable) as fault:
+            assert str(fault)
+
+
+def framed(data: bytes) -> bytes:
+    """A batch of such keys and values; those of the first byte's attributes."""
+    told = [tuple(None if p == NULL else p for p in one.partition(WITHIN)[::2]) for one in data[1:].split(BETWEEN)]
+    attributes = data[0] & 0b110000 if data else 0
+    payload = b"".join(body(n, Record(0, 1000, k, v), 1000) for n, (k, v) in enumerate(told))
+    return v2(payload, len(told), attributes=attributes)
+
+
+def _of_records(kind: str, path: str | None = None) -> Target:
+    read = _reader(kind, path)
+    return lambda data: read(framed(data))
+
+
+def _redacted(path: str, data: bytes) -> None:
+    """A redacted copy can be read as what it was, or is left out for a reason."""
+    names, member = Names(), Member(path, None, AT)
+    kind = evidence.kind_of(member, data[: evidence.HEAD], ())
+    text.note_member(member, names)
+    for told in evidence.read_source(member, BytesIO(data)):
+        text.note_all(told, names)
+    try:
+        anew = b"".join(bundle._anew(member, BytesIO(data), kind, names, b"secret"))
+    except (text.Unsafe, Unreadable) as why:
+        assert str(why)
+        return
+    kept(evidence.parse(BytesIO(anew), Member(names.path(path), None, AT), kind))
+
+
+def _redaction(data: bytes) -> None:
+    first, _, rest = data.partition(b"\n")
+    _redacted(first.decode("utf-8", "replace"), rest)
+
+
+def _redaction_of_records(data: bytes) -> None:
+    paths = [f"broker-1/data/{topic}-0/{SEGMENT}" for topic in OF_INTERNAL.values()] + [
+        PATHS["metadata-segment"],
+        PATHS["metadata-snapshot"],
+    ]
+    if data:
+        _redacted(paths[data[0] % len(paths)], framed(data[1:]))
+
+
+def _salvage(data: bytes) -> None:
+    path = Path(_file(data))
+    held = Held(str(path), 0, 1, -1, Range(0, None))
+    lot = Lot("f", 0, "orders", 0, None, None, (held.offsets,), Salvageable((held,)), [path])
+    problems: list[str] = []
+    try:
+        list(rows(lot, markers([lot]), problems))
+    finally:
+        path.unlink()
+    assert all(problems)
+
+
+_BY_KIND = sorted({*evidence._READERS, *evidence.CHECKPOINT_KINDS})
+TARGETS: Mapping[str, Target] = {
+    "log": _log,
+    "learned-layout": _learning,
+    "log-pattern": _pattern,
+    "any-kind": _any_kind,
+    "container": _container,
+    "codecs": _codecs,
+    **{name: _of_records("segment", f"broker-1/data/{topic}-0/{SEGMENT}") for name, topic in OF_INTERNAL.items()},
+    "metadata-records": _of_records("metadata-segment"),
+    "snapshot-records": _of_records("metadata-snapshot"),
+    "redaction": _redaction,
+    "redacted-records": _redaction_of_records,
+    "salvage": _salvage,
+    **{kind: _reader(kind) for kind in _BY_KIND},
+}
