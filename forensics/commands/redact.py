@@ -68,7 +68,7 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
 
 def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
     from forensics.redaction.bundle import NOT_NEEDED
-    from forensics.views.text import clean
+    from forensics.views.unseen import clean
 
     counts = ", ".join(
         f"{len(own)} {kind}{'' if len(own) == 1 else 's' if kind != 'address' else 'es'}" for kind, own in done.names.mapping().items()

@@ -324,4 +324,8 @@ def _broker(value: _Copy, version: int, names: Names) -> bytes:
 
 _OF_METADATA: dict[int, Callable[[_Copy, int, Names], bytes]] = {0: _broker, 2: _topic, 4: _config}
 _Change = Callable[[Record, bool, Names, bytes], Record]
-_OF_INTERNAL: dict[str, _Change] = {group_offsets.TOPIC: _group_offset, transaction_states.TOPIC: _transaction, share_states.TOPIC: _share_state}
+_OF_INTERNAL: dict[str, _Change] = {
+    group_offsets.TOPIC: _group_offset,
+    transaction_states.TOPIC: _transaction,
+    share_states.TOPIC: _share_state,
+}

@@ -230,7 +230,9 @@ def judged(report: Report, back: Mapping[str, str]) -> dict[str, Any]:
     return {"verdict": document["verdict"]["partitions"], "findings": findings, "partitions": states}
 
 
-@pytest.mark.parametrize("name", ["clients-unclean-1.1.1-zk", "clients-unclean-4.2.0-kraft", "hw-truncation-0.10.2.2-zk", "wiped-everything-3.9.1-kraft"])
+@pytest.mark.parametrize(
+    "name", ["clients-unclean-1.1.1-zk", "clients-unclean-4.2.0-kraft", "hw-truncation-0.10.2.2-zk", "wiped-everything-3.9.1-kraft"]
+)
 def test_the_verdict_on_a_redacted_bundle_is_that_on_the_bundle(name: str, tmp_path: Path) -> None:
     bundle, out, mapping = BUNDLES / f"{name}.tar.gz", tmp_path / "r.tar.gz", tmp_path / "m.json"
     redact([str(bundle)], out, mapping)
