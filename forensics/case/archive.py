@@ -366,9 +366,9 @@ class Archive:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:
-            (self.directory / RUNNING).unlink(missing_ok=True)
-        self._lock.close()
+        with self._lock:
+            if kind is None:
+                (self.directory / RUNNING).unlink(missing_ok=True)
 
 
 def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> list[Part]:
