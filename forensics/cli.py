@@ -104,7 +104,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.ClickException as error:
-        from forensics.views.text import clean
+        from forensics.views.unseen import clean
 
         said = io.StringIO()
         error.show(said)

@@ -48,6 +48,12 @@ def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
     return base
 
 
+def changed(limits: Limits) -> dict[str, int]:
+    """Those that are not the defaults, which is what somebody who reads the same evidence again must be told."""
+    told = {f.name: getattr(limits, f.name) for f in fields(Limits)}
+    return {name: value for name, value in told.items() if value != getattr(DEFAULTS, name)}
+
+
 _in_force = DEFAULTS
 
 

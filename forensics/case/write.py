@@ -31,6 +31,7 @@ from forensics.model import Finding
 from forensics.views.document import rules_digest
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.version import version
+from parsers.limits import DEFAULTS, Limits, changed
 from parsers.schemas import EVENTS
 from spark.cluster.facts import Archive, Cluster, Measure, Source
 from spark.cluster.gather import Identifier, Options
@@ -54,6 +55,7 @@ class Origin:
     command: Sequence[str]
     options: Options
     log_patterns: Sequence[str]
+    limits: Limits = DEFAULTS
 
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
@@ -123,13 +125,14 @@ def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence
     }
 
 
-def told_options(given: Options, log_patterns: Sequence[str]) -> dict[str, Any]:
+def told_options(given: Options, log_patterns: Sequence[str], limits: Limits) -> dict[str, Any]:
     """How the evidence was read."""
     return {
         "zone_offset_ms": given.zone_offset_ms,
         "zone_name": given.zone_name,
         "clock_offsets_ms": {str(broker): error for broker, error in given.clock_offsets_ms.items()},
         "log_patterns": list(log_patterns),
+        "limits": changed(limits),
     }
 
 
@@ -139,7 +142,7 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
         "schema": SCHEMA,
         "tool": {"version": version(), "command": list(origin.command), "rules": rules_digest()},
         "evidence": {"paths": list(origin.paths), "root": identifier.root},
-        "options": told_options(origin.options, origin.log_patterns),
+        "options": told_options(origin.options, origin.log_patterns, origin.limits),
         "verdict": {"loss": loss_of(*judged), "summary": summary(*judged), "partitions": counts(found.partitions)},
         "tables": {t.name: {"rows": tables[t.name]} for t in TABLES},
     }

@@ -251,7 +251,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
     from forensics.case.write import Origin
 
     def work(sources: Sources) -> Work:
-        origin = Origin(archive.settings.archive, ("audit", *archive.settings.archive), options, log_patterns())
+        origin = Origin(archive.settings.archive, ("audit", *archive.settings.archive), options, log_patterns(), limits())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
     def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:

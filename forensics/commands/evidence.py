@@ -307,7 +307,8 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
     words = ["--timezone", zone] if zone is not None else []
     for broker, error in options["clock_offsets_ms"].items():
         words += ["--clock-offset", f"{broker}={error / 1000:+g}"]
-    return (*words, *(word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)))
+    words += [word for pattern in options["log_patterns"] for word in ("--log-pattern", pattern)]
+    return (*words, *(word for name, value in options.get("limits", {}).items() for word in ("--limit", f"{name}={value}")))
 
 
 def start(master: str | None) -> Starting:

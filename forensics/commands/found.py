@@ -85,7 +85,7 @@ class InEvidence(Found):
 
         super().__init__([without_secrets(path) for path in opened.paths], opened.cluster, opened.identifier)
         self.opened = opened
-        self.words += reading_words(told_options(opened.options, log_patterns()))
+        self.words += reading_words(told_options(opened.options, log_patterns(), limits()))
 
     def _identified(self, change: Change | None = None) -> Identified:
         from spark.engine.pipeline import identified
@@ -151,7 +151,7 @@ class InEvidence(Found):
         from forensics.case.write import Origin
         from forensics.unfinished import whole_directory
 
-        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns())
+        origin = Origin(self.paths, ("analyze", *self.words), self.opened.options, log_patterns(), limits())
         try:
             with whole_directory(directory) as to:
                 self.write(to, origin, self.records(), progress)

@@ -81,7 +81,8 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    from forensics.views.text import clean, sized
+    from forensics.views.text import sized
+    from forensics.views.unseen import clean
     from spark.cluster.clocks import UNSURE
 
     cluster = report.cluster

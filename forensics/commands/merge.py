@@ -211,7 +211,7 @@ def _shown(text: str) -> str:
     """Text without what a terminal would obey."""
     if text.isprintable() or text.replace("\t", "").isprintable():
         return text
-    from forensics.views.text import clean
+    from forensics.views.unseen import clean
 
     return clean(text)
 

@@ -48,6 +48,7 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
     """
     from forensics.case.write import outside
     from forensics.redaction.bundle import Leak, redact
+    from forensics.views.unseen import clean
 
     mapping = mapping or out.with_name(f"{out.name}.mapping.json")
     check(paths)
@@ -63,12 +64,11 @@ def command(paths: tuple[str, ...], out: Path, mapping: Path | None) -> None:
     except OSError as error:
         raise click.FileError(str(error.filename or out), error.strerror or str(error)) from None
     for line in _words(done, out, mapping):
-        console().print(line, markup=False, highlight=False, soft_wrap=True)
+        console().print(clean(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
     from forensics.redaction.bundle import NOT_NEEDED
-    from forensics.views.text import clean
 
     counts = ", ".join(
         f"{len(own)} {kind}{'' if len(own) == 1 else 's' if kind != 'address' else 'es'}" for kind, own in done.names.mapping().items()
@@ -76,13 +76,13 @@ def _words(done: Redacted, out: Path, mapping: Path) -> Iterator[str]:
     yield f"{out}: {done.written} files; replaced: {counts or 'nothing'}."
     yield f"{mapping}: what was replaced by what. Keep it; whoever has both has the original names."
     for name in done.names.guarded:
-        yield f"  {clean(name)!r} is a word of Kafka's, too: it is replaced where it stands as a name, and left in Kafka's own sentences."
+        yield f"  {name!r} is a word of Kafka's, too: it is replaced where it stands as a name, and left in Kafka's own sentences."
     odd = [(path, kind, why) for path, kind, why in done.left_out if kind not in NOT_NEEDED]
     plain = {kind: n for kind, n in done.count.items() if kind in NOT_NEEDED and kind != "redaction"}
     if plain:
         yield f"Left out, for they say nothing of losses: {', '.join(f'{n} of kind {kind}' for kind, n in sorted(plain.items()))}."
     if odd:
         yield f"Left out, for nobody can say what is in them ({len(odd)}):"
-        yield from (f"  {clean(path)} ({kind}): {clean(why)}" for path, kind, why in odd[:SHOWN])
+        yield from (f"  {path} ({kind}): {why}" for path, kind, why in odd[:SHOWN])
         if len(odd) > SHOWN:
             yield f"  and {len(odd) - SHOWN} more"

@@ -70,7 +70,7 @@ def command(
 
 def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
     """A line that says what there is in place of what was asked for."""
-    from forensics.views.text import clean
+    from forensics.views.unseen import clean
 
     if partitions := sorted(number for name, number in known if name == topic):
         shown = ", ".join(map(str, partitions[:20])) + (" ..." if len(partitions) > 20 else "")

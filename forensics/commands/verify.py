@@ -79,7 +79,7 @@ def _row(c: Compared) -> dict[str, Any]:
 
 def _words(case: Path, tool: dict[str, Any], run: dict[str, Any], found: Sequence[Compared], *, good: bool) -> Iterator[str]:
     from forensics.custody import GOOD, STATES
-    from forensics.views.text import clean
+    from forensics.views.unseen import clean
 
     files = [c for c in found if not c.archive]
     when = f" on {run['at']}" if "at" in run else ""

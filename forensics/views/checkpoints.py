@@ -18,7 +18,7 @@ from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.document import timestamp
 from forensics.views.json_text import encoded
 from forensics.views.terminal import put, rendered
-from forensics.views.text import clean
+from forensics.views.unseen import clean
 from forensics.views.version import version
 from spark.cluster.facts import Cluster
 

@@ -23,7 +23,8 @@ from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
 from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
-from forensics.views.text import clean, lost_line
+from forensics.views.text import lost_line
+from forensics.views.unseen import clean
 from forensics.views.version import version
 from spark.cluster.facts import Cluster
 

@@ -9,10 +9,7 @@ import json
 import re
 from typing import Any
 
-UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Control characters but tab and line feed; what turns the direction of a line, is of no width, or is no character."""
+from forensics.views.unseen import UNSEEN
 
 
 def encoded(value: Any, **form: Any) -> str:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from forensics.views.document import timestamp
 from forensics.views.json_text import encoded
-from forensics.views.text import clean
+from forensics.views.unseen import clean
 from forensics.views.version import version
 
 SCHEMA = "kafka-forensics/timeline/1"

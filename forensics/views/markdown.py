@@ -18,7 +18,8 @@ from forensics.model import Evidence, Finding, Place, brokers_named, counted, mo
 from forensics.views.document import Report, rules_digest
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
-from forensics.views.text import MODES, clean
+from forensics.views.text import MODES
+from forensics.views.unseen import clean
 from forensics.views.version import version
 
 TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was lost"}

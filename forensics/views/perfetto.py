@@ -24,7 +24,7 @@ from forensics.cluster.under_replication import capped, offline, series
 from forensics.model import LEVELS, MINOR, Finding, Place
 from forensics.views.document import Report, timestamp
 from forensics.views.headline import counts, loss_of, summary
-from forensics.views.text import cleaned
+from forensics.views.unseen import cleaned
 from forensics.views.version import version
 
 MAX_PARTITIONS = 400

@@ -22,7 +22,7 @@ from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNM
 from forensics.model import Client, Finding
 from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
-from forensics.views.text import clean
+from forensics.views.unseen import clean
 from forensics.views.version import version
 
 SCHEMA = "kafka-forensics/plan/1"

@@ -16,7 +16,8 @@ from forensics.model import Range, brokers_named, counted, some
 from forensics.salvage.segments import Lot
 from forensics.salvage.written import Sending
 from forensics.views.json_text import encoded
-from forensics.views.text import clean, sized
+from forensics.views.text import sized
+from forensics.views.unseen import clean
 from forensics.views.version import version
 
 SCHEMA = "kafka-forensics/salvage/1"

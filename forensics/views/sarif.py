@@ -16,7 +16,7 @@ from forensics.model import Rule
 from forensics.partition.verdict import INTACT
 from forensics.rules import RULES
 from forensics.views.document import Report
-from forensics.views.text import cleaned
+from forensics.views.unseen import cleaned
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "EVIDENCE"

@@ -6,11 +6,9 @@ terminal, and markup in it is printed, not obeyed.
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -23,6 +21,7 @@ from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import Lost, broken, lost, untouchable
 from forensics.views.terminal import Line, hung, indent, put, rendered
+from forensics.views.unseen import clean
 from forensics.views.version import version
 from spark.cluster.facts import Cluster
 
@@ -45,28 +44,6 @@ LOSS = {FOUND: "DATA WAS LOST.", EXCLUDED: "No committed record was lost."}
 NOT_KNOWN = "Whether data was lost is NOT KNOWN."
 MOST = 120
 """Lines of the whole: what somebody who was woken up reads before anything is done."""
-
-
-def clean(text: str) -> str:
-    """Text without anything a terminal would obey: control characters become their pictures or '?'."""
-    return "".join(_visible(c) for c in text)
-
-
-def cleaned(value: Any) -> Any:
-    """JSON values with their text clean."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {key: cleaned(own) for key, own in value.items()}
-    return [cleaned(own) for own in value] if isinstance(value, list | tuple) else value
-
-
-def _visible(char: str) -> str:
-    if char in ("\n", "\t"):
-        return char
-    if ord(char) < 32:
-        return chr(0x2400 + ord(char))
-    return "?" if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") else char
 
 
 def show(report: Report, console: Console) -> None:

@@ -14,7 +14,7 @@ from forensics.cluster.broker_states import STATES
 from forensics.model import MINOR, Evidence, Finding, Place
 from forensics.views.document import Report, timestamp
 from forensics.views.json_text import encoded
-from forensics.views.text import cleaned
+from forensics.views.unseen import cleaned
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"

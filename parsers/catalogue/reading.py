@@ -199,7 +199,7 @@ class Reading:
         except TimeoutError:
             self.slow = True
             line, byte = self._place(seen)
-            text = "a very long line could not be read in time; such lines are left out from here on"
+            text = "a very long line could not be read in time; such lines are left out from here on (--limit patience)"
             yield {**problem("slow-line", text, line=line, byte=byte), "source": self.source}
         except ValueError as error:
             yield self.out_of_range(error, text, *self._place(seen))

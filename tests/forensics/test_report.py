@@ -21,7 +21,8 @@ from forensics.cluster.incidents import Incident
 from forensics.model import CONFIDENCES, FINDING, LEVELS, Evidence, Finding, Place, Range
 from forensics.rules import RULES, under_replicated
 from forensics.views.document import SCHEMA, Report, rules_digest
-from forensics.views.text import MOST, clean, show
+from forensics.views.text import MOST, show
+from forensics.views.unseen import clean
 from spark.cluster.clocks import Clock
 from spark.cluster.facts import Cluster, Node
 from tests import local

@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from forensics.views.json_text import UNSEEN
+from forensics.views.unseen import UNSEEN
 
 _OF_MARKUP = re.compile("[<>&\u2028\u2029]")
 

@@ -29,7 +29,7 @@ from forensics.model import Evidence, Finding, Place, Range
 from forensics.views import document as json_view
 from forensics.views import markdown, parquet, perfetto, sarif, timesketch
 from forensics.views.document import Report
-from forensics.views.text import clean
+from forensics.views.unseen import clean
 from spark.cluster.facts import Cluster, Source
 from tests import local
 from tests.forensics import fleets, staged

@@ -1,0 +1,34 @@
+"""What evidence may hold that a terminal obeys, or an eye does not see: one answer for all that is printed or written.
+
+Here: which characters these are, and text without them. Not here: how JSON and pages name them (json_text, html.safe).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\uf8ff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
+"""Control characters but tab and line feed; what turns the direction of a line, is of no width, is no character, or is one by agreement only."""
+
+
+def clean(text: str) -> str:
+    """Text without anything a terminal would obey: control characters become their pictures or '?'."""
+    return text if text.isascii() and text.isprintable() else UNSEEN.sub(_pictured, text)
+
+
+def _pictured(found: re.Match[str]) -> str:
+    return chr(0x2400 + ord(found[0])) if found[0] < " " else "?"
+
+
+def cleaned(value: Any) -> Any:
+    """JSON values with their text clean."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: cleaned(own) for key, own in value.items()}
+    return [cleaned(own) for own in value] if isinstance(value, list | tuple) else value
