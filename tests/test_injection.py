@@ -187,7 +187,7 @@ def test_salvaged_records_of_hostile_topics(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(
         "forensics.salvage.segments.lots", lambda _: [replace(lot, topic=topic, segments=[], copied=[]) for topic in TOPICS]
     )
-    for number, form in enumerate(((), ("--json",))):
+    for number, form in enumerate(((), ("--json", "--format", "jsonl"))):
         out = tmp_path / str(number)
         said = called("salvage", str(LEFT_DOWN), "--out", str(out), *form)
         assert OBEYED.search(said) is None
@@ -205,8 +205,9 @@ def test_verify_and_redact_say_names_as_text(case: str, tmp_path: Path) -> None:
         (tmp_path / "evidence" / name).mkdir(parents=True)
         (tmp_path / "evidence" / name / "server.log").write_text("x\n")
         (tmp_path / "evidence" / name / "core.bin").write_bytes(b"\x7fELF\x00\x01" * 9)
-    for words in (["verify", case], ["verify", case, "--json"], ["redact", "--out", str(tmp_path / "r\x1b[31m.tar.gz")]):
-        told = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*words, str(tmp_path / "evidence")])
+    for words in (["verify", case], ["verify", case, "--json", "-"], ["redact", "--out", str(tmp_path / "r\x1b[31m.tar.gz")]):
+        at = 2 if words[0] == "verify" else 1
+        told = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*words[:at], str(tmp_path / "evidence"), *words[at:]])
         assert told.stdout and OBEYED.search(told.output) is None, OBEYED.search(told.output)
 
 
