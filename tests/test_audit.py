@@ -36,6 +36,7 @@ from tests import local
 from tests.conftest import Done
 from tests.forensics import staged
 from tests.test_bundles import BUNDLES
+from tests.test_unfinished import full
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -279,6 +280,24 @@ def test_killed_at_any_moment_and_run_again(run: Run, tmp_path: Path) -> None:
             Audit(place).case(name)
         assert run(place).returncode == 0
         assert tables(place) == there, steps[number]
+
+
+def test_a_full_disk_changes_nothing_that_counts(run: Run, tmp_path: Path) -> None:
+    archive = Path(run.archive)
+    by_day = archive_of_days(archive)
+    for path, text in by_day[0]:
+        put(archive, path, text)
+    assert run(tmp_path / "out").returncode == 0
+    before = tables(tmp_path / "out")
+    for path, text in by_day[1]:
+        put(archive, path, text)
+    for limit in (500, 5000):
+        with full(limit):
+            done = run(tmp_path / "out")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("Error: "), done.stderr
+        assert before.items() <= tables(tmp_path / "out").items()
+    assert run(tmp_path / "out").returncode == 0 and run(tmp_path / "scratch").returncode == 0
+    assert tables(tmp_path / "out") == tables(tmp_path / "scratch")
 
 
 # the same as analyze

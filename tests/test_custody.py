@@ -18,11 +18,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.case.run import write_run
+from forensics.case.write import told_options
 from forensics.cli import cli
+from forensics.commands.evidence import reading_words
 from forensics.custody import GOOD, Sealed, compare, sealed
+from parsers import limits
 from parsers.containers import units as dividing
 from parsers.containers.units import Unit, units
 from parsers.containers.walk import hands, read_unit
+from spark.cluster.gather import Options
 from tests import local
 from tests.archives import FILES, put, spread, tar, zipped
 from tests.test_bundles import BUNDLES
@@ -206,3 +210,11 @@ def test_verify_tells_a_third_party(tmp_path: Path) -> None:
     assert not document["same"] and document["run"]["command"][0] == "kafka-forensics"
     assert {"missing", "additional"} <= {f["state"] for f in document["files"]}
     assert CliRunner().invoke(cli, ["verify", str(tmp_path), str(BUNDLE)]).exit_code == 2
+
+
+def test_limits_that_were_raised_are_in_the_command_that_reads_the_evidence_again() -> None:
+    given_words = ("--limit", "stream=17179869184", "--limit", "archives=8")
+    raised = limits.given(["archives=8", "stream=16g"])
+    assert sorted(reading_words(told_options(Options(), [], raised))) == sorted(given_words)
+    assert limits.given(given_words[1::2]) == raised
+    assert reading_words(told_options(Options(), [], limits.DEFAULTS)) == ()

@@ -6,12 +6,14 @@ settings and tools' outputs, and come out of every command.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
-import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,12 +21,17 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner
 from markdown_it import MarkdownIt
+from rich.console import Console
 
-from forensics.cli import cli
+from forensics.cli import cli, main
+from forensics.commands import evidence, salvage
+from forensics.salvage.segments import lots
+from forensics.views import clusters
 from forensics.views.clusters import Clusters
 from forensics.views.html.overview import overview
 from tests.forensics.staged import Story, table
 from tests.forensics.views.pages import Parsed, found
+from tests.test_unfinished import LEFT_DOWN, read
 
 ATTACKS = (
     "<script>alert(1)</script><img src=x onerror=alert(1)>",
@@ -157,13 +164,87 @@ def test_a_plan_is_for_kafkas_tools_and_its_commands_name_only_topics(case: str,
 @pytest.mark.parametrize(
     "words", [("analyze",), ("report",), ("audit", "--out", "x"), ("salvage", "--out", "x")], ids=lambda words: words[0]
 )
-def test_errors_name_paths_as_text(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_errors_name_paths_as_text(
+    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A shell's `*` makes arguments of file names that others chose."""
-    name = tmp_path / "\x1b[31m\u202eno\x07"
-    code = "import sys; from forensics.cli import main; main()"
-    command = [sys.executable, "-c", code, words[0], str(name), *words[1:]]
-    done = subprocess.run(
-        command, check=False, capture_output=True, text=True, env={"PYTHONPATH": str(Path(__file__).parents[1]), "PATH": ""}
+    monkeypatch.setattr(sys, "argv", ["kafka-forensics", words[0], str(tmp_path / "\x1b[31m\u202eno\x07"), *words[1:]])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and said.startswith(("Error: ", "Usage: "))
+    assert OBEYED.search(said) is None
+
+
+TOPICS = [*ATTACKS, "t" * 249]
+
+
+def test_salvaged_records_of_hostile_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = read(LEFT_DOWN)
+    lot = next(lot for lot in lots(there.conclusion().findings) if lot.wanted)
+    monkeypatch.setattr(salvage, "open_found", lambda *_: there)
+    monkeypatch.setattr(
+        "forensics.salvage.segments.lots", lambda _: [replace(lot, topic=topic, segments=[], copied=[]) for topic in TOPICS]
     )
-    assert done.returncode == 2 and done.stderr.startswith(("Error: ", "Usage: "))
-    assert OBEYED.search(done.stderr) is None
+    for number, form in enumerate(((), ("--json", "--format", "jsonl"))):
+        out = tmp_path / str(number)
+        said = called("salvage", str(LEFT_DOWN), "--out", str(out), *form)
+        assert OBEYED.search(said) is None
+        for path in out.rglob("*"):
+            assert re.fullmatch(r"[\w.%~-]{1,255}", path.name, re.ASCII) and path.resolve().is_relative_to(out)
+        assert len(list(out.glob("*.jsonl"))) == len(TOPICS)
+    assert {p["topic"] for p in json.loads(said)["partitions"]} == set(TOPICS)
+    for path in out.glob("*.jsonl"):
+        assert OBEYED.search(path.read_text("utf-8")) is None
+
+
+def test_verify_and_redact_say_names_as_text(case: str, tmp_path: Path) -> None:
+    names = [attack.replace("/", "").replace("\x00", "") for attack in ATTACKS]
+    for name in names:
+        (tmp_path / "evidence" / name).mkdir(parents=True)
+        (tmp_path / "evidence" / name / "server.log").write_text("x\n")
+        (tmp_path / "evidence" / name / "core.bin").write_bytes(b"\x7fELF\x00\x01" * 9)
+    for words in (["verify", case], ["verify", case, "--json", "-"], ["redact", "--out", str(tmp_path / "r\x1b[31m.tar.gz")]):
+        at = 2 if words[0] == "verify" else 1
+        told = CliRunner(env={"COLUMNS": "120"}).invoke(cli, [*words[:at], str(tmp_path / "evidence"), *words[at:]])
+        assert told.stdout and OBEYED.search(told.output) is None, OBEYED.search(told.output)
+
+
+def test_an_audits_screen_and_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Clusters({}, {a: a for a in ATTACKS}, list(ATTACKS))
+    out = Console(file=io.StringIO(), width=120)
+    clusters.show(told, out)
+    assert OBEYED.search(out.file.getvalue()) is None  # type: ignore[attr-defined]
+    assert OBEYED.search(told.json()) is None
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(evidence, "QUIET_S", 0)
+    for attack in ATTACKS:
+        monkeypatch.setattr(sys, "stderr", screen)
+        with evidence.Progress().stage(attack):
+            time.sleep(0.02)
+    drawn = re.sub(r"\x1b\[(?:\?25[lh]|[0-9;]*m|2K|1A)|\r", "", screen.getvalue())
+    assert "alert(1)" in drawn and OBEYED.search(drawn) is None, OBEYED.search(drawn)
+
+
+@pytest.mark.parametrize("offset", [2**63 - 1, -5])
+def test_the_longest_topic_and_the_last_offset(tmp_path: Path, offset: int) -> None:
+    """No cut hides which partition it is, and nothing overflows."""
+    topic = "orders." * 35 + "last"
+    assert len(topic) == 249
+    story = Story(topic, 2**31 - 1)
+    story.leads(1, 0, 0, 0, 0, [1, 2])
+    story.follows(2, 0, 0, 0, 0)
+    story.leads(1, 4, 1, 90, 90, [1], previous=0)
+    story.offline(2, 6, 2, [1], 3, 1)
+    story.online(2, 8, 3, 2, [2], 4)
+    story.leads(2, 8.1, 3, offset, offset, [2], previous=1)
+    story.follows(1, 10, 3, 90, 90, previous=1)
+    story.truncates(1, 11, offset)
+    found(tmp_path / "a.case", table(story.files), story.files)
+    name = f"{topic}-{2**31 - 1}"
+    for words in (["timeline", "--topic", topic, "--partition", str(2**31 - 1)], ["report"], ["checkpoints"], ["report", "--html", "-"]):
+        told = called(words[0], str(tmp_path / "a.case"), *words[1:])
+        if words[0] != "checkpoints":
+            assert name in re.sub(r"\s|[│┃|]", "", told), words

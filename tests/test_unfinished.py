@@ -9,17 +9,25 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from forensics.cli import cli
+from forensics.commands import salvage
+from forensics.commands.evidence import Opened
+from forensics.commands.found import Found, InEvidence
 from forensics.unfinished import whole_directory, whole_file
+from parsers.containers.units import units
 from tests import local
 from tests.test_bundles import BUNDLES
 from tests.test_case import make
 
+LINE = "[2026-11-21 02:15:38,147] INFO [Partition topic{}-0 broker=1] Shrinking ISR from 1,2 to 1. (kafka.cluster.Partition)\n"
 FILES = ("json", "html", "sarif")
 
 
@@ -74,33 +82,33 @@ def test_a_plan_and_a_case_on_a_full_disk(case: str, tmp_path: Path) -> None:
         (signal.SIGTERM, ["report", "--html", "out"]),
         (signal.SIGTERM, ["report", "--parquet", "out"]),
         (signal.SIGHUP, ["plan", "--gone", "3", "--out", "out"]),
+        (signal.SIGTERM, ["salvage", "--out", "out"]),
+        (signal.SIGTERM, ["redact", "--out", "out"]),
     ],
     ids=lambda value: value.name if isinstance(value, signal.Signals) else value[0] + value[1],
 )
 def test_a_signal_in_the_middle_leaves_nothing(case: str, tmp_path: Path, number: signal.Signals, words: list[str]) -> None:
     """All is written when it comes, but nothing is in its place yet."""
+    (tmp_path / "server.log").write_text(LINE)
+    there = {"redact": str(tmp_path / "server.log"), "salvage": str(LEFT_DOWN)}.get(words[0], case)
     code = f"""
-import os, sys, time
+import os, signal, sys
 from forensics.cli import main
+if {words[0]!r} == "salvage":
+    from tests.test_unfinished import without_spark
+    without_spark()
 def sync(_):
-    print("now", file=sys.stderr, flush=True)
-    time.sleep(60)
+    print(*sorted({{name[:6] for name in os.listdir()}}), file=sys.stderr, flush=True)
+    os.kill(os.getpid(), {int(number)})
 os.fsync = sync
-sys.argv[1:] = {[words[0], case, *words[1:]]!r}
+sys.argv[1:] = {[words[0], there, *words[1:]]!r}
 main()
 """
-    root = str(Path(__file__).parents[1])
-    command, environment = [sys.executable, "-c", code], os.environ | {"PYTHONPATH": root}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        while "now" not in (line := running.stderr.readline()):
-            assert line
-        assert [path.name[:6] for path in tmp_path.iterdir()] == [".part-"]
-        running.send_signal(number)
-        said = running.stderr.read()
-    assert running.returncode == 128 + number
-    assert said == {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n", signal.SIGHUP: ""}[number]
-    assert list(tmp_path.iterdir()) == []
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    said = {signal.SIGINT: "Interrupted.\n", signal.SIGTERM: "Terminated.\n", signal.SIGHUP: ""}[number]
+    assert done.returncode == 128 + number and done.stderr.endswith(f".part- server\n{said}") and "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["server.log"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
@@ -116,6 +124,53 @@ def test_what_cannot_be_printed_is_one_line(case: str) -> None:
             cwd=Path(__file__).parents[1],
         )
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, "Error: standard output: No space left on device")
+
+
+LEFT_DOWN = BUNDLES / "producers-left-down-3.9.1-kraft.tar.gz"
+
+
+class Read(InEvidence):
+    """Evidence read in this process, without Spark."""
+
+    def __init__(self, bundle: Path) -> None:
+        table = local.events_of(bundle)
+        Found.__init__(self, [str(bundle)], *local.gathered(table))
+        self.opened = cast(Opened, SimpleNamespace(units=units(self.paths)))
+        self.told = local.report(table)
+
+    def conclusion(self, asked: object = None) -> Any:
+        return self.told
+
+
+@cache
+def read(bundle: Path) -> Read:
+    return Read(bundle)
+
+
+def without_spark() -> None:
+    """For a process that ends soon."""
+    salvage.open_found = lambda *_: read(LEFT_DOWN)  # type: ignore[assignment]
+
+
+def test_records_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(salvage, "open_found", lambda *_: read(LEFT_DOWN))
+    words = ["salvage", str(LEFT_DOWN), "--out", str(tmp_path / "out")]
+    with full(300):
+        done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 1 and str(tmp_path / "out") in done.output and ".part-" not in done.output
+    assert list(tmp_path.iterdir()) == []
+    assert CliRunner().invoke(cli, words).exit_code == 0 and list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("limit", [100, 400])
+def test_a_copy_on_a_full_disk(tmp_path: Path, limit: int) -> None:
+    """Of the archive, and of the mapping, which is larger."""
+    source = tmp_path / "server.log"
+    source.write_text("".join(LINE.format(n) for n in range(40)))
+    with full(limit):
+        done = CliRunner().invoke(cli, ["redact", str(source), "--out", str(tmp_path / "copy.tar.gz")])
+    assert done.exit_code == 1 and len(done.output.splitlines()) == 1 and str(tmp_path / "copy.tar.gz") in done.output
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_what_is_no_file_is_written_as_it_is_and_links_are_followed(tmp_path: Path) -> None:
