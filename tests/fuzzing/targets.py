@@ -117,6 +117,7 @@ def _any_kind(data: bytes) -> None:
     member = Member(first.decode("utf-8", "replace"), None, AT)
     partition_of(member.path)
     assert sniff(member, rest[: evidence.HEAD]) in KINDS
+    kept(evidence.parse(BytesIO(rest), member, evidence.kind_of(member, rest[: evidence.HEAD], ())))
     told = kept(evidence.read_source(member, BytesIO(rest)))
     source = told[-1]
     assert isinstance(source, dict)
