@@ -6,6 +6,7 @@ import io
 import json
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from forensics.views.document import Report
 from forensics.views.text import subject
 from parsers import group_offsets, metadata_log, transaction_states
 from parsers.batches import Batch, Damage, headers, read_segment
+from parsers.bodies import Record
 from parsers.catalogue.record import search_all
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
 from tests import local
 from tests.archives import read, spread
-from tests.parsers import test_batches, test_group_offsets, test_metadata_log, test_transaction_states
+from tests.parsers import test_batches, test_bodies, test_group_offsets, test_metadata_log, test_transaction_states
 from tests.test_bundles import BUNDLES
 from tests.wrapped import JSON_RECORDS
 
@@ -145,6 +147,20 @@ def test_of_a_segment_only_the_bodies_go(data: bytes, chance: st.DataObject) -> 
     ]
 
 
+def test_no_body_passes_for_a_marker() -> None:
+    """A wrong bit makes a batch one of control records: found by the fuzzer."""
+    commit, data = Record(0, 1000, b"\0\0\0\1", b"\0\0\0\0\0\7"), Record(0, 1000, None, b"hunter2 was here")
+    marker, made, longer = (
+        test_bodies.v2(test_bodies.body(0, record, 1000), 1, attributes=48)
+        for record in (commit, data, replace(commit, value=b"hunter2" * 3))
+    )
+    assert rewritten(marker) == marker
+    for whole in (made, longer):
+        for damaged in (whole, whole[:40] + b"\1" + whole[41:]):
+            anew = rewritten(damaged)
+            assert seen(anew) == seen(damaged) and b"hunter2" not in anew
+
+
 def test_copies_stay_alike_and_what_differs_stays_different() -> None:
     bodies = [b"hunter2 was here", b"hunter2 was here", b"hunter3 was here"]
     one, two, other = (rewritten(test_batches.v2(0, 0, payload=body)) for body in bodies)
@@ -230,7 +246,9 @@ def judged(report: Report, back: Mapping[str, str]) -> dict[str, Any]:
     return {"verdict": document["verdict"]["partitions"], "findings": findings, "partitions": states}
 
 
-@pytest.mark.parametrize("name", ["clients-unclean-1.1.1-zk", "clients-unclean-4.2.0-kraft", "hw-truncation-0.10.2.2-zk", "wiped-everything-3.9.1-kraft"])
+@pytest.mark.parametrize(
+    "name", ["clients-unclean-1.1.1-zk", "clients-unclean-4.2.0-kraft", "hw-truncation-0.10.2.2-zk", "wiped-everything-3.9.1-kraft"]
+)
 def test_the_verdict_on_a_redacted_bundle_is_that_on_the_bundle(name: str, tmp_path: Path) -> None:
     bundle, out, mapping = BUNDLES / f"{name}.tar.gz", tmp_path / "r.tar.gz", tmp_path / "m.json"
     redact([str(bundle)], out, mapping)
