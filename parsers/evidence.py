@@ -11,6 +11,7 @@ import io
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, BinaryIO
@@ -243,7 +244,8 @@ class SourceAccount:
 
     def fail(self, error: Exception) -> Row:
         """The reading ended with an error."""
-        self._troubles[self._path] = f"{self._path}: {error or type(error).__name__}"
+        expected = str(error) if isinstance(error, OSError | EOFError | ValueError | RuntimeError) else ""
+        self._troubles[self._path] = f"{self._path}: {expected or f'{type(error).__name__} {error}'.rstrip()}"
         return {**schemas.problem("unreadable", self._troubles[self._path]), "source": self._path}
 
     def follow(self, later: SourceAccount) -> None:
@@ -278,8 +280,11 @@ def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()
             yield from account.pass_by(row)
         while whole.read(CHUNK):
             pass
-    except (OSError, EOFError, ValueError, RuntimeError) as error:
+    except Exception as error:  # a mistake of a reader's own, too, ends the reading of one source and not of the others
         yield account.fail(error)
+        with suppress(Exception):  # size and digest are of all that can be read
+            while counted.read(CHUNK):
+                pass
     yield from account.end(member, kind, counted.bytes, counted.sha256)
 
 

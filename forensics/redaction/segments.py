@@ -21,7 +21,7 @@ import google_crc32c
 from forensics.redaction.names import Names
 from parsers import group_offsets, share_states, transaction_states
 from parsers.batches import Batch, Damage, headers
-from parsers.bodies import Record, Unreadable, records
+from parsers.bodies import Record, Unreadable, marked, records
 from parsers.encoding import Fields, Malformed
 from parsers.evidence import Counted
 from parsers.properties import HIDDEN, masked
@@ -42,6 +42,8 @@ _HEADS: dict[str, Callable[[int], bytes]] = {
     "torn-tail": lambda left: struct.pack(">iib", max(left, 64), 0, 2),  # more than there is
     "magic": lambda _: struct.pack(">iib", 64, 0, 0x7F),
 }
+_MARKER = 16
+"""Bytes of a marker's value, at most."""
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
@@ -69,15 +71,27 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
             return
         if found.payload is None:
             raise Unreadable("too-large", f"a batch of more than {MAX_PAYLOAD} bytes")
-        if found.control and kind == "segment":
-            yield found.head + found.payload  # a marker of a transaction: the coordinator's epoch
-        elif change is not None and found.valid:
+        of_transactions = found.control and kind == "segment"
+        if of_transactions and _only_marks(found):
+            yield found.head + found.payload
+        elif change is not None and found.valid and not of_transactions:
             try:
                 yield _encoded(found, [change(r, found.control, names, secret) for r in records(found, MAX_PAYLOAD)])
             except (Malformed, Unreadable):
                 yield _without_body(found, secret)
         else:
             yield _without_body(found, secret)
+
+
+def _only_marks(batch: Batch) -> bool:
+    """It holds ends of transactions, the coordinator's epoch with each (EndTransactionMarker), and not what a wrong bit calls that."""
+    try:
+        told = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
+    except (Malformed, Unreadable):
+        return False
+    return bool(told) and all(
+        len(r.key or b"") == 4 and marked(r) is not None and len(r.value or b"") <= _MARKER and not r.headers for r in told
+    )
 
 
 def _damaged(found: Damage, size: int) -> Iterator[bytes]:

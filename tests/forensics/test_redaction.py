@@ -6,6 +6,7 @@ import io
 import json
 import stat
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from forensics.views.document import Report
 from forensics.views.text import subject
 from parsers import group_offsets, metadata_log, transaction_states
 from parsers.batches import Batch, Damage, headers, read_segment
+from parsers.bodies import Record
 from parsers.catalogue.record import search_all
 from parsers.patterns import PATTERNS
 from parsers.schemas import Member, Row
 from tests import local
 from tests.archives import read, spread
-from tests.parsers import test_batches, test_group_offsets, test_metadata_log, test_transaction_states
+from tests.parsers import test_batches, test_bodies, test_group_offsets, test_metadata_log, test_transaction_states
 from tests.test_bundles import BUNDLES
 from tests.wrapped import JSON_RECORDS
 
@@ -143,6 +145,20 @@ def test_of_a_segment_only_the_bodies_go(data: bytes, chance: st.DataObject) -> 
     assert [(r["event"], r.get("reason"), r.get("log_end_offset")) for r in rows] == [
         (r["event"], r.get("reason"), r.get("log_end_offset")) for r in again
     ]
+
+
+def test_no_body_passes_for_a_marker() -> None:
+    """A wrong bit makes a batch one of control records: found by the fuzzer."""
+    commit, data = Record(0, 1000, b"\0\0\0\1", b"\0\0\0\0\0\7"), Record(0, 1000, None, b"hunter2 was here")
+    marker, made, longer = (
+        test_bodies.v2(test_bodies.body(0, record, 1000), 1, attributes=48)
+        for record in (commit, data, replace(commit, value=b"hunter2" * 3))
+    )
+    assert rewritten(marker) == marker
+    for whole in (made, longer):
+        for damaged in (whole, whole[:40] + b"\1" + whole[41:]):
+            anew = rewritten(damaged)
+            assert seen(anew) == seen(damaged) and b"hunter2" not in anew
 
 
 def test_copies_stay_alike_and_what_differs_stays_different() -> None:

@@ -13,12 +13,12 @@ from typing import Any, cast
 import pyarrow as pa
 
 from forensics.model import Held, Range, Salvageable
-from forensics.redaction import bundle, text
+from forensics.redaction import bundle, segments, text
 from forensics.redaction.names import Names
 from forensics.salvage.rows import markers, rows
 from forensics.salvage.segments import Lot
 from parsers import cluster_tools, evidence
-from parsers.batches import CODECS
+from parsers.batches import CODECS, Batch, headers
 from parsers.bodies import Record, Unreadable, records
 from parsers.catalogue.learning import layout_of
 from parsers.catalogue.log_file import read_log, read_log_by_columns
@@ -117,6 +117,7 @@ def _any_kind(data: bytes) -> None:
     member = Member(first.decode("utf-8", "replace"), None, AT)
     partition_of(member.path)
     assert sniff(member, rest[: evidence.HEAD]) in KINDS
+    kept(evidence.parse(BytesIO(rest), member, evidence.kind_of(member, rest[: evidence.HEAD], ())))
     told = kept(evidence.read_source(member, BytesIO(rest)))
     source = told[-1]
     assert isinstance(source, dict)
@@ -145,7 +146,7 @@ def _codecs(data: bytes) -> None:
     codec, magic = data[0] % (len(CODECS) + 1), data[1] % 3
     payload = data[2:]
     whole = v2(payload, data[1] // 3, attributes=codec) if magic == 2 else message(3, magic, 5, None, payload, codec)
-    for batch in evidence.segments.headers(BytesIO(whole), payload=1 << 20):
+    for batch in headers(BytesIO(whole), payload=1 << 20):
         try:
             assert all(isinstance(r, Record) for r in records(cast(Any, batch), 1 << 20))
         except (Malformed, Unreadable) as fault:
@@ -177,6 +178,9 @@ def _redacted(path: str, data: bytes) -> None:
     except (text.Unsafe, Unreadable) as why:
         assert str(why)
         return
+    if kind == "segment" and not segments.names_records(path):
+        found = headers(BytesIO(data), payload=len(data))
+        assert not any(len(b.payload or b"") > 60 and (b.payload or b"") in anew for b in found if isinstance(b, Batch)), "a body is left"
     kept(evidence.parse(BytesIO(anew), Member(names.path(path), None, AT), kind))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import tarfile
@@ -26,6 +27,7 @@ from rich.console import Console
 
 from forensics.views.document import Report
 from forensics.views.text import show
+from parsers import evidence
 from parsers.catalogue.record import search, search_all
 from parsers.containers.units import units
 from parsers.evidence import events, read_source
@@ -751,6 +753,18 @@ def test_zeros_of_a_crashed_file_system_are_read_around(place: str, zeros: int) 
 @pytest.mark.parametrize("name", ["server.log.1", "kafkaServer.out", "state-change.log.2026-11-21-01", "config/server.properties.old"])
 def test_binary_content_under_the_name_of_text_is_told(name: str) -> None:
     assert [row["reason"] for row in read(name, b"\x00\x01\xff\xfe" * 40)] == ["unreadable"]
+
+
+def test_a_mistake_of_a_reader_ends_the_reading_of_its_file_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mistaken(stream: io.BufferedIOBase, member: Member) -> list[Row]:
+        return [{"event": "config"}, {}["HOST"]]
+
+    monkeypatch.setitem(evidence._READERS, "server-properties", mistaken)
+    content = b"broker.id=1\n" * 9000
+    problem, source = read_source(Member("server.properties", None, None), io.BytesIO(content))
+    assert isinstance(source, dict) and isinstance(problem, dict)
+    assert problem["text"] == "server.properties: KeyError 'HOST'" == source["collected"]["problem"]
+    assert source["collected"]["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 # any evidence at all: what is read, and a named problem for the rest
