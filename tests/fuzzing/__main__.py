@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib.util
 import re
 import subprocess
 import sys
@@ -86,6 +87,8 @@ def main() -> None:
         return TARGETS[given.readers[0]](given.again.read_bytes())
     if unknown := set(given.readers) - set(TARGETS):
         options.error(f"no reader: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    if importlib.util.find_spec("atheris") is None:
+        options.error("there is no atheris here: pip install atheris")
     names = given.readers or list(TARGETS)
     for name, found in seeds().items():
         corpus = given.directory / "corpus" / name
