@@ -241,6 +241,8 @@ def judged(report: Report, back: Mapping[str, str]) -> dict[str, Any]:
         "committed",
         "cause",
     )
+    for f in document["findings"]:
+        f["brokers"].sort()  # of what befell many partitions they come in the order of topics' names
     findings = sorted(json.dumps([f[k] for k in kept]) for f in document["findings"])
     states = sorted(json.dumps({k: v for k, v in p.items() if k != "why"}) for p in document["partitions"])
     return {"verdict": document["verdict"]["partitions"], "findings": findings, "partitions": states}
