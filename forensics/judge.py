@@ -87,12 +87,17 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """What the rules of partitions find in one timeline."""
-    internal = timeline.topic == INTERNAL
-    for rule in RULES:
-        if rule.partition is not None and (rule.kind in OF_METADATA) == internal:
-            for found in rule.partition(timeline, cluster):
-                of_this = found.topic is None and not internal
-                yield replace(found, topic=timeline.topic, partition=timeline.partition) if of_this else found
+    if timeline.topic == INTERNAL:
+        for judge in _OF_METADATA:
+            yield from judge(timeline, cluster)
+        return
+    for judge in _OF_PARTITIONS:
+        for found in judge(timeline, cluster):
+            yield found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
+
+
+_OF_METADATA = [rule.partition for rule in RULES if rule.partition is not None and rule.kind in OF_METADATA]
+_OF_PARTITIONS = [rule.partition for rule in RULES if rule.partition is not None and rule.kind not in OF_METADATA]
 
 
 def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -353,6 +353,15 @@ class Finding(Statement):
     def whole(self) -> Finding:
         return self
 
+    def of_partition(self, topic: str, partition: int) -> Finding:
+        """The same of this partition; `replace` takes five times as long, and nearly every finding is told so."""
+        found = object.__new__(Finding)
+        for name in _SLOTS:
+            object.__setattr__(found, name, getattr(self, name))
+        object.__setattr__(found, "topic", topic)
+        object.__setattr__(found, "partition", partition)
+        return found
+
     def row(self) -> dict[str, Any]:
         """The finding as a row of FINDING."""
         return {
@@ -394,6 +403,7 @@ class Finding(Statement):
         )
 
 
+_SLOTS = tuple(f.name for f in fields(Finding))
 _RANGE = pa.struct([("start", pa.int64()), ("end", pa.int64())])
 SALVAGEABLE = pa.struct(
     [

@@ -22,7 +22,7 @@ from forensics.partition.placement import FACTOR, TOLD
 from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
 from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
-from spark.cluster.facts import Cluster
+from spark.cluster.facts import Cluster, once
 from spark.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
 from spark.events import Event
 from spark.partition.states import State
@@ -66,16 +66,16 @@ def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int
 def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
     """The states, cut where min.insync.replicas changes while one lasts: the later part stands from that moment on."""
     found: list[State] = []
-    times: dict[int, list[datetime]] = {}
+    refused = bool(timeline.of("append-refused"))
     for state, later in zip_longest(timeline.states, timeline.states[1:]):
         found.append(state)
         end = later.at if later is not None else datetime.max
         if state.leader < 0 or state.at is None or end is None:
             continue
-        if state.leader not in times:
-            times[state.leader] = _set_at(cluster, timeline.topic, state.leader)
-        own = times[state.leader]
-        for at in own[bisect_right(own, state.at) :]:
+        times, changes = _set_at(cluster, timeline.topic, state.leader)
+        begin = bisect_right(times, state.at)
+        # where no leader said what it asks for, the first of the times and those at which it becomes another tell all
+        for at in times[begin:] if refused else (*times[begin : begin + 1], *changes[bisect_right(changes, state.at) :]):
             if at >= end:
                 break
             later_on = replace(state, at=at)
@@ -84,10 +84,22 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
     return found
 
 
-def _set_at(cluster: Cluster, topic: str, leader: int) -> list[datetime]:
-    """When min.insync.replicas was set for the topic, its leader or all brokers."""
-    keys = (MIN_ISR, *((created,) if (created := CREATED_WITH.get((topic, MIN_ISR))) is not None else ()))
-    return sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
+def _set_at(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
+    """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it became another."""
+    created = CREATED_WITH.get((topic, MIN_ISR))
+    own, known = topic if cluster.settings.owns(topic) or created is not None else "", _known_times(cluster)
+    if (own, leader) not in known:
+        keys = (MIN_ISR, *((created,) if created is not None else ()))
+        times = sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
+        values = [effective(cluster, MIN_ISR, topic=topic, broker=leader, at=at).value for at in times]
+        known[own, leader] = times, [at for at, value, before in zip(times[1:], values[1:], values, strict=False) if value != before]
+    return known[own, leader]
+
+
+@once
+def _known_times(cluster: Cluster) -> dict[tuple[str, int], tuple[Sequence[datetime], Sequence[datetime]]]:
+    """What was asked already, of all topics without settings of their own together."""
+    return {}
 
 
 # exposure

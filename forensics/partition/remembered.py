@@ -8,7 +8,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from operator import is_
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -18,14 +17,15 @@ T = TypeVar("T")
 def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
     """`compute` of arguments that do not change while it is asked of them. One answer is kept: rules take the partitions in turn,
     and neither a timeline nor a cluster is kept alive by it."""
-    kept: list[tuple[tuple[weakref.ref[Any], ...], T]] = []
+    kept: list[T] = []
+    of: tuple[weakref.ref[Any], ...] = ()
 
     @wraps(compute)
     def answer(*asked: P.args, **named: P.kwargs) -> T:
-        of = (*asked, *named.values())
-        if not kept or len(kept[0][0]) != len(of) or not all(map(is_, [known() for known in kept[0][0]], of)):
+        nonlocal of
+        if named or not kept or len(of) != len(asked) or not all([known() is one for known, one in zip(of, asked, strict=True)]):
             found = compute(*asked, **named)
-            kept[:] = [(tuple(weakref.ref(one) for one in of), found)]
-        return kept[0][1]
+            kept[:], of = [found], tuple(map(weakref.ref, asked))
+        return kept[0]
 
     return answer

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from forensics.model import brokers_named
-from forensics.partition.remembered import last_kept
 from parsers.kinds import By, Role, of
-from spark.cluster.facts import Cluster, Source
+from spark.cluster.facts import Cluster, Source, once
 from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline
 
@@ -28,7 +27,7 @@ def tells_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> 
     return begin is not None and (since is None or begin <= since)
 
 
-@last_kept
+@once
 def _begins(cluster: Cluster) -> dict[int, datetime]:
     """Since when the logs of each broker tell without a gap."""
     found: dict[int, datetime] = {}

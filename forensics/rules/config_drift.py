@@ -46,7 +46,7 @@ class Drift:
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Changes of the topic's own settings, and others after which this partition came to harm."""
     for key in GUARDS:
-        own = list(_drifts(key, cluster, topic=timeline.topic))
+        own = _of_topic(key, timeline.topic, cluster)
         for drift in own:
             harm = _harm(drift, timeline, cluster)
             yield _finding(drift, timeline.topic, timeline.partition if harm is not None else None, harm)
@@ -71,6 +71,19 @@ def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
         for drift in (d for broker in brokers for d in _drifts(key, cluster, broker=broker)):
             known.setdefault((drift.owner, drift.at), drift)
     return {key: tuple(known.values()) for key, known in found.items()}
+
+
+def _of_topic(key: str, topic: str, cluster: Cluster) -> Sequence[Drift]:
+    known = _of_topics(cluster)
+    if (key, topic) not in known:
+        known[key, topic] = tuple(_drifts(key, cluster, topic=topic))
+    return known[key, topic]
+
+
+@once
+def _of_topics(cluster: Cluster) -> dict[tuple[str, str], Sequence[Drift]]:
+    """What was asked already: all partitions of a topic have the same settings."""
+    return {}
 
 
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:
@@ -99,7 +112,7 @@ def _owner(event: Event) -> str | None:
 
 
 def _less_safe(key: str, owner: str, before: Change | None, change: Change, event: Event, cluster: Cluster) -> Iterator[Drift]:
-    if before is None and not _unset_before(key, event, cluster):
+    if (before is None and not _unset_before(key, event, cluster)) or (before is not None and before.value == change.value is not None):
         return
     unset = effective(cluster, key, topic=event.topic, broker=event.broker, at=change.at, below=change.source).value
     old = before.value if before is not None and before.value is not None else unset

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeVar
 
 from spark.cluster.facts import Cluster, once
@@ -180,7 +181,13 @@ def deciding(cluster: Cluster, key: str) -> Sequence[int]:
 
 def number(value: str | None, otherwise: T) -> int | T:
     """A setting's whole number; `otherwise` where it is none."""
-    return int(value) if value is not None and re.fullmatch(r"-?\d{1,19}", value, re.ASCII) else otherwise
+    found = _whole(value) if value is not None else None
+    return otherwise if found is None else found
+
+
+@lru_cache(256)
+def _whole(value: str) -> int | None:
+    return int(value) if re.fullmatch(r"-?\d{1,19}", value, re.ASCII) else None
 
 
 def enabled(value: str | None) -> bool:

@@ -42,25 +42,38 @@ def _place(event: Event) -> tuple[int, int, int]:
 class _File:
     """A file's events in its order, and how many of them were taken."""
 
+    __slots__ = ("_decides", "moments", "now", "own", "taken")
+
     def __init__(self, own: list[Event]) -> None:
         self.own = own
         latest = datetime.min
-        self.moments = [latest := max(latest, e.at) if e.at is not None else latest for e in own]
+        self.moments = moments = []
         """The latest time read in the file up to each."""
+        for e in own:
+            if e.at is not None and e.at > latest:
+                latest = e.at
+            moments.append(latest)
         self.taken = 0
-
-    @property
-    def now(self) -> datetime:
-        return self.moments[self.taken]
+        self.now = moments[0]
+        self._decides = -1
 
     @property
     def decides(self) -> Event:
         """The next event, or the next after it in the same moment whose place can be told: what stands before it goes with it."""
-        end = bisect_right(self.moments, self.now, self.taken)
-        return next((e for e in self.own[self.taken : end] if e.event in _PLACED), self.own[end - 1])
+        own = self.own
+        if self._decides < self.taken:
+            at, last = self.taken, bisect_right(self.moments, self.now, self.taken) - 1
+            while at < last and own[at].event not in _PLACED:
+                at += 1
+            self._decides = at
+        return own[self._decides]
 
     def take(self, end: int) -> list[Event]:
         begin, self.taken = self.taken, end
+        if end < len(self.own):
+            now = self.moments[end]
+            if now != self.now:
+                self.now, self._decides = now, -1
         return self.own[begin:end]
 
 
@@ -68,12 +81,11 @@ def _merged(files: list[_File]) -> list[Event]:
     merged: list[Event] = []
     role: str | None = None
     while len(files) > 1:
-        moments = [f.now for f in files]
-        now = min(moments)
-        tied = [f for f, moment in zip(files, moments, strict=True) if moment == now]
+        moments = sorted([f.now for f in files])
+        tied = [f for f in files if f.now == moments[0]]
         if len(tied) == 1:
             first = tied[0]
-            events = first.take(bisect_left(first.moments, min(f.now for f in files if f is not first), first.taken))
+            events = first.take(bisect_left(first.moments, moments[1], first.taken))
         else:
             first = _next(tied, role)
             events = first.take(first.taken + 1)
@@ -87,7 +99,8 @@ def _merged(files: list[_File]) -> list[Event]:
 def _next(tied: list[_File], role: str | None) -> _File:
     """The file whose event comes first of those at one moment."""
     heads = [f.decides for f in tied]
-    return min(zip(heads, tied, strict=True), key=lambda head: _rank(head[0], heads, role))[1]
+    ranks = [_rank(head, heads, role) for head in heads]
+    return tied[ranks.index(min(ranks))]
 
 
 def _rank(event: Event, heads: list[Event], role: str | None) -> int:
@@ -112,15 +125,15 @@ def _cut_later(cut: Event, heads: list[Event]) -> bool:
     return any(s.log_end_offset is None or cut.offset is None or s.log_end_offset > cut.offset for s in starts)
 
 
+_ROLES = {"log-load": None, "leader-start": "leader", "follower-start": "follower"}
+
+
 def _role(events: Sequence[Event], role: str | None) -> str | None:
     """The broker's role after events of one file, before which it had `role`."""
     for event in reversed(events):
-        if event.event == "log-load":
-            return None
-        if event.event == "leader-start":
-            return "leader"
-        if event.event == "follower-start":
-            return "follower"
-        if event.event == "partition-state" and event.reason == "received" and event.leader is not None:
+        kind = event.event
+        if kind in _ROLES:
+            return _ROLES[kind]
+        if kind == "partition-state" and event.reason == "received" and event.leader is not None:
             return "leader" if event.leader == event.writer else "follower"
     return role
