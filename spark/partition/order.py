@@ -8,10 +8,10 @@ moment. What Kafka cannot do then decides: a follower neither changes an ISR nor
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
 
 from parsers.kinds import STARTS, By, Role, of
 from spark.events import Event
@@ -32,72 +32,72 @@ def file_order(events: Iterable[Event]) -> list[Event]:
     for event in events:
         by_source[event.source].append(event)
     files = [sorted(by_source[source], key=_place) for source in sorted(by_source)]
-    return _merged([_File(own) for own in files]) if len(files) > 1 else [event for own in files for event in own]
+    return _merged(files) if len(files) > 1 else [event for own in files for event in own]
 
 
 def _place(event: Event) -> tuple[int, int, int]:
     return (event.line or 0, event.byte or 0, event.metadata_offset or 0)
 
 
-class _File:
-    """A file's events in its order, and how many of them were taken."""
-
-    __slots__ = ("_decides", "moments", "now", "own", "taken")
-
-    def __init__(self, own: list[Event]) -> None:
-        self.own = own
+def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
+    events: list[Event] = []
+    moments: list[datetime] = []
+    """The latest time read in its file up to each event."""
+    of: list[int] = []
+    for number, own in enumerate(files):
         latest = datetime.min
-        self.moments = moments = []
-        """The latest time read in the file up to each."""
         for e in own:
             if e.at is not None and e.at > latest:
                 latest = e.at
             moments.append(latest)
+        events += own
+        of += [number] * len(own)
+    merged: list[Event] = []
+    role: str | None = None
+    known = 0
+    for _, told in groupby(sorted(range(len(events)), key=moments.__getitem__), moments.__getitem__):
+        places = list(told)
+        if of[places[0]] == of[places[-1]]:
+            merged += [events[place] for place in places]
+            continue
+        role = _role(merged[known:], role)
+        known = len(merged)
+        tied = [_Tied([events[place] for place in own]) for _, own in groupby(places, of.__getitem__)]
+        while len(tied) > 1:
+            first = _next(tied, role)
+            event = first.events[first.taken]
+            first.taken += 1
+            merged.append(event)
+            role = _role((event,), role)
+            known += 1
+            if first.taken == len(first.events):
+                tied.remove(first)
+        merged += tied[0].events[tied[0].taken :]
+    return merged
+
+
+class _Tied:
+    """A file's events of one moment, in its order, and how many of them were taken."""
+
+    __slots__ = ("_decides", "events", "taken")
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.events = events
         self.taken = 0
-        self.now = moments[0]
         self._decides = -1
 
     @property
     def decides(self) -> Event:
-        """The next event, or the next after it in the same moment whose place can be told: what stands before it goes with it."""
-        own = self.own
+        """The next event, or the next after it whose place can be told: what stands before it goes with it."""
         if self._decides < self.taken:
-            at, last = self.taken, bisect_right(self.moments, self.now, self.taken) - 1
-            while at < last and own[at].event not in _PLACED:
-                at += 1
-            self._decides = at
-        return own[self._decides]
-
-    def take(self, end: int) -> list[Event]:
-        begin, self.taken = self.taken, end
-        if end < len(self.own):
-            now = self.moments[end]
-            if now != self.now:
-                self.now, self._decides = now, -1
-        return self.own[begin:end]
+            self._decides, last = self.taken, len(self.events) - 1
+            while self._decides < last and self.events[self._decides].event not in _PLACED:
+                self._decides += 1
+        return self.events[self._decides]
 
 
-def _merged(files: list[_File]) -> list[Event]:
-    merged: list[Event] = []
-    role: str | None = None
-    while len(files) > 1:
-        moments = sorted([f.now for f in files])
-        tied = [f for f in files if f.now == moments[0]]
-        if len(tied) == 1:
-            first = tied[0]
-            events = first.take(bisect_left(first.moments, moments[1], first.taken))
-        else:
-            first = _next(tied, role)
-            events = first.take(first.taken + 1)
-        role = _role(events, role)
-        merged += events
-        if first.taken == len(first.own):
-            files = [f for f in files if f is not first]
-    return merged + files[0].own[files[0].taken :]
-
-
-def _next(tied: list[_File], role: str | None) -> _File:
-    """The file whose event comes first of those at one moment."""
+def _next(tied: Sequence[_Tied], role: str | None) -> _Tied:
+    """The file whose event comes first."""
     heads = [f.decides for f in tied]
     ranks = [_rank(head, heads, role) for head in heads]
     return tied[ranks.index(min(ranks))]
