@@ -577,7 +577,7 @@ class Rule:
 
 def moment(at: datetime | None) -> str:
     """A time as explanations give it."""
-    return at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z" if at is not None else "an unknown time"
+    return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"
 
 
 NAMED = 4

@@ -84,6 +84,12 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
     return found
 
 
+def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeline:
+    """The timeline with these states."""
+    states = settled(timeline, cluster)
+    return timeline if len(states) == len(timeline.states) else replace(timeline, states=states)
+
+
 def _set_at(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
     """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it became another."""
     created = CREATED_WITH.get((topic, MIN_ISR))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import wraps
+from operator import is_
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -23,7 +24,7 @@ def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
     @wraps(compute)
     def answer(*asked: P.args, **named: P.kwargs) -> T:
         nonlocal of
-        if named or not kept or len(of) != len(asked) or not all([known() is one for known, one in zip(of, asked, strict=True)]):
+        if named or not kept or len(of) != len(asked) or not all(map(is_, [known() for known in of], asked)):
             found = compute(*asked, **named)
             kept[:], of = [found], tuple(map(weakref.ref, asked))
         return kept[0]

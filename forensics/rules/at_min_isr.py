@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import absences
-from forensics.partition.durability import at_min_isr, min_isr, required, settled
+from forensics.partition.durability import as_settled, at_min_isr, min_isr, required
 from forensics.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
 from forensics.partition.witnesses import unheard, untold
 from spark.cluster.facts import Cluster
@@ -19,8 +18,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def at(state: State) -> bool:
         return at_min_isr(state, required(state, timeline, cluster))
 
-    cut = replace(timeline, states=settled(timeline, cluster))
-    for window in condensed([w for w in windows(cut, at) if w.seconds is None or w.seconds > 0]):
+    for window in condensed([w for w in windows(as_settled(timeline, cluster), at) if w.seconds is None or w.seconds > 0]):
         yield _finding(window, timeline, cluster)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, UNKNOWN, absences
-from forensics.partition.durability import below_min_isr, min_isr, required, settled
+from forensics.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
 from forensics.partition.witnesses import unheard, untold
 from spark.cluster.effective import Effective, strict
@@ -24,8 +23,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     def below(state: State) -> bool:
         return below_min_isr(state, required(state, timeline, cluster))
 
-    cut = replace(timeline, states=settled(timeline, cluster))
-    found = lived(windows(cut, below), timeline, cluster)
+    found = lived(windows(as_settled(timeline, cluster), below), timeline, cluster)
     for window in condensed([w for w in found if w.seconds is None or w.seconds > 0]):
         yield _finding(window, timeline, cluster)
 

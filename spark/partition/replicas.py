@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
@@ -18,8 +18,7 @@ from spark.events import Event
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """An offset somebody observed. `epoch`: last leader epoch the broker knew of when its log held this, None if unknown."""
 
     quantity: str
