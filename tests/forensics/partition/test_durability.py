@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -474,6 +475,34 @@ def test_a_setting_of_another_topic_or_broker_changes_nothing() -> None:
     timeline = PartitionTimeline("t", 0, 0, states=[state(10, 1, (1, 2))])
     for other in (config(MIN_ISR, "3", topic="u", at=at(40)), config(MIN_ISR, "3", broker=2, reason=STATIC, at=at(40))):
         assert settled(timeline, cluster(config(MIN_ISR, "2", topic="t", at=at(0)), other)) == timeline.states
+
+
+SET = st.tuples(
+    st.integers(-5, 40),
+    st.sampled_from(["1", "2", "3", "many"]),
+    st.sampled_from(
+        [{"topic": "t"}, {"topic": "u"}, {"reason": CLUSTER}, {"broker": 1, "reason": BROKER}, {"writer": 2, "reason": STATIC}]
+    ),
+)
+
+
+@given(st.lists(SET, max_size=8), st.lists(st.tuples(st.integers(0, 30), st.integers(1, 2), st.integers(1, 3)), min_size=1, max_size=4))
+def test_exposure_is_what_holds_in_each_second(told: list[tuple[int, str, dict[str, Any]]], stood: list[tuple[int, int, int]]) -> None:
+    """However often a setting is told again, and whoever tells it."""
+    known = cluster(
+        *(config(MIN_ISR, value, line, at=at(s), **whose) for line, (s, value, whose) in enumerate(sorted(told, key=lambda c: c[0])))
+    )
+    known.sources = [Source("1/logs/server.log", "server-log", 1, "1", None, None, None, None, None, (), None, at(40), None)]
+    states = [state(s, leader, tuple(range(1, 1 + size))) for s, leader, size in sorted({s: (s, *rest) for s, *rest in stood}.values())]
+    timeline = PartitionTimeline("t", 0, 0, states=states)
+    seconds = [
+        (now, required(now, timeline, known))
+        for one, end in zip(states, [*(s.at for s in states[1:]), at(40)], strict=True)
+        for now in (replace(one, at=at(s)) for s in range(40) if one.at is not None and end is not None and one.at <= at(s) < end)
+    ]
+    found = exposure(timeline, known)
+    assert found.below_ms == 1000 * sum(below_min_isr(now, asked) for now, asked in seconds)
+    assert found.at_ms == 1000 * sum(at_min_isr(now, asked) for now, asked in seconds)
 
 
 def test_at_a_min_isr_of_one_the_leader_stands_alone() -> None:
