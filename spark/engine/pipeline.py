@@ -29,6 +29,7 @@ from spark.cluster.gather import Identifier, Options, gather, is_gathered
 from spark.engine.carried import Packed, opened, packed, whole
 from spark.engine.progress import announced, metered
 from spark.events import IDENTIFIED, Event, rows
+from spark.partition.runs import folded
 from spark.partition.timeline import PartitionTimeline, build
 
 if TYPE_CHECKING:
@@ -327,20 +328,21 @@ def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Sche
     known = context.broadcast(cluster)
 
     def apply(given: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        for batch in judged(_sorted(given), known.value, judge, schema):
+        for batch in judged(_sorted(given, known.value), known.value, judge, schema):
             yield packed(pa.Table.from_batches([batch]))
 
     return Packed(events.told.partitionBy(ways, events.dealt(ways).__getitem__).mapPartitions(apply), schema)
 
 
-def _sorted(given: Iterable[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+def _sorted(given: Iterable[tuple[int, bytes]], cluster: Cluster) -> Iterator[pa.RecordBatch]:
     """Events by topic and partition; of the buckets one is open at a time."""
     found: dict[int, list[bytes]] = {}
     for bucket, data in given:
         found.setdefault(bucket, []).append(data)
     for bucket in sorted(found):
         told = pa.concat_tables([opened(data) for data in found.pop(bucket)], promote_options="default")
-        yield from told.sort_by([("topic", "ascending"), ("partition", "ascending")]).combine_chunks().to_batches(max_chunksize=4096)
+        told = folded(told, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
+        yield from told.combine_chunks().to_batches(max_chunksize=4096)
 
 
 def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -44,9 +44,15 @@ class _File:
 
     def __init__(self, own: list[Event]) -> None:
         self.own = own
-        latest = datetime.min
-        self.moments = [latest := max(latest, e.at) if e.at is not None else latest for e in own]
+        self.moments: list[datetime] = []
         """The latest time read in the file up to each."""
+        latest = datetime.min
+        for e in own:
+            if e.at is not None and e.at > latest:
+                latest = e.at
+            self.moments.append(latest)
+            if e.repeats > 1 and e.last_at is not None and e.last_at > latest:
+                latest = e.last_at
         self.taken = 0
 
     @property
