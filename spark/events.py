@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import repeat
 from typing import Any
 
@@ -95,27 +95,47 @@ class Event:
     last_at: datetime | None = None
 
     def __post_init__(self) -> None:
-        self.last_at = self.at
+        if self.last_at is None:
+            self.last_at = self.at
 
     def __repr__(self) -> str:
-        told = {n: getattr(self, n) for n in _COLUMNS if n not in ("text", "batches") and getattr(self, n) is not None}
+        told = {n: getattr(self, n) for n in IDENTIFIED.names if n not in ("text", "batches") and getattr(self, n, None) is not None}
         return f"Event({told})"
 
 
-_COLUMNS = tuple(f.name for f in fields(Event) if f.name in IDENTIFIED.names)
+_COLUMNS = tuple(f.name for f in fields(Event))
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
-    """The rows of a batch of IDENTIFIED (or of EVENTS, or with some of their columns: the others are None)."""
+    """The rows of a batch of IDENTIFIED (or of EVENTS, or with some of their columns: the others are None), which may be folded."""
     names = set(batch.schema.names)
-    columns = [batch.column(n) if n in names else None for n in _COLUMNS]
-    yield from map(Event, *(repeat(None, batch.num_rows) if c is None or c.null_count == len(c) else values(c) for c in columns))
+    told = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
+    yield from map(Event, *(told.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
+
+
+_DEFAULTS = {"repeats": 1}
 
 
 def values(column: pa.Array) -> list[Any]:
     """A column's values; those that are equal are one object where that can be had for little."""
-    if len(column) < 64 or not (pa.types.is_string(column.type) or pa.types.is_timestamp(column.type)):
+    if pa.types.is_timestamp(column.type):
+        moments = _Moments()
+        return [None if at is None else moments[at] for at in column.cast(pa.int64()).to_pylist()]
+    if len(column) < 64 or not pa.types.is_string(column.type):
         return column.to_pylist()  # type: ignore[no-any-return]
     coded = column.dictionary_encode()
+    if len(coded.dictionary) > len(column) // 2:
+        return column.to_pylist()  # type: ignore[no-any-return]
     known = coded.dictionary.to_pylist()
     return [None if code is None else known[code] for code in coded.indices.to_pylist()]
+
+
+class _Moments(dict[int, datetime]):
+    """Times by their microseconds since 1970: Arrow makes one from the other as often as there are rows, and slowly."""
+
+    def __missing__(self, microseconds: int) -> datetime:
+        made = self[microseconds] = _EPOCH + timedelta(0, 0, microseconds)
+        return made
+
+
+_EPOCH = datetime(1970, 1, 1)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import gc
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
+from heapq import heapreplace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from spark.cluster.gather import Identifier, Options, gather, is_gathered
 from spark.engine.carried import Packed, opened, packed, whole
 from spark.engine.progress import announced, metered
 from spark.events import IDENTIFIED, Event, rows
+from spark.partition.runs import folded
 from spark.partition.timeline import PartitionTimeline, build
 
 if TYPE_CHECKING:
@@ -53,9 +55,13 @@ PARCEL_ROWS = 1 << 14
 """Events that travel together, about."""
 JUDGED_ROWS, LEAST_JUDGED = 200_000, 20_000
 """Events that a task judges, about, and that are worth a task of their own, where there are cores for it."""
+TASKS_A_CORE = 4
+"""The cores end together if each judges several tasks: of a partition it is known how much is told of it, and not how long that takes."""
 BUCKETS = 256
 BUCKET_ROWS = 50_000
 """Partitions are brought together by buckets, of which one at a time is held in memory: at least so many, and of so many events about."""
+CELLS = 4096
+"""Buckets by which it is counted, before all is read, how much is told of partitions."""
 
 GATHERED, PLACED, OTHER, ACCOUNT = "gathered", "placed", "other", "account"
 """What a parcel holds: events that are gathered, those of partitions (some are both, and in both), neither, and accounts of pieces."""
@@ -67,7 +73,8 @@ class Parcel(NamedTuple):
     what: str
     file: str | None
     """The one they are of, where it was read in pieces."""
-    rows: int
+    weights: Mapping[int, int]
+    """How many there are in each of the CELLS, where they are of partitions."""
     data: bytes
 
 
@@ -83,12 +90,19 @@ def _ways(cores: int, size: int, each: int, least: int) -> int:
 def balance(units: Sequence[Unit], ways: int) -> list[list[Unit]]:
     """Units dealt to `ways` splits, largest first to the lightest, so that no task is left with the whole archive."""
     splits: list[list[Unit]] = [[] for _ in range(max(1, min(ways, len(units))))]
-    weights = [0] * len(splits)
-    for unit in sorted(units, key=lambda u: (-u.size, u.path, u.select or ())):
-        lightest = weights.index(min(weights))
-        splits[lightest].append(unit)
-        weights[lightest] += unit.size
+    ordered = sorted(units, key=lambda u: (-u.size, u.path, u.select or ()))
+    for unit, split in zip(ordered, _dealt((u.size for u in ordered), len(splits)), strict=True):
+        splits[split].append(unit)
     return splits
+
+
+def _dealt(weights: Iterable[int], ways: int) -> Iterator[int]:
+    """To which of `ways` each goes: to the lightest."""
+    loads = [(0, way) for way in range(ways)]
+    for weight in weights:
+        load, lightest = loads[0]
+        heapreplace(loads, (load + weight, lightest))
+        yield lightest
 
 
 class Events:
@@ -99,7 +113,7 @@ class Events:
 
     @cached_property
     def _gathered(self) -> Sequence[Parcel]:
-        return self.parcels.map(_without_events_of_partitions).collect()
+        return self.parcels.mapPartitions(_weighed).collect()
 
     @property
     def of_cluster(self) -> pa.Table:
@@ -108,17 +122,26 @@ class Events:
         return pa.concat_tables(found) if found else EVENTS.empty_table()
 
     @cached_property
-    def of_partitions(self) -> int:
-        """How many are of partitions."""
-        return sum(parcel.rows for parcel in self._gathered if parcel.what == PLACED)
+    def weights(self) -> Mapping[int, int]:
+        """How many are of partitions, in each of the CELLS."""
+        found = Counter[int]()
+        for parcel in self._gathered:
+            found.update(parcel.weights)
+        return found
 
     def unpersist(self) -> None:
         """Spark forgets them, and reads anew where they are asked for."""
         self.parcels.unpersist()
 
 
-def _without_events_of_partitions(parcel: Parcel) -> Parcel:
-    return parcel if parcel.what == GATHERED else parcel._replace(data=b"")
+def _weighed(given: Iterable[Parcel]) -> Iterator[Parcel]:
+    """What is gathered, and how much else there is."""
+    weights = Counter[int]()
+    for parcel in given:
+        weights.update(parcel.weights)
+        if parcel.what == GATHERED:
+            yield parcel
+    yield Parcel(PLACED, None, weights, b"")
 
 
 def read(session: SparkSession, units: list[Unit], log_patterns: Sequence[str] = (), *, cut: bool = True) -> Events:
@@ -164,7 +187,7 @@ def parcels(told: Iterable[pa.RecordBatch], file: str | None = None) -> Iterator
         for what, wanted in ((GATHERED, gathered), (PLACED, placed), (OTHER, other), (ACCOUNT, account)):
             own = events.filter(wanted)
             if own.num_rows:
-                yield Parcel(what, file, own.num_rows, packed(own))
+                yield Parcel(what, file, _weights(own) if what == PLACED else {}, packed(own))
 
 
 def of_parcel(parcel: Parcel) -> pa.Table:
@@ -192,6 +215,13 @@ def _placed(events: pa.Table) -> pa.ChunkedArray:
     return pc.and_(pc.is_valid(events["partition"]), pc.or_(pc.is_valid(events["topic"]), pc.is_valid(events["topic_id"])))
 
 
+def _weights(events: pa.Table) -> dict[int, int]:
+    """A topic of which only the id is told counts somewhere."""
+    named = events.set_column(events.schema.get_field_index("topic"), "topic", pc.coalesce(events["topic"], events["topic_id"]))
+    counted = _bucket_of(named, CELLS).value_counts()
+    return dict(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+
+
 def _put_together(session: SparkSession, told: RDD[Parcel], parts: Sequence[Unit], log_patterns: Sequence[str]) -> RDD[Parcel]:
     """The events with what is to be said of each file that was read in pieces; where they do not fit, those of one reader."""
     accounts = told.filter(lambda parcel: parcel.what == ACCOUNT).flatMap(lambda parcel: opened(parcel.data)["value"].to_pylist())
@@ -212,16 +242,29 @@ class Identified(NamedTuple):
     """Events of partitions with writer, collection and corrected time (schema spark.events.IDENTIFIED), by buckets in which all events of a
     partition are."""
 
-    buckets: RDD[tuple[int, bytes]]
-    rows: int
+    told: RDD[tuple[int, bytes]]
+    buckets: int
+    weights: Mapping[int, int]
+    """How many there are in each of the CELLS, about."""
 
     def union(self, other: Identified) -> Identified:
         """`other` has to have the same buckets."""
-        return Identified(self.buckets.union(other.buckets), self.rows + other.rows)
+        return Identified(self.told.union(other.told), self.buckets, Counter(self.weights) + Counter(other.weights))
+
+    def dealt(self, ways: int) -> Sequence[int]:
+        """Which of `ways` tasks each bucket is for: the heavy ones first, with as few others as can be. Of buckets that share a cell each may
+        hold all of it, and none is known to be empty: topics of which only the id is told are named later."""
+        cells = Counter[int]()
+        for cell, events in self.weights.items():
+            cells[cell % self.buckets] += events
+        weights = [cells[bucket % CELLS] + 1 for bucket in range(self.buckets)]
+        ordered = sorted(range(self.buckets), key=lambda bucket: -weights[bucket])
+        tasks = dict(zip(ordered, _dealt((weights[bucket] for bucket in ordered), ways), strict=True))
+        return [tasks[bucket] for bucket in range(self.buckets)]
 
     def partitions(self) -> set[tuple[str, int]]:
         """Names of those that anything is told of."""
-        return set().union(*self.buckets.map(_names).collect())
+        return set().union(*self.told.map(_names).collect())
 
 
 def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
@@ -231,7 +274,7 @@ def _names(bucket: tuple[int, bytes]) -> set[tuple[str, int]]:
 
 def identified(events: Events, identifier: Identifier, change: Change | None = None, *, like: Events | None = None) -> Identified:
     """Events of partitions, identified. `like`: other events beside which they are judged."""
-    of_all = events.of_partitions + (like.of_partitions if like is not None else 0)
+    of_all = sum(events.weights.values()) + (sum(like.weights.values()) if like is not None else 0)
     buckets = max(BUCKETS, 1 << (of_all // BUCKET_ROWS).bit_length())
     known = events.parcels.context.broadcast(identifier)
 
@@ -241,7 +284,7 @@ def identified(events: Events, identifier: Identifier, change: Change | None = N
         for table in _joined(table for table in named if table.num_rows):
             yield from _in_buckets(table, buckets)
 
-    return Identified(events.parcels.mapPartitions(apply), events.of_partitions)
+    return Identified(events.parcels.mapPartitions(apply), buckets, events.weights)
 
 
 def _named(told: pa.Table, identifier: Identifier, change: Change | None) -> pa.Table:
@@ -252,12 +295,17 @@ def _named(told: pa.Table, identifier: Identifier, change: Change | None) -> pa.
 
 
 def _in_buckets(events: pa.Table, buckets: int) -> Iterator[tuple[int, bytes]]:
+    number = _bucket_of(events, buckets)
+    for bucket in pc.unique(number).to_pylist():
+        yield bucket, packed(events.filter(pc.equal(number, bucket)))
+
+
+def _bucket_of(events: pa.Table, buckets: int) -> pa.Array:
+    """Of a power of two; of fewer each is several of more."""
     topics = events["topic"].combine_chunks().dictionary_encode()
     of_topics = pa.array([zlib.crc32(topic.encode()) for topic in topics.dictionary.to_pylist()], pa.int64())
     mixed = pc.add(of_topics.take(topics.indices), events["partition"].combine_chunks().cast(pa.int64()))
-    number = pc.bit_wise_and(mixed, buckets - 1)
-    for bucket in pc.unique(number).to_pylist():
-        yield bucket, packed(events.filter(pc.equal(number, bucket)))
+    return pc.bit_wise_and(mixed, buckets - 1)
 
 
 def unplaced(
@@ -275,25 +323,26 @@ def unplaced(
 
 def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Schema, *, ways: int | None = None) -> Packed:
     """Job two: rows of `schema`, as `judge` makes them of each partition's timeline."""
-    context = events.buckets.context
-    ways = ways or _ways(context.defaultParallelism, events.rows, JUDGED_ROWS, LEAST_JUDGED)
+    context = events.told.context
+    ways = ways or _ways(context.defaultParallelism * TASKS_A_CORE, sum(events.weights.values()), JUDGED_ROWS, LEAST_JUDGED)
     known = context.broadcast(cluster)
 
     def apply(given: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
-        for batch in judged(_sorted(given), known.value, judge, schema):
+        for batch in judged(_sorted(given, known.value), known.value, judge, schema):
             yield packed(pa.Table.from_batches([batch]))
 
-    return Packed(events.buckets.partitionBy(ways, int).mapPartitions(apply), schema)
+    return Packed(events.told.partitionBy(ways, events.dealt(ways).__getitem__).mapPartitions(apply), schema)
 
 
-def _sorted(given: Iterable[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+def _sorted(given: Iterable[tuple[int, bytes]], cluster: Cluster) -> Iterator[pa.RecordBatch]:
     """Events by topic and partition; of the buckets one is open at a time."""
     found: dict[int, list[bytes]] = {}
     for bucket, data in given:
         found.setdefault(bucket, []).append(data)
     for bucket in sorted(found):
         told = pa.concat_tables([opened(data) for data in found.pop(bucket)], promote_options="default")
-        yield from told.sort_by([("topic", "ascending"), ("partition", "ascending")]).combine_chunks().to_batches(max_chunksize=4096)
+        told = folded(told, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
+        yield from told.combine_chunks().to_batches(max_chunksize=4096)
 
 
 def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from operator import attrgetter
 
 from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.events import Event
+
+FOLDED = of(
+    role=Role.STATE | Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCHING_ENDS | Role.FETCH_FAILS,
+    by=By.LEADER | By.FOLLOWER | By.REPLICA,
+)
+FOLDED_BY = ("event", "leader", "leader_epoch", "partition_epoch", "offset", "log_end_offset", "high_watermark", "broker", "reason", "isr")
+"""Kinds that are folded, and what makes two of a kind one fact."""
+_fact = attrgetter(*FOLDED_BY)
 
 
 def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
@@ -18,37 +27,22 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
     and the same fact of one file."""
     seen: dict[tuple[str | None, datetime | None], str] = {}
     kept: list[Event] = []
-    last: dict[str, tuple[tuple[object, ...], Event]] = {}
+    last: dict[str, tuple[object, Event]] = {}
     for e in events:
         copied = e.line is not None and e.text and e.source in copies and e.event not in ON_DISK
         if copied and seen.setdefault((e.text, e.at), e.source) != e.source:
             continue
-        key = (
-            e.event,
-            e.leader,
-            e.leader_epoch,
-            e.partition_epoch,
-            e.offset,
-            e.log_end_offset,
-            e.high_watermark,
-            e.broker,
-            e.reason,
-            str(e.isr),
-        )
+        key = _fact(e)
         previous = last.get(e.source)
-        if previous is not None and previous[0] == key and e.event in _FOLDED:
-            previous[1].repeats += 1
-            previous[1].last_at = e.at
+        if previous is not None and e.event in FOLDED and previous[0] == key:
+            previous[1].repeats += e.repeats
+            previous[1].last_at = e.last_at
             continue
         last[e.source] = (key, e)
         kept.append(e)
     return kept
 
 
-_FOLDED = of(
-    role=Role.STATE | Role.REFUSED | Role.ISR_REFUSED | Role.APPEND | Role.FETCHING_ENDS | Role.FETCH_FAILS,
-    by=By.LEADER | By.FOLLOWER | By.REPLICA,
-)
 _OF_A_LOG = of(by=By.LOG)
 _MADE = named("log-created", "log-load")
 

@@ -43,6 +43,10 @@ LATE = timedelta(seconds=5)
 """Brokers hear of what the controller did within moments."""
 
 
+MARKS = STARTS | named("partition-state", "log-created", "partition-transition")
+"""Kinds at whose time a life may end."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Mark:
     """A witness tells that the topic was made, or deleted."""
@@ -168,5 +172,5 @@ _OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetc
 
 def _middle(life: Sequence[Event]) -> datetime | None:
     """As far from both ends as can be: clocks differ."""
-    times = [e.at for e in life if e.at is not None]
+    times = [at for e in life for at in (e.at, e.last_at) if at is not None]
     return min(times) + (max(times) - min(times)) / 2 if times else None

@@ -50,6 +50,8 @@ def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
             if e.at is not None and e.at > latest:
                 latest = e.at
             moments.append(latest)
+            if e.repeats > 1 and e.last_at is not None and e.last_at > latest:
+                latest = e.last_at
         events += own
         of += [number] * len(own)
     merged: list[Event] = []

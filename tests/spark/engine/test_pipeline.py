@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pytest
@@ -18,7 +18,7 @@ from parsers import pieces
 from parsers.containers.units import Unit, units
 from parsers.schemas import EVENTS
 from spark.cluster.facts import Cluster
-from spark.engine.pipeline import Events, balance, by_partition, gathered, identified, of_parcel, read, tasks, verdicts
+from spark.engine.pipeline import CELLS, Events, Identified, balance, by_partition, gathered, identified, of_parcel, read, tasks, verdicts
 from spark.events import IDENTIFIED
 from spark.partition.timeline import PartitionTimeline
 from tests import local
@@ -70,6 +70,23 @@ def test_partition_that_spans_batches_is_one_group() -> None:
     batches = [events(("a", 0), ("a", 1)), events(("a", 1)), events(("a", 1), ("b", 1))]
     assert [(t, p, len(group)) for t, p, group in by_partition(batches)] == [("a", 0, 1), ("a", 1, 3), ("b", 1, 1)]
     assert list(by_partition([])) == []
+
+
+@given(st.dictionaries(st.integers(0, 255), st.integers(1, 10**6), min_size=1, max_size=40), st.integers(1, 9))
+@settings(max_examples=30)
+def test_tasks_judge_alike_much_the_heaviest_partitions_first(weights: dict[int, int], ways: int) -> None:
+    tasks = Identified(cast("Any", None), 256, weights).dealt(ways)
+    loads = [sum(n for bucket, n in weights.items() if tasks[bucket] == task) for task in range(ways)]
+    assert max(loads) - min(loads) <= max(weights.values()) + 256
+    assert weights[max(weights, key=lambda bucket: (weights[bucket], -bucket))] <= loads[0]
+
+
+def test_heavy_cell_is_spread_over_the_buckets_it_may_mean() -> None:
+    for buckets in (256, CELLS, 4 * CELLS):
+        tasks = Identified(cast("Any", None), buckets, {7: 10**6, 8: 9}).dealt(5)
+        heavy = [tasks[bucket] for bucket in range(7, buckets, CELLS)]
+        assert sorted(heavy) == list(range(len(heavy)))
+        assert tasks[8] not in heavy
 
 
 def everything(events: Events) -> pa.Table:
