@@ -6,95 +6,48 @@ Here: the statements of a kind, in order, and the whole findings behind them. No
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from forensics.model import LEVELS, Client, Evidence, Finding, Range, Salvageable, Statement
 from spark.events import values
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Held(Statement):
-    """A finding of which only the statement is decoded."""
-
-    rows: pa.StructArray = field(compare=False, repr=False)
-    at: int = field(compare=False)
-
-    @property
-    def next_steps(self) -> tuple[str, ...]:
-        return tuple(self.rows.field("next_steps")[self.at].as_py() or ())
-
-    @property
-    def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(Evidence(**e) for e in self.rows.field("evidence")[self.at].as_py() or ())
-
-    @property
-    def whole(self) -> Finding:
-        return replace(Finding.of(self.rows[self.at].as_py()), incident=self.incident)
-
-
 _PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
-_LISTS = ("brokers", "still_on", "offsets", "salvageable", "clients")
+_LISTS = ("brokers", "still_on")
 
 
-class Findings(Mapping[str, Sequence[Statement]]):
-    """The findings of one cluster by kind: those of its partitions as rows of model.FINDING, those of the cluster as they were found.
+class _Rows:
+    """Findings of partitions: what they state, decoded, and their words, which are not."""
 
-    Each kind is decoded anew when it is asked for: of 20,000 partitions the statements of all kinds together would be the largest thing there is.
-    """
+    def __init__(self, rows: pa.StructArray) -> None:
+        told = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
+        self.summary, self.explanation = told["summary"], told["explanation"]
+        self.next_steps, self.evidence = told["next_steps"], told["evidence"]
+        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
+        lists = [[alike.setdefault(own := tuple(row or ()), own) for row in told[name].to_pylist()] for name in _LISTS]
+        self._columns = [*(values(told[name]) for name in _PLAIN), *lists]
+        self._offsets, self._salvageable, self._clients = (_decoded(told[name]) for name in ("offsets", "salvageable", "clients"))
+        self.by_kind: dict[str, list[int]] = defaultdict(list)
+        for at, kind in enumerate(self._columns[0]):
+            if kind is not None:
+                self.by_kind[kind].append(at)
 
-    def __init__(self, rows: Iterable[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        self._rows: dict[str, list[tuple[pa.StructArray, pa.Array]]] = {}
-        self._found: dict[str, list[Finding]] = {}
-        self._asked = asked
-        for own in rows:
-            kinds = pc.struct_field(own, "kind")
-            for kind in kinds.unique().drop_null().to_pylist():
-                self._rows.setdefault(kind, []).append((own, pc.indices_nonzero(pc.equal(kinds, kind))))
-
-    def add(self, findings: Iterable[Finding]) -> None:
-        for f in findings:
-            self._found.setdefault(f.kind, []).append(f)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._rows, **self._found})
-
-    def __len__(self) -> int:
-        return len({**self._rows, **self._found})
-
-    def __contains__(self, kind: object) -> bool:
-        return kind in self._rows or kind in self._found
-
-    def __getitem__(self, kind: str) -> list[Statement]:
-        """The worst first, then by place and time."""
-        if kind not in self:
-            raise KeyError(kind)
-        found = [*(f for rows, at in self._rows.get(kind, ()) for f in _statements(rows, at)), *self._found.get(kind, ())]
-        return sorted(
-            (f for f in found if self._asked is None or f.partition is None or self._asked(f.topic, f.partition)), key=worst_first
-        )
-
-
-def _statements(rows: pa.StructArray, at: pa.Array) -> Iterator[_Held]:
-    wanted = pa.StructArray.from_arrays([rows.field(name) for name in (*_PLAIN, *_LISTS)], (*_PLAIN, *_LISTS)).take(at)
-    plain = {name: values(wanted.field(name)) for name in _PLAIN}
-    lists = (_decoded(wanted.field(name)) for name in _LISTS)
-    alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for index, brokers, still_on, offsets, salvageable, clients, *told in zip(at.to_pylist(), *lists, *plain.values(), strict=True):
-        yield _Held(
-            rows=rows,
-            at=index,
-            brokers=alike.setdefault(own := tuple(brokers or ()), own),
-            still_on=alike.setdefault(own := tuple(still_on or ()), own),
-            offsets=tuple(Range(r["start"], r["end"]) for r in offsets or ()),
-            salvageable=Salvageable.of(salvageable),
-            clients=tuple(map(Client.of, clients or ())),
-            **dict(zip(plain, told, strict=True)),
-        )
+    def statements(self, kind: str) -> Iterator[_Held]:
+        for at in self.by_kind.get(kind, ()):
+            offsets, clients = self._offsets[at], self._clients[at]
+            stated = (
+                *[column[at] for column in self._columns],
+                tuple(Range(r["start"], r["end"]) for r in offsets) if offsets else (),
+                Salvageable.of(self._salvageable[at]),
+                tuple(map(Client.of, clients)) if clients else (),
+                (),
+                None,
+            )
+            yield _Held.of(self, at, stated)
 
 
 def _decoded(column: pa.Array) -> list[Any]:
@@ -102,10 +55,88 @@ def _decoded(column: pa.Array) -> list[Any]:
     return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
 
 
+class _Held(Statement):
+    """A finding of which only the statement is decoded."""
+
+    __slots__ = ("_at", "_rows")
+    _at: int
+    _rows: _Rows
+
+    @classmethod
+    def of(cls, rows: _Rows, at: int, stated: Iterable[Any]) -> _Held:
+        """`stated`: values of _STATED. There are hundreds of thousands, and __init__ of what is frozen takes three times as long."""
+        held = cls.__new__(cls)
+        object.__setattr__(held, "_rows", rows)
+        object.__setattr__(held, "_at", at)
+        for put, value in zip(_PUT, stated, strict=True):
+            put(held, value)
+        return held
+
+    @property
+    def next_steps(self) -> tuple[str, ...]:
+        return tuple(self._rows.next_steps[self._at].as_py() or ())
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(Evidence(**e) for e in self._rows.evidence[self._at].as_py() or ())
+
+    @property
+    def whole(self) -> Finding:
+        return Finding(
+            **{name: getattr(self, name) for name in _STATED},
+            summary=self._rows.summary[self._at].as_py(),
+            explanation=self._rows.explanation[self._at].as_py(),
+            next_steps=self.next_steps,
+            evidence=self.evidence,
+        )
+
+
+_STATED = (*_PLAIN, *_LISTS, "offsets", "salvageable", "clients", "places", "incident")
+_PUT = tuple(getattr(Statement, name).__set__ for name in _STATED)
+
+
+class Findings(Mapping[str, Sequence[Statement]]):
+    """The findings of one cluster by kind: those of its partitions as rows of model.FINDING, those of the cluster as they were found.
+
+    The statements of each kind are made anew when it is asked for: of 20,000 partitions those of all kinds together would be the largest
+    thing there is.
+    """
+
+    def __init__(self, rows: Iterable[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
+        self._rows = [_Rows(own) for own in rows]
+        self._found: dict[str, list[Finding]] = {}
+        self._asked = asked
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for f in findings:
+            self._found.setdefault(f.kind, []).append(f)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*(kind for rows in self._rows for kind in rows.by_kind), *self._found)))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._found or any(kind in rows.by_kind for rows in self._rows)
+
+    def __getitem__(self, kind: str) -> list[Statement]:
+        """The worst first, then by place and time."""
+        if kind not in self:
+            raise KeyError(kind)
+        found = [*(f for rows in self._rows for f in rows.statements(kind)), *self._found.get(kind, ())]
+        return sorted(
+            (f for f in found if self._asked is None or f.partition is None or self._asked(f.topic, f.partition)), key=worst_first
+        )
+
+
 def worst_first(f: Statement) -> tuple[Any, ...]:
     """The order of findings of one kind."""
     partition = f.partition if f.partition is not None else -1
-    return -LEVELS.index(f.severity), f.topic or "", partition, str(f.start or ""), f.brokers, _ById(f)
+    return _GRAVITY[f.severity], f.topic or "", partition, f.start or datetime.min, f.brokers, _ById(f)
+
+
+_GRAVITY = {level: -n for n, level in enumerate(LEVELS)}
 
 
 class _ById:

@@ -7,7 +7,7 @@ are called (rules), or how many lines a screen has (report).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -30,30 +30,36 @@ from forensics.model import (
 from forensics.thresholds import OFTEN
 from spark.cluster.presence import DETECTION
 
+IncidentOf = Callable[[Statement], str | None]
 
-def folded(findings: Sequence[Statement], rule: Rule) -> list[Finding]:
-    """The findings of one rule in one cluster, with those of one event made one as it declares it."""
+
+def folded(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident) -> list[Finding]:
+    """The findings of one rule in one cluster, with those of one event made one as it declares it, each with its incident."""
     if rule.many is None:
-        return [f.whole for f in findings]
-    told = _by_event(findings, rule.many)
+        return [_whole(f, incident_of(f)) for f in findings]
+    told = _by_event(findings, rule.many, incident_of)
     return _recurring(told) if rule.many.recurs else told
 
 
-def _by_event(findings: Sequence[Statement], many: Many) -> list[Finding]:
+def _whole(f: Statement, incident: str | None) -> Finding:
+    return f.whole if f.incident == incident else replace(f.whole, incident=incident)
+
+
+def _by_event(findings: Sequence[Statement], many: Many, incident_of: IncidentOf) -> list[Finding]:
     groups: dict[Hashable, list[Statement]] = defaultdict(list)
     for f in _worst(findings, many) if many.worst else findings:
-        incident = None if many.whenever else f.incident
+        incident = None if many.whenever else incident_of(f)
         groups[f.severity, f.confidence, f.cause, f.committed, f.partition is None, many.key(f), incident].append(f)
     told: list[Finding] = []
     for group in groups.values():
         group.sort(key=lambda f: (_at(f), f.topic or "", f.partition if f.partition is not None else -1, f.brokers))
+        incident = incident_of(group[0])
         if group[0].partition is None:
-            together = group[0].incident is not None and len(group) > OFTEN
-            told.extend([_of_brokers(group, many)] if together else [f.whole for f in group])
-        elif group[0].incident is not None or many.whenever:
-            told.extend(_one(group, many))
+            together = incident is not None and len(group) > OFTEN
+            told.extend([_of_brokers(group, many, incident)] if together else [_whole(f, incident_of(f)) for f in group])
         else:
-            told.extend(f for run in _runs(group) for f in _one(run, many))
+            runs = [group] if incident is not None or many.whenever else _runs(group)
+            told.extend(f for run in runs for f in _one(run, many, incident_of))
     return told
 
 
@@ -84,12 +90,13 @@ def _at(f: Statement) -> datetime:
     return f.start or f.end or datetime.min
 
 
-def _one(group: Sequence[Statement], many: Many) -> Sequence[Finding]:
+def _one(group: Sequence[Statement], many: Many, incident_of: IncidentOf) -> Sequence[Finding]:
     """Findings of one event as one, where it befell several partitions."""
-    first = group[0].whole
-    names = list(dict.fromkeys(f.name for f in group))
+    names_of = [f.name for f in group]
+    names = list(dict.fromkeys(names_of))
     if len(names) == 1:
-        return [f.whole for f in group]
+        return [_whole(f, incident_of(f)) for f in group]
+    first = _whole(group[0], incident_of(group[0]))
     words = many.words(first, group) if many.words is not None else first.summary.removeprefix(f"{names[0]}: ")
     return [
         replace(
@@ -106,7 +113,7 @@ def _one(group: Sequence[Statement], many: Many) -> Sequence[Finding]:
             clients=(),
             summary=f"{counted(len(names))} ({some(names)}): {words}",
             explanation=f"{first.explanation} So it is with {len(names) - 1} more: {some(names[1:], 2 * NAMED)}.",
-            next_steps=_steps(group),
+            next_steps=_steps(group, names_of),
             evidence=_evidence(group),
             places=_places(group) if many.recurs else tuple(f.place for f in group),
         )
@@ -131,23 +138,30 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
     for f in group:
         by_partition[f.topic, f.partition].append(f)
     return tuple(
-        replace(
-            own[0].place,
-            end=_end(own),
-            offsets=tuple(dict.fromkeys(r for f in own for r in f.offsets)),
-            brokers=_brokers(own),
-            times=len(own),
+        Place(
+            first.topic,
+            first.partition,
+            first.leader_epoch,
+            first.start,
+            _end(own),
+            tuple(dict.fromkeys(r for f in own for r in f.offsets)),
+            first.committed,
+            _brokers(own),
+            len(own),
+            first.salvageable,
+            first.clients,
         )
         for own in by_partition.values()
+        for first in own[:1]
     )
 
 
-def _steps(group: Sequence[Statement]) -> tuple[str, ...]:
+def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:
     """Steps that say the same of many partitions are one; those of the most partitions first."""
     told: dict[str, dict[str, None]] = defaultdict(dict)
-    for f in group:
+    for f, name in zip(group, names_of, strict=True):
         for step in f.next_steps:
-            told[step.replace(name := f.name, "{}")][name] = None
+            told[step.replace(name, "{}")][name] = None
     steps = sorted(told.items(), key=lambda item: -len(item[1]))
     return tuple(step.replace("{}", some(list(names))) for step, names in steps)[: 2 * NAMED]
 
@@ -159,9 +173,9 @@ def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 
 
-def _of_brokers(group: Sequence[Statement], many: Many) -> Finding:
+def _of_brokers(group: Sequence[Statement], many: Many, incident: str | None) -> Finding:
     """What one event did to several brokers."""
-    first = group[0].whole
+    first = _whole(group[0], incident)
     brokers = _brokers(group)
     words = f": {many.words(first, group)}" if many.words is not None else f", for instance: {first.summary}"
     return replace(

@@ -12,8 +12,8 @@ import hashlib
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from forensics.cluster.aftermath import sentences
@@ -77,18 +77,12 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
     phrases = {r.kind: r.root for r in rules if r.root is not None}
     groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     roots = {r.cause: g.id for g in groups for r in g.roots}
-    by_broker: dict[int, list[_Befell]] = defaultdict(list)
-    for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
-        end = root.end or datetime.max
-        for broker in root.brokers:
-            befell = by_broker[broker]
-            befell.append(_Befell(root, group, max(end, befell[-1].over) if befell else end))
+    befallen = _Befallen(groups)
 
-    def of_incident(f: Statement) -> Statement:
-        incident = roots.get(f) or _followed(f, by_broker)
-        return f if incident is None else replace(f, incident=incident)
+    def incident_of(f: Statement) -> str | None:
+        return (roots.get(f) if f.kind in phrases else None) or befallen.followed(f)
 
-    by_kind = [folded([of_incident(f) for f in findings[rule.kind]], rule) for rule in rules if rule.kind in findings]
+    by_kind = [folded(findings[rule.kind], rule, incident_of) for rule in rules if rule.kind in findings]
     told = [f for own in sorted(filter(None, by_kind), key=_gravity) for f in own]
     by_incident: dict[str, list[Finding]] = defaultdict(list)
     for f in told:
@@ -110,25 +104,43 @@ class _Befell(NamedTuple):
     root: _Root
     group: str
     over: datetime
-    """When it and all before it were over."""
+    """When it and all before it in its list were over."""
 
 
-def _followed(f: Statement, by_broker: Mapping[int, Sequence[_Befell]]) -> str | None:
-    """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
-    at = f.happened or f.end
-    if at is None:
-        return None
-    settles = SETTLES if f.kind in SETTLING else DETECTION
-    found: list[tuple[bool, bool, datetime, str]] = []
-    for broker in f.brokers:
-        own = by_broker.get(broker, ())
-        for place in range(bisect_right(own, at + DETECTION, key=lambda one: one.root.start) - 1, -1, -1):
-            root, group, over = own[place]
-            if over < at - settles:
-                break
-            if root.end is None or at <= root.end + settles:
-                found.append((root.cause.kind == f.cause, root.start <= at + SLACK, root.start, group))
-    return max(found)[3] if found else None
+class _Befallen:
+    """What befell each broker, in order of time: apart what came of which kind of cause, and what was never over, so that neither has to be
+    looked through for the other."""
+
+    def __init__(self, groups: Iterable[_Group]) -> None:
+        self._told: dict[tuple[int, str | None, bool], list[_Befell]] = defaultdict(list)
+        for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
+            for key in ((broker, kind, root.end is None) for broker in root.brokers for kind in (None, root.cause.kind)):
+                before, end = self._told[key], root.end or datetime.max
+                before.append(_Befell(root, group, max(end, before[-1].over) if before else end))
+
+    def followed(self, f: Statement) -> str | None:
+        """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
+        at = f.happened or f.end
+        if at is None:
+            return None
+        settles = SETTLES if f.kind in SETTLING else DETECTION
+        found: list[tuple[bool, bool, datetime, str]] = []
+        for key in ((broker, kind, still) for broker in f.brokers for kind in {f.cause, None} for still in (True, False)):
+            if own := self._told.get(key):
+                found.extend(_before(own, at, settles, f.cause))
+        return max(found)[3] if found else None
+
+
+def _before(own: Sequence[_Befell], at: datetime, settles: timedelta, cause: str | None) -> Iterator[tuple[bool, bool, datetime, str]]:
+    """What was not over, from the last back to the first that had surely begun: what was before that is no better."""
+    begun: datetime | None = None
+    for place in range(bisect_right(own, at + DETECTION, key=lambda one: one.root.start) - 1, -1, -1):
+        root, group, over = own[place]
+        if over < at - settles or (begun is not None and root.start < begun):
+            return
+        if root.end is None or at <= root.end + settles:
+            yield root.cause.kind == cause, root.start <= at + SLACK, root.start, group
+            begun = root.start if root.start <= at + SLACK else None
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:

@@ -44,6 +44,7 @@ RELATING = named(
 """Kinds of events that are looked at here."""
 LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By.FOLLOWER | By.REPLICA)
 """Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
+_LOOKED_AT = RELATING | LEADERSHIPS
 _STARTING = named("broker-starting", "broker-state")
 _DECIDED = frozenset({"decided", "sent"})
 
@@ -75,7 +76,7 @@ def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
     for e in events:
-        if e.writer is None or e.at is None or e.event not in RELATING | LEADERSHIPS:
+        if e.writer is None or e.at is None or e.event not in _LOOKED_AT:
             continue
         if e.event in RECORDS:
             records.setdefault((e.event, e.metadata_offset), e)
@@ -199,12 +200,43 @@ def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
     return [r for r in found if r is not None]
 
 
-def _leaderships(
-    controller: int, decided: Sequence[Event], broker: int, own: Sequence[Event], begun: Sequence[datetime]
-) -> Relation | None:
+class _Decided:
+    """A controller's decisions, as they are looked up for each broker."""
+
+    def __init__(self, node: int, events: Iterable[Event]) -> None:
+        self.node = node
+        made: dict[_Epoch, list[Event]] = defaultdict(list)
+        self.sent: dict[int | None, dict[_Order, list[Event]]] = defaultdict(lambda: defaultdict(list))
+        """Requests by the broker they went to."""
+        for e in events:
+            key = _epoch(e)
+            if e.reason == "decided" and key is not None:
+                made[key].append(e)
+            elif e.reason == "sent" and key is not None and e.controller_epoch is not None:
+                self.sent[e.broker][key, e.controller_epoch].append(e)
+        causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
+        self.causes = {key: first for key, (first, last) in causes.items() if _apart(first, last) <= NOTICED_MS}
+        """What made a leader epoch, at one time."""
+
+
+class _Started:
+    """A broker's lines about leading and following, likewise."""
+
+    def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
+        self.node = node
+        # what it is told as it comes up may have been decided any time before
+        self.first = {k: e for k, e in _firsts(events).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
+        self.received: dict[_Order, list[Event]] = defaultdict(list)
+        for e in events:
+            key = _epoch(e)
+            if e.reason == "received" and key is not None and e.controller_epoch is not None:
+                self.received[key, e.controller_epoch].append(e)
+
+
+def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
     """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
     difference from above. How long it took nobody tells; of several decisions one is taken up soon."""
-    pairs = [*_taken_up(decided, own, begun), *_received(decided, own, broker)]
+    pairs = [*_taken_up(decided, started), *_received(decided, started)]
     if not pairs:
         return None
     told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
@@ -212,36 +244,25 @@ def _leaderships(
     least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
     seconds = {cause.at.replace(microsecond=0) for cause, _ in pairs if cause.at is not None}
     low = least - (NOTICED_MS if len(seconds) > 1 else BUSY_MS)
-    return Relation(Subject(controller), Subject(broker), least, low, least, pairs[n])
+    return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
 
 
-def _taken_up(seen: Sequence[Event], own: Sequence[Event], begun: Sequence[datetime]) -> list[tuple[Event, Event]]:
-    """Decisions that made a leader epoch, each with the broker's first line at it. What a broker is told as it comes up may have been
-    decided any time before."""
-    made: dict[_Epoch, list[Event]] = defaultdict(list)
-    for e in seen:
-        if e.reason == "decided" and (key := _epoch(e)) is not None:
-            made[key].append(e)
-    first = {k: e for k, e in _firsts(own).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
-    causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
-    return [(causes[k][0], first[k]) for k in sorted(first.keys() & causes.keys()) if _apart(*causes[k]) <= NOTICED_MS]
+def _taken_up(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
+    """Decisions that made a leader epoch, each with the broker's first line at it."""
+    return [(decided.causes[k], started.first[k]) for k in sorted(started.first.keys() & decided.causes.keys())]
 
 
-def _received(seen: Sequence[Event], own: Sequence[Event], broker: int) -> list[tuple[Event, Event]]:
+def _received(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
     """Requests of a controller that both know of, sent and received once: it repeats an epoch to a broker that was restarted."""
-    sent: dict[tuple[_Epoch, int], list[Event]] = defaultdict(list)
-    received: dict[tuple[_Epoch, int], list[Event]] = defaultdict(list)
-    for events, found, reason in ((seen, sent, "sent"), (own, received, "received")):
-        for e in events:
-            key = _epoch(e)
-            if e.reason == reason and key is not None and e.controller_epoch is not None and (reason != "sent" or e.broker == broker):
-                found[(key, e.controller_epoch)].append(e)
+    sent, received = decided.sent.get(started.node, {}), started.received
     both = sorted(sent.keys() & received.keys())
     return [(sent[k][0], received[k][0]) for k in both if len(sent[k]) == len(received[k]) == 1]
 
 
 _Epoch = tuple[str, int, int]
 """Topic, partition and leader epoch."""
+_Order = tuple[_Epoch, int]
+"""One of a controller of this epoch."""
 
 
 def _epoch(e: Event) -> _Epoch | None:
@@ -260,15 +281,17 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     decided = _without_repeats(
         {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
     )
-    started = {n: [e for e in events if _starts(e)] for n, events in own.items()}
-    controllers = {n for n in own if decided[n] or any(e.event in _SEEN for e in own[n])}
+    seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
+    controllers = {n for n in own if decided[n] or seen[n]}
     pairs = [pair for pair in pairs if pair[0] in controllers]
-    close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], own[pair[0]], pair[1], own[pair[1]]))}
+    close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], seen[pair[0]], pair[1], own[pair[1]]))}
     pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
     begun = {n: [e.at for e in events if e.event == "broker-starting" and e.at is not None] for n, events in own.items()}
+    decisions = {n: _Decided(n, decided[n]) for n in controllers}
+    started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
     for one, two in pairs:
-        deaths = [] if (one, two) in close else _deaths(one, own[one], two, own[two])
-        led = _leaderships(one, decided[one], two, started[two], begun[two])
+        deaths = [] if (one, two) in close else _deaths(one, seen[one], two, own[two])
+        led = _leaderships(decisions[one], started[two])
         likely = [
             c for c in close.get((one, two), deaths) if led is None or (c.low <= led.high + AGREE_MS and led.low - AGREE_MS <= c.high)
         ]

@@ -7,7 +7,7 @@ vectorised step that writes broker, collection and corrected time into every eve
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from posixpath import commonprefix
@@ -23,7 +23,7 @@ from spark.cluster.facts import Archive, Beginning, Cluster, Node, Source, recre
 from spark.cluster.identity import Clues, identify
 from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.cluster.modified import meaningless
-from spark.cluster.presence import Incarnation, lives
+from spark.cluster.presence import Incarnation, Standing, lives
 from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from spark.cluster.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
@@ -37,13 +37,17 @@ DISK_KINDS = frozenset(
     {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
     | {"partition-metadata", "meta-properties"}
 )
+ROWS = 4096
+"""Rows that are identified at once on the driver."""
 COPIED = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
 CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
 """Times outside are none, and are left as they are."""
 _CALENDAR_MS = range(10**14)
 """Milliseconds since 1970 that are a time at which Kafka was started."""
+_SET = of(role=Role.SETTING | Role.TOPIC_GONE)
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
+_OF_FILES = named("source", "archive")
 _IDENTIFYING = named("log-directory-identity", "config")
 
 
@@ -166,7 +170,8 @@ class Identifier:
         for node in pc.unique(writer).to_pylist():
             own = pc.fill_null(pc.equal(writer, node), False) if node is not None else pc.is_null(writer)
             own = pc.and_(pc.fill_null(printed, False), own)
-            for number, span in enumerate(self.clusters.of_node(node)):
+            spans = self.clusters.between(node, *pc.min_max(time.filter(own)).as_py().values())
+            for number, span in enumerate(spans):
                 since = pc.fill_null(pc.greater_equal(time, pa.scalar(span.since, pa.timestamp("us"))), False)
                 reached = pc.and_(own, since) if number else own
                 found = pc.if_else(reached, pa.scalar(span.cluster - last, pa.int32()), found)
@@ -228,13 +233,14 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
     return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice
 
 
-def _clues(batch: pa.Table, sources: Sequence[Source]) -> list[Clues]:
+def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
     named: dict[str, list[int]] = defaultdict(list)
-    for row in batch.filter(pc.equal(batch["event"], "source")).select(["source", "collected"]).to_pylist():
+    for row in told:
         named[row["source"]].extend((row["collected"] or {}).get("nodes") or ())
-    identities = batch.filter(pc.is_in(batch["event"], pa.array(sorted(_IDENTIFYING))))
-    for row in identities.select(["source", "node", "event"]).to_pylist():
-        if row["node"] is not None and row["node"] not in named[row["source"]]:
+    identifying = pc.and_(pc.is_in(table["event"], pa.array(sorted(_IDENTIFYING))), pc.is_valid(table["node"]))
+    identities = table.select(["source", "node"]).filter(identifying)
+    for row in identities.group_by(["source", "node"], use_threads=False).aggregate([]).to_pylist():
+        if row["node"] not in named[row["source"]]:
             named[row["source"]].append(row["node"])
     return [Clues(s.path, tuple(named.get(s.path, ())), s.kind in AUTHORITATIVE) for s in sources]
 
@@ -313,6 +319,12 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
     return replace(clock, changes=changes(found, clock.offset_ms, clock.files_ms))
 
 
+def _identified(table: pa.Table, identifier: Identifier) -> Iterator[Event]:
+    """A few thousand at a time: of a table of many small pieces each would cost as much."""
+    for batch in table.combine_chunks().to_batches(max_chunksize=ROWS):
+        yield from rows(identifier.apply(batch))
+
+
 def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> list[Event]:
     """Events that tell of clocks, with the times the clocks themselves told, each file's in its own order. A snapshot's records
     have the time of the snapshot; lines in UTC are of use where a node has no others."""
@@ -323,7 +335,7 @@ def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> 
     nodes = {identifier.nodes.get(path) for path in pc.unique(told.filter(local)["source"]).to_pylist()}
     mixed = pa.array([s.path for s in sources if s.node in nodes], pa.string())
     utc = pc.and_(pc.fill_null(pc.equal(told["clock"], "utc"), False), pc.is_in(told["source"], mixed))
-    found = [e for batch in told.filter(pc.invert(utc)).to_batches() for e in rows(identifier.apply(batch))]
+    found = _identified(told.filter(pc.invert(utc)), identifier)
     return _without_twins(sorted(found, key=lambda e: (e.source, e.line or 0, e.byte or 0)))  # copies would pair wrong lines
 
 
@@ -360,10 +372,9 @@ def _root(sources: Sequence[Source]) -> str:
 def _begins(table: pa.Table, identifier: Identifier) -> dict[int, datetime]:
     """When each node's process was started last, UTC."""
     found: dict[int, datetime] = {}
-    for batch in table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))).to_batches():
-        for e in rows(identifier.apply(batch)):
-            if e.writer is not None and e.at is not None:
-                found[e.writer] = max(found.get(e.writer, e.at), e.at)
+    for e in _identified(table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), identifier):
+        if e.writer is not None and e.at is not None:
+            found[e.writer] = max(found.get(e.writer, e.at), e.at)
     return found
 
 
@@ -476,7 +487,7 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
     settings = pc.fill_null(pc.is_in(table["key"], pa.array(LOG_DIRECTORIES)), False)
     unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
     of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
-    told = table.filter(pc.and_(pc.not_equal(table["event"], "source"), of_use))
+    told = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
     text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, with all of it in each
     rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
     return shared_logs(rows.to_pylist(), named, owners)
@@ -486,11 +497,11 @@ def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]
     """With the clusters whose lives the collection holds, and which of them each file is of: that of the disk it lies on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
     told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
-    telling = [e for batch in told.to_batches() for e in rows(known.apply(batch))]
+    telling = list(_identified(told, known))
     for e, wall in zip(telling, told["time"].to_pylist(), strict=True):
         e.at = wall
-    disks = table.filter(pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"])))
-    identities = disks.select(["source", "value", "time"]).to_pylist()
+    named_on_disk = pc.and_(pc.equal(table["event"], "log-directory-identity"), pc.is_valid(table["value"]))
+    identities = table.select(["source", "value", "time"]).filter(named_on_disk).to_pylist()
     clusters = incarnations(telling, [(r["value"], r["time"]) for r in identities])
     if not clusters.last:
         return replace(known, clusters=clusters)
@@ -514,11 +525,11 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of
     LEADERSHIPS of the partitions numbered 0."""
     options = options or Options()
-    archives = table.filter(pc.equal(table["event"], "archive")).select(["source", "bytes", "value"]).to_pylist()
-    table = table.filter(pc.not_equal(table["event"], "archive"))
-    told = table.filter(pc.equal(table["event"], "source"))
-    sources = _sources(told.select(["source", "collected"]).to_pylist())
-    clues = _clues(table, sources)
+    table = table.combine_chunks()
+    archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
+    told = table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist()
+    sources = _sources(told)
+    clues = _clues(table, told, sources)
     identity = identify(clues)
     named = {s.path: clue.nodes for s, clue in zip(sources, clues, strict=True) if s.kind.endswith(LOG_SUFFIX)}
     shared = _shared(table, named, {path: identity.owners[path].node for path in named})
@@ -532,20 +543,21 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     owners = {s.path: s.node for s in sources}
     known = Identifier(owners, {s.path: s.collection for s in sources}, {}, {}, root=_root(sources), unstamped=unstamped, shared=shared)
     known = _with_clusters(known, table, sources)
-    witnesses = _witnesses(told.select(["source", "collected"]).to_pylist(), {s.path: s.nodes for s in sources}, unstamped)
+    witnesses = _witnesses(told, {s.path: s.nodes for s in sources}, unstamped)
     raw = _raw(table, known, sources)
-    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS)))))
+    table = table.filter(pc.invert(pc.is_in(table["event"], pa.array(sorted(LEADERSHIPS | _OF_FILES)))))
     begun = _starts(raw)
     witnesses = {n: [replace(w, starts=tuple(begun.get(known.shown(w.source), ()))) for w in found] for n, found in witnesses.items()}
     clocks = _clocks(witnesses, raw, options, hosts(named))
     jumps = {w.source: w.jumps for found in witnesses.values() for w in found}
-    absolute = _absolute(told.select(["source", "collected"]).to_pylist())
-    topics = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"])))
+    absolute = _absolute(told)
+    made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
+    topics = table.select(["topic_id", "topic"]).filter(made).to_pylist()
     clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # those who share a log share a host
     identifier = replace(
         known,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
-        topics={r["topic_id"]: r["topic"] for r in topics.select(["topic_id", "topic"]).to_pylist()},
+        topics={r["topic_id"]: r["topic"] for r in topics},
         steps={s.path: found for s in sources if s.path not in absolute and (found := _steps(s, clock_of[s.path], jumps.get(s.path, ())))},
         skews_ms={path: c.skew_ms for path, c in clock_of.items() if c.skew_ms},
         files_ms={path: c.files_ms for path, c in clock_of.items() if c.files_ms},
@@ -559,21 +571,31 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     collections = {s.path: s.collection for s in sources}
     identifier = replace(identifier, collections=collections, saved=_saved(sources, ordered, identifier.offsets_ms))
     copies = frozenset(map(identifier.shown, _copies(sources)))
-    events = [e for batch in table.to_batches() for e in rows(identifier.apply(batch)) if e.event != "source"]
+    events = list(_identified(table, identifier))
     events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0))
     for s in sources:
         s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
         s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
         s.path = identifier.shown(s.path)
-    packed = {Archive(identifier.shown(row["source"]), row["bytes"], row["value"]) for row in archives}
-    lived = _lived(events)
+    packed = sorted({Archive(identifier.shown(row["source"]), row["bytes"], row["value"]) for row in archives})
+    topic_ids = dict(identifier.topics)
+    numbers = dict(enumerate(identifier.clusters.ids, -identifier.clusters.last))
+    lived = _by_cluster(_lived(events), numbers)
     at_any_time = {identifier.shown(s.path) for s in sources if s.kind == "server-properties"} if identifier.clusters.last else set()
+    own: dict[int | None, list[Event]] = {number: [] for number in numbers}
+    for e in events:
+        for number in numbers if e.source in at_any_time else (e.cluster,):
+            own[number].append(e)
+    came = _begun(clocks, identifier)
+    modes: dict[int | None, set[str | None]] = defaultdict(set)
+    for e in raw:
+        modes[e.cluster].add(e.mode)
     lives: list[Cluster] = []
-    for number, cluster_id in enumerate(identifier.clusters.ids, -identifier.clusters.last):
-        cluster = Cluster(number, cluster_id, sources, sorted(packed), identity.conflicts, topic_ids=dict(identifier.topics), copies=copies)
-        _fill(cluster, [e for e in events if e.cluster == number or e.source in at_any_time], clocks, ordered, lived)
-        cluster.begun = _begun(cluster, clocks, identifier)
-        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | {e.mode for e in raw if e.cluster == number})
+    for number, cluster_id in numbers.items():
+        cluster = Cluster(number, cluster_id, sources, packed, identity.conflicts, topic_ids=topic_ids, copies=copies)
+        _fill(cluster, own[number], clocks, ordered, lived[number])
+        cluster.begun = came.get(number, ())
+        cluster.mode = _mode(cluster, {e.mode for e in cluster.events} | modes[number])
         lives.append(cluster)
     for cluster in lives:
         cluster.whole = lives
@@ -587,31 +609,47 @@ def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, .
     return steps(clock.changes, source.first, jumps, source.path)
 
 
-def _begun(cluster: Cluster, clocks: Mapping[int | None, Clock], identifier: Identifier) -> tuple[Beginning, ...]:
-    """When each node's stays in the cluster began, UTC."""
+def _begun(clocks: Mapping[int | None, Clock], identifier: Identifier) -> dict[int, tuple[Beginning, ...]]:
+    """By cluster, when each node's stays in it began, UTC."""
     clusters = identifier.clusters
-    found = []
+    found: dict[int, list[Beginning]] = defaultdict(list)
     for node, spans in clusters.spans.items():
-        for number, span in enumerate(spans if node is not None else ()):
-            if node is not None and span.cluster == cluster.number + clusters.last:
-                shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
-                wall = shown.at if shown is not None and shown.at is not None and span.how == "under-way" else span.since
-                at = wall - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
-                if shown is not None:  # its zone may have changed since
-                    at = identifier.utc(identifier.root + shown.source, wall, shown.line or 1)
-                before = spans[number - 1].cluster - clusters.last if number else None
-                again = any(s.cluster == span.cluster for s in spans[:number])
-                found.append(Beginning(node, at, span.how, before, again, span.evidence))
-    return tuple(sorted(found, key=lambda b: (b.at, b.node)))
+        before: int | None = None
+        known: set[int] = set()
+        for span in spans if node is not None else ():
+            assert node is not None
+            number = span.cluster - clusters.last
+            shown = next((e for e in span.evidence if e.writer == node and e.line is not None), None)
+            wall = shown.at if shown is not None and shown.at is not None and span.how == "under-way" else span.since
+            at = wall - timedelta(milliseconds=clocks.get(node, Clock()).offset_ms)
+            if shown is not None:  # its zone may have changed since
+                at = identifier.utc(identifier.root + shown.source, wall, shown.line or 1)
+            found[number].append(Beginning(node, at, span.how, before, number in known, span.evidence))
+            before = number
+            known.add(number)
+    return {number: tuple(sorted(own, key=lambda b: (b.at, b.node))) for number, own in found.items()}
 
 
 def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
     """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
     found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
+    standing = {node: Standing(own) for node, own in found.items()}
     for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
-            for life in (life for broker in e.brokers or () for life in found.get(broker, ()) if life.lasted(e.at)):
+            for life in (life for broker in e.brokers or () if broker in standing for life in standing[broker].at(e.at)):
                 life.seen.setdefault(e.cluster, e)
+    return found
+
+
+def _by_cluster(
+    lived: Mapping[int, Sequence[Incarnation]], numbers: Iterable[int]
+) -> Mapping[int | None, Mapping[int, Sequence[Incarnation]]]:
+    """What is of each cluster of each node's lives; one that is known of none may be of any."""
+    found: dict[int | None, dict[int, list[Incarnation]]] = {number: defaultdict(list) for number in numbers}
+    for node, own in lived.items():
+        for life in own:
+            for number in life.clusters or numbers:
+                found[number][node].append(life.within(number))
     return found
 
 
@@ -638,10 +676,10 @@ def _fill(
         own = _without_twins(streams.get(node, []))
         known = Node(node, clock=clocks.get(node, Clock()), collections=ordered.get(node, []))
         known.version = next((e.value for e in reversed(own) if e.event == "kafka-version" and e.value), None)
-        known.lives = [part for life in lived.get(node, ()) if (part := life.within(cluster.number)) is not None]
+        known.lives = list(lived.get(node, ()))
         known.broker = any(e.event in _OF_BROKERS for e in own) or not _controller_only(node, own, registered)
         cluster.nodes[node] = known
-    cluster.settings = Settings(cluster.of(*of(role=Role.SETTING | Role.TOPIC_GONE)))
+    cluster.settings = Settings(cluster.of(*_SET))
     cluster.recreated = recreated_topics(cluster.events)
 
 

@@ -61,6 +61,14 @@ class Incarnations:
     def of_node(self, node: int | None) -> tuple[Span, ...]:
         return self.spans.get(node) or self.spans.get(None, ())
 
+    def between(self, node: int | None, first: datetime | None, last: datetime | None) -> tuple[Span, ...]:
+        """The spans of what a node's clock dates from `first` to `last`; none of nothing."""
+        spans = self.of_node(node)
+        if first is None or last is None:
+            return ()
+        begin, end = (bisect_right(spans, at, key=lambda s: s.since) for at in (first, last))
+        return spans[max(begin - 1, 0) : end or 1]
+
     def of_id(self, cluster_id: str | None) -> int:
         """The cluster of a file that names its id; the last where it names none."""
         return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
@@ -189,12 +197,13 @@ def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
     A process that names none goes on in the one before."""
     found: list[_Stay] = []
     terms = [t for p in processes for t in p.terms]
+    told = 0
     for number, p in enumerate(processes):
         now = found[-1] if found else None
         if (
             now is None
             or (p.cluster_id is not None and (now.cluster_id or p.cluster_id) != p.cluster_id)
-            or _begins_anew(now, processes[number:])
+            or _begins_anew(now, processes, number)
         ):
             how = "restarted" if found else "first"
             now = _Stay(node, Span(p.begin, 0, how, (p.named_by,) if p.named_by is not None else ()), p.cluster_id)
@@ -203,19 +212,20 @@ def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
         now.processes.append(p)
         for heard, t in enumerate(p.terms):
             assert t.at is not None and t.controller_epoch is not None
-            if _taken_again(t, now, terms[terms.index(t) + 1 :]):
+            told += 1
+            if _taken_again(t, now, (terms[later] for later in range(told, len(terms)))):
                 now = _after_a_loss(node, p, heard, t, now)
                 found.append(now)
             now.epochs.setdefault(t.controller_epoch, t.at)
     return found
 
 
-def _begins_anew(stay: _Stay, processes: Sequence[_Process]) -> bool:
+def _begins_anew(stay: _Stay, processes: Sequence[_Process], number: int) -> bool:
     """The first id that is printed after a stay whose own is not known is another's, if that one's controllers do not follow."""
-    named = processes[0].cluster_id
+    named = processes[number].cluster_id
     if stay.cluster_id is not None or named is None:
         return False
-    first = next((t for p in processes if p.cluster_id in (None, named) for t in p.terms), None)
+    first = next((t for p in processes[number:] if p.cluster_id in (None, named) for t in p.terms), None)
     return first is not None and (first.controller_epoch or 0) < stay.reached + _elected(first)
 
 
@@ -244,60 +254,91 @@ def _after_a_loss(node: int, process: _Process, number: int, term: Event, before
 def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
     """Stays in one cluster: those that name it and follow each other's epochs, and those that heard of one controller epoch at the same
     moment. What began under a living broker is named by that broker's next start."""
-    groups: list[list[_Stay]] = []
+    groups = _Groups()
     loose: list[_Stay] = []
     for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
-        home = next(
-            (g for g in groups if stay.cluster_id is not None and _id(g) == stay.cluster_id and _apart_by_loss(g, stay) is None), None
-        )
-        home = home or next((g for g in groups if _agree(g, stay) and any(_same_moment(s, stay) for s in g)), None)
-        home = home or next((g for g in groups if stay.cluster_id is None and _named_by_next(g, stay)), None)
-        if home is not None:
-            home.append(stay)
-        elif stay.cluster_id is None and stay.span.how == "first":
+        home = next((n for n in groups.named(stay.cluster_id) if _apart_by_loss(groups.all[n], stay) is None), None)
+        if home is None:
+            home = min((n for n in groups.at_once(stay) if None in (groups.ids[n], stay.cluster_id)), default=None)
+        if home is None and stay.cluster_id is None and stay.span.how == "under-way":
+            home = groups.next_of(stay)
+        if home is None and stay.cluster_id is None and stay.span.how == "first":
             loose.append(stay)
         else:
-            groups.append([stay])
+            groups.put(stay, home)
     for stay in loose:
-        home = next((g for g in groups if any(_same_moment(s, stay) for s in g)), None) or _nearest(groups, stay)
-        if home is not None:
-            home.append(stay)
-        else:
-            groups.append([stay])
-    return groups
+        groups.put(stay, min(groups.at_once(stay), default=_nearest(groups.all, stay)))
+    return groups.all
 
 
-def _nearest(groups: Iterable[list[_Stay]], stay: _Stay) -> list[_Stay] | None:
+class _Groups:
+    """Stays put together so far, and where to look for more of the same cluster: a machine on which tests run has thousands."""
+
+    def __init__(self) -> None:
+        self.all: list[list[_Stay]] = []
+        self.ids: list[str | None] = []
+        """Cluster ids; those that name one come first, so that it does not change."""
+        self._named: dict[str | None, list[int]] = defaultdict(list)
+        self._heard: dict[tuple[int, int], list[tuple[int, _Stay]]] = defaultdict(list)
+        self._restarted: dict[int, dict[int, list[_Stay]]] = defaultdict(lambda: defaultdict(list))
+
+    def put(self, stay: _Stay, home: int | None) -> None:
+        """Into one of them, or into one of its own."""
+        if home is None:
+            home = len(self.all)
+            self.all.append([])
+            self.ids.append(stay.cluster_id)
+            if stay.cluster_id is not None:
+                self._named[stay.cluster_id].append(home)
+        self.all[home].append(stay)
+        for epoch, at in stay.epochs.items():
+            self._heard[epoch, _tick(at)].append((home, stay))
+        if stay.span.how == "restarted":
+            self._restarted[stay.node][home].append(stay)
+
+    def named(self, cluster_id: str | None) -> Sequence[int]:
+        return self._named.get(cluster_id, ())
+
+    def at_once(self, stay: _Stay) -> set[int]:
+        """Those in which another node heard of one of its controller epochs at the same moment, or of one and its successor: a node that is
+        told of the next epoch right after."""
+        return {
+            home
+            for epoch, at in stay.epochs.items()
+            for near in (epoch - 1, epoch, epoch + 1)
+            for tick in range(_tick(at) - 1, _tick(at) + 2)
+            for home, other in self._heard.get((near, tick), ())
+            if other.node != stay.node and abs(other.epochs[near] - at) <= SAME_ELECTION
+        }
+
+    def next_of(self, stay: _Stay) -> int | None:
+        """The first that the node's next stay is in, whose controllers follow this one's."""
+        for home, own in sorted(self._restarted[stay.node].items()):
+            after = next((s for s in own if s.span.since > stay.span.since), None)
+            if after is not None and min(after.epochs, default=1 << 31) > stay.reached:
+                return home
+        return None
+
+
+def _tick(at: datetime) -> int:
+    return (at - datetime.min) // SAME_ELECTION
+
+
+def _nearest(groups: Sequence[Sequence[_Stay]], stay: _Stay) -> int | None:
     """Of a node whose lines name no cluster: the one that others were in at the time."""
-    others = [g for g in groups if all(s.node != stay.node for s in g)]
+    others = [n for n, g in enumerate(groups) if all(s.node != stay.node for s in g)]
 
-    def apart(group: Iterable[_Stay]) -> tuple[timedelta, timedelta]:
-        first, last = min(s.span.since for s in group), max(s.last for s in group)
+    def apart(number: int) -> tuple[timedelta, timedelta]:
+        first, last = min(s.span.since for s in groups[number]), max(s.last for s in groups[number])
         return max(first - stay.last, stay.span.since - last, timedelta(0)), abs(first - stay.span.since)
 
     return min(others, key=apart, default=None)
-
-
-def _agree(group: Iterable[_Stay], stay: _Stay) -> bool:
-    return None in (_id(group), stay.cluster_id) or _id(group) == stay.cluster_id
-
-
-def _same_moment(one: _Stay, other: _Stay) -> bool:
-    """Or of one and its successor: a node that is told of the next epoch right after."""
-    near = ((at, other.epochs[n]) for e, at in one.epochs.items() for n in (e - 1, e, e + 1) if n in other.epochs)
-    return one.node != other.node and any(abs(here - there) <= SAME_ELECTION for here, there in near)
 
 
 def _apart_by_loss(group: Iterable[_Stay], stay: _Stay) -> _Stay | None:
     """The stay of the same node before, in a life of the same id that ended with a loss."""
     fell = [s for s in group if s.node == stay.node and min(stay.epochs, default=1 << 31) <= s.reached and s.span.since < stay.span.since]
     return fell[0] if fell else None
-
-
-def _named_by_next(group: Iterable[_Stay], stay: _Stay) -> bool:
-    """The node's next stay, whose controllers follow this one's."""
-    after = [s for s in group if s.node == stay.node and s.span.since > stay.span.since and s.span.how == "restarted"]
-    return bool(after) and stay.span.how == "under-way" and min(after[0].epochs, default=1 << 31) > stay.reached
 
 
 def _before_it_began(groups: list[list[_Stay]]) -> list[list[_Stay]]:
@@ -308,8 +349,10 @@ def _before_it_began(groups: list[list[_Stay]]) -> list[list[_Stay]]:
             begun = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
             early = [p for p in stay.processes if p.cluster_id is None and p.last < begun]
             rest = stay.processes[len(early) :]
-            old = next((g for g in groups if g is not group and early and any(_beside(early, s) for s in g if s.node != stay.node)), None)
-            if rest and old is not None:
+            if not early or not rest:
+                continue
+            old = next((g for g in groups if g is not group and any(_beside(early, s) for s in g if s.node != stay.node)), None)
+            if old is not None:
                 named = tuple(p.named_by for p in rest[:1] if p.named_by is not None)
                 group[group.index(stay)] = _split(stay, Span(rest[0].begin, 0, "restarted", named), stay.cluster_id)
                 stay.cluster_id = None

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 
 from parsers.kinds import By, Role, named, of
 from spark.events import Event
@@ -64,18 +65,17 @@ class Incarnation:
         after = self.evidence[self.evidence.index(done) :]
         return None if any(e.event == "unclean-start" and e.cluster == done.cluster for e in after) else done
 
-    def lasted(self, at: datetime) -> bool:
-        """It had begun and not ended at a time, as far as that is known."""
-        return (self.begin_at or datetime.min) <= at <= (self.end_at or datetime.max)
-
-    def within(self, cluster: int) -> Incarnation | None:
-        """As much of it as is of a cluster."""
+    @property
+    def clusters(self) -> set[int]:
+        """Those it was in, as far as anything tells."""
         born = self.begin.cluster if self.begin is not None else None
-        known = {c for c in (born, *self.seen) if c is not None}
-        if known and cluster not in known:
-            return None
+        return {c for c in (born, *self.seen) if c is not None}
+
+    def within(self, cluster: int) -> Incarnation:
+        """As much of it as is of a cluster that it was in."""
+        born = self.begin.cluster if self.begin is not None else None
         life = self if born in (cluster, None) else replace(self, begin=None)
-        if cluster == max(known, default=cluster):
+        if cluster == max(self.clusters, default=cluster):
             return life
         before = [e for e in life.evidence if e.cluster == cluster]
         last = self.seen.get(cluster)
@@ -88,6 +88,29 @@ class Incarnation:
     @property
     def end_at(self) -> datetime | None:
         return self.end.at if self.end else None
+
+
+class Standing:
+    """Which of a node's lives had begun and not ended at a time, as far as that is known."""
+
+    def __init__(self, lives: Iterable[Incarnation]) -> None:
+        self._lives = sorted(lives, key=_begin)
+        self._over = list(accumulate(map(_end, self._lives), max))  # when each and all before it were
+
+    def at(self, at: datetime) -> Iterator[Incarnation]:
+        for place in range(bisect_right(self._lives, at, key=_begin) - 1, -1, -1):
+            if self._over[place] < at:
+                return
+            if at <= _end(self._lives[place]):
+                yield self._lives[place]
+
+
+def _begin(life: Incarnation) -> datetime:
+    return life.begin_at or datetime.min
+
+
+def _end(life: Incarnation) -> datetime:
+    return life.end_at or datetime.max
 
 
 def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
