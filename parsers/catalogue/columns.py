@@ -27,7 +27,7 @@ MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 _OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
 _COMMON = (*_OF_LINE, "event", "pattern")
 """Columns that do not depend on what the statement says."""
-_NAMES = frozenset(EVENTS.names) - {"source"}
+NAMES = frozenset(EVENTS.names) - {"source"}
 
 
 def by_columns(pattern: Pattern) -> bool:
@@ -61,13 +61,13 @@ class Said:
         lines = [places[line] for line in compress(self.lines, kept)]
         return Said(self.pattern, self.groupdict, self.by_columns, lines, list(compress(self.found, kept)))
 
-    def texts(self) -> Mapping[str, Sequence[str | None]]:
-        """The text of each column."""
+    def groups(self) -> Mapping[str, Sequence[str | None]]:
+        """The text of each group."""
         assert self.pattern.quick is not None
-        columns = list(zip(*[found.groups() for found in self.found], strict=True)) if self.pattern.columns else []
+        columns = list(zip(*[found.groups() for found in self.found], strict=True)) if self.pattern.quick.groups else []
         texts = {}
-        for name in self.pattern.columns:
-            first, *others = (columns[at - 1] for at in self.pattern.quick.groups[name])
+        for name, places in self.pattern.quick.groups.items():
+            first, *others = (columns[at - 1] for at in places)
             for other in others:  # the spellings of a statement, of which one log has one as a rule
                 missing = first.count(None)
                 if missing == len(first):
@@ -114,7 +114,7 @@ def typed(name: str, texts: Sequence[str | None]) -> pa.Array:
 
 def of_rows(rows: Sequence[Row]) -> dict[str, pa.Array]:
     """What rows say, by column."""
-    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in _NAMES & set(chain.from_iterable(rows))}
+    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in NAMES & set(chain.from_iterable(rows))}
 
 
 def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
@@ -147,6 +147,11 @@ class Events:
     def add(self, part: Part) -> None:
         """Events that were made columns elsewhere."""
         self._parts.append(part)
+
+    def check(self, count: int, characters: int) -> None:
+        """Raises TooMany of more events, or of longer texts, than are to be kept."""
+        if self.bounded and (count > MAX_ROWS or characters > MAX_CHARACTERS):
+            raise TooMany
 
     def add_problem(self, line: int, error: ValueError) -> None:
         """What a line says does not fit."""
@@ -222,7 +227,8 @@ class Events:
 def add_said(events: Events, said: Said) -> None:
     """The events of a statement for which `by_columns` holds."""
     fixed = {"mode": said.pattern.mode, **said.pattern.fixed} if said.pattern.mode is not None else dict(said.pattern.fixed)
-    texts = said.texts()
+    groups = said.groups()
+    texts = {name: groups[name] for name in said.pattern.columns}
     places: Sequence[int] = said.lines
     try:
         columns = {name: typed(name, found) for name, found in texts.items()} | constants(fixed, len(places))
