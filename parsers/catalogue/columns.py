@@ -1,27 +1,33 @@
-"""Events of one source on their way to Arrow: what lines say is kept as text by statement, and becomes columns many lines at a time.
+"""Events of many lines on their way to Arrow: what lines say is kept as text by statement, and becomes columns many lines at a time.
 
 Here: numbers, lists and words made of the text of groups by column, what a component's name adds to them, and the order of the
-file. Not here: which line says what (reading) or what the text of one group means (parsers.patterns.pattern).
+file. Not here: which line says what (quickly, reading), what the text of one group means (parsers.patterns.pattern) or what a
+statement computes of it (computed).
 
-No event of a statement is a dict on its way, but where the statement computes it (Pattern.explode) or its number fits no column.
+No event of a statement is a dict on its way, but where its number fits no column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, compress
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.patterns.pattern import Pattern, column
-from parsers.schemas import EVENTS, Row, problem, shared
+from parsers.schemas import EVENTS, Row, Told, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
-"""Events, and characters of their text, that are kept until they become a batch."""
-_COMMON = ("line", "byte", "time", "clock", "event", "pattern", "level", "text", "near")
+"""Events, and characters of their text, that are about as many as are kept until they become a batch."""
+_OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
+_COMMON = (*_OF_LINE, "event", "pattern")
 """Columns that do not depend on what the statement says."""
-_NOTHING: Mapping[str, Any] = {}
+NAMES = frozenset(EVENTS.names) - {"source"}
 
 
 def by_columns(pattern: Pattern) -> bool:
@@ -35,77 +41,67 @@ def by_columns(pattern: Pattern) -> bool:
     )
 
 
-def _constant(pattern: Pattern) -> Row:
-    """The columns that are the same in all its events."""
-    return {"mode": pattern.mode, **pattern.fixed} if pattern.mode is not None else dict(pattern.fixed)
+class TooMany(Exception):
+    """Lines that tell more events than are to be kept."""
 
 
-class _Said:
-    """What lines of one statement say: the place of each among the events, and the text of its groups."""
+@dataclass(slots=True)
+class Said:
+    """What lines of one statement say: their numbers and matches. `groupdict` tells the text of each group by name."""
 
-    def __init__(self, pattern: Pattern) -> None:
-        self.pattern = pattern
-        self.places: list[int] = []
-        self.groups: list[tuple[str | None, ...]] = []
+    pattern: Pattern
+    groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
+    by_columns: bool
+    lines: list[int] = field(default_factory=list)
+    found: list[re.Match[str]] = field(default_factory=list)
 
-    def texts(self) -> Mapping[str, Sequence[str | None]]:
-        """The text of each column."""
+    def of(self, begin: int, end: int, places: Mapping[int, int]) -> Said:
+        """What the lines from one to another say; in `places` are their numbers from now on."""
+        kept = [begin <= line < end for line in self.lines]
+        lines = [places[line] for line in compress(self.lines, kept)]
+        return Said(self.pattern, self.groupdict, self.by_columns, lines, list(compress(self.found, kept)))
+
+    def groups(self) -> Mapping[str, Sequence[str | None]]:
+        """The text of each group."""
         assert self.pattern.quick is not None
-        columns = list(zip(*self.groups, strict=True)) if self.pattern.columns else []
-        found = {}
-        for name in self.pattern.columns:
-            first, *others = (columns[at - 1] for at in self.pattern.quick.groups[name])
+        columns = list(zip(*[found.groups() for found in self.found], strict=True)) if self.pattern.quick.groups else []
+        texts = {}
+        for name, places in self.pattern.quick.groups.items():
+            first, *others = (columns[at - 1] for at in places)
             for other in others:  # the spellings of a statement, of which one log has one as a rule
                 missing = first.count(None)
                 if missing == len(first):
                     first = other
                 elif missing:
                     first = tuple([b if a is None else a for a, b in zip(first, other, strict=True)])
-            found[name] = first
-        return found
-
-    def columns(self) -> dict[str, pa.Array]:
-        """Raises ValueError where a number fits no column."""
-        found = {name: _typed(name, texts) for name, texts in self.texts().items()}
-        for name, value in _constant(self.pattern).items():
-            found[name] = pa.repeat(pa.scalar(value, EVENTS.field(name).type), len(self.places))
-        return found
-
-    def rows(self) -> Iterator[tuple[int, Row | ValueError]]:
-        """The same one by one."""
-        columns = self.texts()
-        for at, place in enumerate(self.places):
-            try:
-                row = {name: column(name, texts[at]) for name, texts in columns.items()}
-            except ValueError as error:
-                yield place, error
-            else:
-                yield place, {**row, **_constant(self.pattern)}
+            texts[name] = first
+        return texts
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, pa.Array]:
-    """What rows say, by column."""
-    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in _SAID & set().union(*rows)}
+class Lines(NamedTuple):
+    """What does not depend on what they say of lines that tell something, each a list by line; `quoted` is how problems show one."""
+
+    line: Sequence[int]
+    byte: Sequence[int]
+    time: Sequence[int]
+    text: Sequence[str]
+    clock: Sequence[str]
+    level: Sequence[str | None]
+    near: Sequence[int | None]
+    context: Sequence[Mapping[str, Any]]
+    quoted: Sequence[str]
 
 
-def _of_components(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
-    """What the names of components say; few of them are named over and over."""
-    codes: dict[int, int] = {}
-    known: list[Mapping[str, Any]] = []
-    which: list[int] = []
-    for context in contexts:
-        code = codes.get(id(context))
-        if code is None:
-            code = codes[id(context)] = len(known)
-            known.append(context)
-        which.append(code)
-    names = {name for context in known for name in context}
-    index = pa.array(which, pa.int32())
-    return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
+class Part(NamedTuple):
+    """Events with the same columns: of which line each is, and what it says. `component`: what the line's component tells is to be added."""
+
+    places: Sequence[int]
+    columns: Mapping[str, pa.Array]
+    component: bool = False
 
 
-def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
-    """The values of a column from the text of its groups, as `column` makes one of one."""
+def typed(name: str, texts: Sequence[str | None]) -> pa.Array:
+    """The values of a column from the text of its groups, as `column` makes one of one. Raises ValueError where a number does not fit."""
     kind = EVENTS.field(name).type
     found = pa.array(texts, pa.string())
     if pa.types.is_string(kind):
@@ -116,122 +112,134 @@ def _typed(name: str, texts: Sequence[str | None]) -> pa.Array:
     return pa.array([column(name, text) for text in seen.dictionary.to_pylist()], kind).take(seen.indices)
 
 
-def _with_gaps(name: str, parts: Sequence[tuple[Sequence[int], Mapping[str, pa.Array]]]) -> Iterator[pa.Array]:
-    """A column of all parts one after the other, of which most have none: neighbours without it are one piece."""
-    gap = 0
-    for places, columns in parts:
-        found = columns.get(name)
-        if found is None:
-            gap += len(places)
-            continue
-        if gap:
-            yield pa.nulls(gap, found.type)
-        gap = 0
-        yield found
-    if gap:
-        yield pa.nulls(gap, EVENTS.field(name).type)
+def of_rows(rows: Sequence[Row]) -> dict[str, pa.Array]:
+    """What rows say, by column."""
+    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in NAMES & set(chain.from_iterable(rows))}
 
 
-class Columns:
-    """The events of one source, in the order in which they are added."""
+def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """What the names of components say; few of them are named over and over."""
+    codes: dict[int, int] = {}
+    which = [codes.setdefault(at, len(codes)) for at in map(id, contexts)]
+    by_id = dict(zip(map(id, contexts), contexts, strict=True))
+    known = [by_id[at] for at in codes]
+    index = pa.array(which, pa.int32())
+    names = set(chain.from_iterable(known))
+    return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
 
-    def __init__(self, source: str) -> None:
+
+def constants(row: Row, size: int) -> dict[str, pa.Array]:
+    """The columns of so many events that all say this."""
+    return {name: pa.repeat(pa.scalar(value, EVENTS.field(name).type), size) for name, value in row.items()}
+
+
+class Events:
+    """The events of some lines of one source."""
+
+    def __init__(self, source: str, lines: Lines, *, bounded: bool) -> None:
+        self.lines = lines
+        self.bounded = bounded
+        """Of too many, TooMany is to be raised."""
         self._source = source
-        self._begin()
+        self._parts: list[Part] = []
+        self._problems: list[tuple[int, Row]] = []
 
-    def _begin(self) -> None:
-        self._common: list[tuple[Any, ...]] = []
-        self._said: dict[str, _Said] = {}
-        self._made: dict[str, tuple[list[int], list[Row]]] = {}
-        self._problems: dict[int, Row] = {}
-        self._characters = 0
+    def add(self, part: Part) -> None:
+        """Events that were made columns elsewhere."""
+        self._parts.append(part)
 
-    @property
-    def full(self) -> bool:
-        return len(self._common) >= MAX_ROWS or self._characters >= MAX_CHARACTERS
+    def check(self, count: int, characters: int) -> None:
+        """Raises TooMany of more events, or of longer texts, than are to be kept."""
+        if self.bounded and (count > MAX_ROWS or characters > MAX_CHARACTERS):
+            raise TooMany
 
-    def add(
-        self, pattern: Pattern, groups: tuple[str | None, ...], context: Mapping[str, Any], common: tuple[Any, ...], shown: str
-    ) -> None:
-        """An event of a statement for which `by_columns` holds. `common`: the values of _COMMON; `shown`: the line as problems quote it."""
-        said = self._said.get(pattern.name)
-        if said is None:
-            said = self._said[pattern.name] = _Said(pattern)
-        said.places.append(len(self._common))
-        said.groups.append(groups)
-        self._common.append((*common, context, shown))
-        self._characters += len(shown)
+    def add_problem(self, line: int, error: ValueError) -> None:
+        """What a line says does not fit."""
+        told = problem("out-of-range", f"{error}: {self.lines.quoted[line]}", line=self.lines.line[line], byte=self.lines.byte[line])
+        self._problems.append((line, {**told, "source": self._source}))
 
-    def add_rows(self, rows: Sequence[Row], common: tuple[Any, ...]) -> None:
-        """The events that a statement computes (Pattern.events); a row may tell another event or text than the line's."""
-        line, byte, _, clock, event, name, _, text, near = common
-        text = shared(text, len(rows))
-        for row in rows:
-            shown = row.get("text", text)
-            self._add(row, name, (line, byte, row["time"], clock, row.get("event", event), name, row["level"], shown, near), shown)
+    def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
+        """Events, and problems, that were read by themselves: of which line each is, and all it says."""
+        made: dict[str, list[tuple[int, Row]]] = defaultdict(list)
+        for line, row in rows:
+            if row["event"] == "problem":
+                self._problems.append((line, row))
+            else:
+                made[row["pattern"]].append((line, row))
+        for found in made.values():
+            columns = of_rows([row for _, row in found])
+            missing = {name: None for name in _OF_LINE if name not in columns}
+            self.add(Part([line for line, _ in found], columns | constants(missing, len(found))))
 
-    def add_row(self, row: Row) -> None:
-        """An event, or a problem, that was read by itself."""
-        if row["event"] == "problem":
-            self._problems[len(self._common)] = row
-        self._add(row, row.get("pattern", ""), tuple([row.get(name) for name in _COMMON]), row.get("text") or "")
+    def told(self) -> Iterator[Told]:
+        """All of them by line, problems as rows between the batches."""
+        places = pa.array(chain.from_iterable([*(part.places for part in self._parts), [line for line, _ in self._problems]]), pa.int32())
+        order = pc.array_sort_indices(places)
+        batch = self._batch(order, places.take(order))
+        at = 0
+        if self._problems:
+            count = len(batch) - len(self._problems)
+            for place, index in enumerate(order.to_pylist()):
+                if index >= count:
+                    if place > at:
+                        yield batch.slice(at, place - at)
+                    yield self._problems[index - count][1]
+                    at = place + 1
+        if at < len(batch):
+            yield batch.slice(at)
 
-    def _add(self, row: Row, name: str, common: tuple[Any, ...], text: str) -> None:
-        made = self._made.get(name)
-        if made is None:
-            made = self._made[name] = ([], [])
-        made[0].append(len(self._common))
-        made[1].append(row)
-        self._common.append((*common, _NOTHING, ""))
-        self._characters += len(text)
-
-    def flush(self) -> Iterator[Row | pa.RecordBatch]:
-        """What was added since, problems as rows between the batches."""
-        if self._common:
-            batch, at = self._batch(), 0
-            for place in sorted(self._problems):
-                if place > at:
-                    yield batch.slice(at, place - at)
-                yield self._problems[place]
-                at = place + 1
-            if at < len(batch):
-                yield batch.slice(at)
-        self._begin()
-
-    def _batch(self) -> pa.RecordBatch:
-        *common, contexts, shown = zip(*self._common, strict=True)
-        found = _of_components(contexts) | {n: pa.array(values, EVENTS.field(n).type) for n, values in zip(_COMMON, common, strict=True)}
-        for name, values in self._of_statements(shown):
-            found[name] = pc.coalesce(values, found[name]) if name in found and values.null_count else values
-        size = len(self._common)
+    def _batch(self, order: pa.Array, lines: pa.Array) -> pa.RecordBatch:
+        size = len(order)
+        found = {name: self._joined(name, order) for name in {name for part in self._parts for name in part.columns}}
+        each = len(self.lines.line) == size and pc.all(pc.equal(lines, pa.array(range(size), pa.int32()))).as_py()
+        for name in _OF_LINE:
+            if name not in found:
+                values = pa.array(getattr(self.lines, name), EVENTS.field(name).type)
+                found[name] = values if each else values.take(lines)
+        nothing: Mapping[str, Any] = {}
+        contexts: list[Mapping[str, Any]] = []
+        for part in self._parts:
+            contexts += [self.lines.context[line] for line in part.places] if part.component else [nothing] * len(part.places)
+        for name, values in of_contexts([*contexts, *[nothing] * len(self._problems)]).items():
+            values = values.take(order)
+            found[name] = pc.coalesce(found[name], values) if name in found else values
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
-    def _of_statements(self, shown: Sequence[str]) -> Iterator[tuple[str, pa.Array]]:
-        """What the statements themselves say."""
-        parts: list[tuple[Sequence[int], dict[str, pa.Array]]] = []
-        for said in self._said.values():
+    def _joined(self, name: str, order: pa.Array) -> pa.Array:
+        """A column of all parts in the order of the file. Most have none: neighbours without it are one piece."""
+        kind = EVENTS.field(name).type
+        of_lines = pa.array(getattr(self.lines, name), kind) if name in _OF_LINE else None
+        pieces, gap = [], 0
+        for part in self._parts:
+            values = part.columns.get(name)
+            if values is None and of_lines is not None:
+                values = of_lines.take(pa.array(part.places, pa.int32()))
+            if values is None:
+                gap += len(part.places)
+                continue
+            pieces += [pa.nulls(gap, kind), values] if gap else [values]
+            gap = 0
+        pieces.append(pa.nulls(gap + len(self._problems), kind))
+        return pa.concat_arrays(pieces).take(order)
+
+
+def add_said(events: Events, said: Said) -> None:
+    """The events of a statement for which `by_columns` holds."""
+    fixed = {"mode": said.pattern.mode, **said.pattern.fixed} if said.pattern.mode is not None else dict(said.pattern.fixed)
+    groups = said.groups()
+    texts = {name: groups[name] for name in said.pattern.columns}
+    places: Sequence[int] = said.lines
+    try:
+        columns = {name: typed(name, found) for name, found in texts.items()} | constants(fixed, len(places))
+    except ValueError:  # a number that fits no column
+        fitting: list[tuple[int, Row]] = []
+        for at, line in enumerate(said.lines):
             try:
-                parts.append((said.places, said.columns()))
-            except ValueError:  # a number that fits no column
-                rows = []
-                for place, row in said.rows():
-                    if isinstance(row, ValueError):
-                        self._problems[place] = self._out_of_range(place, row, shown[place])
-                        row = {}
-                    rows.append(row)
-                parts.append((said.places, _columns(rows)))
-        parts += [(places, _columns(rows)) for places, rows in self._made.values()]
-        order = [0] * len(self._common)
-        for rank, place in enumerate(place for places, _ in parts for place in places):
-            order[place] = rank
-        index = pa.array(order, pa.int32())
-        for name in {name for _, columns in parts for name in columns}:
-            yield name, pa.concat_arrays(list(_with_gaps(name, parts))).take(index)
-
-    def _out_of_range(self, place: int, error: ValueError, shown: str) -> Row:
-        line, byte = self._common[place][:2]
-        return {**problem("out-of-range", f"{error}: {shown}", line=line, byte=byte), "source": self._source}
-
-
-_SAID = frozenset(EVENTS.names) - {*_COMMON, "source"}
+                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()} | fixed))
+            except ValueError as error:
+                events.add_problem(line, error)
+        places = [line for line, _ in fitting]
+        columns = of_rows([row for _, row in fitting])
+    columns |= constants({"event": said.pattern.event, "pattern": said.pattern.name}, len(places))
+    events.add(Part(places, columns, component=True))

@@ -1,244 +1,312 @@
-"""The lines that cost most because there are most of them, read in one loop: whole records in the layout of the lines before.
+"""The lines that cost most because there are most of them, read many at a time: whole records in the layout of the lines before.
 
-Here: the same as Reading does of such a line, step by step and with what neighbouring lines share kept at hand. Not here: any other
-line, for which Reading is asked, nor what becomes of the events (columns).
+Here: the same as Reading does of such lines, by what they have in common: those with the same literals by the same logger meet the
+same expressions. Not here: any other line, for which Reading is asked in its turn, nor what becomes of the events (columns).
 
-Measured on recorded lines: RE2 over many lines at once takes two to five times that of `re` to tell the groups; where records are in
-Kafka's own layout, their parts' places tell them in a third of the time of an expression.
+Measured on recorded lines: RE2 over many lines at once takes two to five times that of `re` to tell the groups.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping
-from datetime import datetime, timedelta
-from typing import Any
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import compress
 
-from parsers.catalogue.columns import Columns
-from parsers.catalogue.literals import Tried
+from parsers.catalogue import columns
+from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said
+from parsers.catalogue.computed import add_computed
+from parsers.catalogue.heads import Head, Heads, microseconds, moment_of
 from parsers.catalogue.matching import LONG_MESSAGE, Seen
-from parsers.catalogue.reading import Reading
-from parsers.layouts import LEVELS, LOG4J, Layout, Record, prefix, timestamp
-from parsers.schemas import Told
+from parsers.catalogue.reading import SAME_MOMENT, Reading
+from parsers.layouts import Record
+from parsers.schemas import Row, Told
 
-_NOTHING: Mapping[str, Any] = {}
-_BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
-"""How a component's name begins that is in no brackets."""
-_MAX_KEPT = 1 << 14
-
-
-Head = tuple["datetime | None", bool, str, "str | None", str, int, int]
-"""Time, whether that is UTC, level and logger; in which text the message is, from where to where."""
+_LINES = 1 << 14
+"""Lines that are read at a time."""
+_MOMENT = SAME_MOMENT.seconds * 10**6
+_OTHERWISE = Head(0, False, "", "", {}, False, "", 0, 0)
+"""Of a line that Reading was asked for: its events tell all by themselves."""
 
 
-class Heads:
-    """The parts of records in one layout; what was seen before is not looked at again."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self._by_places = layout is LOG4J
-        self._seconds: dict[str, datetime | None] = {}
-        self._leads: dict[str, tuple[str, int] | None] = {}
-        self._loggers: set[str] = set()
-
-    def read(self, text: str, begin: int, end: int) -> Head | None:
-        """The record in text[begin:end], as the layout reads it."""
-        if self._by_places and text[end - 1] == ")":
-            second, lead = text[begin : begin + _SECOND], text[begin + _STAMPED : begin + _LED]
-            whole, level, fraction = (
-                self._seconds.get(second),
-                self._leads.get(lead),
-                _FRACTIONS.get(text[begin + _SECOND : begin + _STAMPED]),
-            )
-            if whole is None or level is None:
-                whole, level = self._keep(second, lead)
-            if whole is not None and level is not None and fraction is not None:
-                after = text.rfind(" (", begin + level[1], end)
-                logger = text[after + 2 : end - 1]
-                if after > 0 and (logger in self._loggers or self._names_logger(logger)):
-                    return whole + fraction, False, level[0], logger, text, begin + level[1], after
-        record = self.layout.read(text[begin:end])
-        return (
-            (record.time, record.utc, record.level, record.logger, record.message, 0, len(record.message)) if record is not None else None
-        )
-
-    def _names_logger(self, text: str) -> bool:
-        if _LOGGER.fullmatch(text) is None:
-            return False
-        self._loggers.add(text)
-        return True
-
-    def _keep(self, second: str, lead: str) -> tuple[datetime | None, tuple[str, int] | None]:
-        for kept in (self._seconds, self._leads, self._loggers):
-            if len(kept) > _MAX_KEPT:
-                kept.clear()
-        whole = self._seconds[second] = timestamp(second[1:]) if _SECONDS.fullmatch(second) else None
-        found = _LEAD.match(lead)
-        level = self._leads[lead] = (self.layout.level(found[1]), _STAMPED + found.end()) if found is not None else None
-        return whole, level
-
-
-_SECOND, _STAMPED, _LED = 20, 25, 33
-_SECONDS = re.compile(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
-_FRACTIONS = {f"{mark}{ms:03}]": timedelta(milliseconds=ms) for mark in ",." for ms in range(1000)}
-_LEAD = re.compile(rf" ({LEVELS}) (?! |$)")
-_LOGGER = re.compile(r"[^()\s]+")
-
-
-def component(head: str) -> Mapping[str, Any] | None:
-    """What a bracket that a message begins with, up to `] `, names as its component; None where that takes a closer look."""
-    if "[" in head[1:] or "]" in head:
-        return None
-    try:
-        context, rest = prefix(f"{head}] ", None)
-    except ValueError:
-        return None
-    return None if rest else context
-
-
-def search(reading: Reading, data: bytes, base: int, columns: Columns) -> Generator[Told, None, int | None]:
-    """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
-    layouts, survey = reading.layouts, reading.survey
-    literals, known = layouts.literals, layouts.known
-    find, spot, nodes = data.find, reading.spot, survey.nodes
-    clean = data.isascii() and not survey.noisy and b"\r" not in data
-    whole = data.decode("latin-1")
-    hits = literals.find(data, base)
-    heads = Heads(known[0]) if known else None
-    tries: dict[str | None, dict[tuple[int, ...], tuple[tuple[Tried, ...], bool]]] = {}
-    contexts: dict[str, Mapping[str, Any] | None] = {}
-    line, floor, at, after = reading.line, base, 0, len(hits)
-    hits.append((0, len(data) + 1, 0))
-    last = -1  # begin of the latest line read here; -1 where Reading knows of it
-    while at < after:
-        hit, start, _ = hits[at]
-        line_before, before, begin, end = line, floor, floor + 1, find(b"\n", floor + 1)
-        if start > end >= 0 or floor == base:
-            begin, end = data.rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
-            line += data.count(b"\n", floor, begin)
-        else:
-            line += 1
-        floor = end = end if end >= 0 else len(data)
-        ids: tuple[int, ...] = (hit,)
-        at += 1
-        while hits[at][1] < end:
-            ids += (hits[at][0],)
-            at += 1
-        head, text = None, ""
-        if heads is not None and end - begin <= LONG_MESSAGE:
-            if clean:
-                head = heads.read(whole, begin, end)
-            else:
-                text = whole[begin:end].removesuffix("\r")
-                if text.isascii() and text.isprintable():
-                    head = heads.read(text, 0, len(text))
-        if head is not None and heads is not None:
-            moment, utc, level, logger, told, first, done = head
-            taken = moment is not None and logger is not None
-            context: Mapping[str, Any] | None = _NOTHING
-            if told.startswith("[", first, done):
-                closed, context = told.find("] ", first, done), None
-                if closed >= 0:
-                    bracket = told[first:closed]
-                    context = contexts.get(bracket, _NOTHING)
-                    if context is _NOTHING:
-                        context = contexts[bracket] = component(bracket)
-                    if not context and told.startswith("[", closed + 2, done):
-                        context = None
-                    if context is not None:
-                        first = closed + 2
-            elif told.startswith(_BEGINS_OTHERWISE, first, done):
-                context = None
-            plain = context is not None
-            if context is None:
-                try:
-                    context, told = prefix(told[first:done], logger)
-                except ValueError:
-                    taken, context = False, _NOTHING
-                else:
-                    first, done = 0, len(told)
-            found, record = None, None
-            if taken:
-                of_logger = tries.get(logger)
-                if of_logger is None:
-                    of_logger = tries[logger] = {}
-                tried = of_logger.get(ids)
-                if tried is None:
-                    tried = of_logger[ids] = literals.tried(ids, logger or ""), literals.names_logger(ids)
-                candidates, of_interest = tried
-                for one in candidates:
-                    if one.fullmatch is None:
-                        taken = False
-                        break
-                    if one.pattern.multiline:
-                        if not plain or told.startswith("[", first, done):
-                            taken = False
-                            break
-                        if record is None:
-                            message = head[4][head[5] : head[6]]
-                            reading.pass_by(Record(moment, level, message, logger, utc), begin, end, heads.layout)
-                            record = reading.whole_record(data, Seen(text or whole[begin:end], message, logger, begin, end))
-                            lines = told[first:done] + record.message[len(message) :]
-                        if len(lines) > LONG_MESSAGE or not lines.isascii():
-                            taken = False
-                            break
-                        found = one.fullmatch(lines)
-                    else:
-                        found = one.fullmatch(told, first, done)
-                    if found is not None:
-                        break
-            if taken:
-                survey.hits += 1
-                last = begin
-                node = context.get("node")
-                if node is not None:
-                    nodes[node] += 1
-                    reading.named = (node, moment)
-                if found is None:
-                    if of_interest:
-                        message = head[4][head[5] : head[6]]
-                        reading.pass_by(Record(moment, level, message, logger, utc), begin, end, heads.layout)
-                        last = -1
-                        reading.count_unrecognised(Seen(text or whole[begin:end], message, logger, begin, end))
-                    continue
-                text = text or whole[begin:end]
-                if one.pattern.multiline:
-                    reading.told, last = True, -1
-                if one.tells:
-                    if record is None or not one.pattern.multiline:
-                        shown, stop = text, end
-                    else:
-                        shown, stop = record.text, record.end
-                    number, byte, time, shown = spot(shown, begin, stop, line, moment)
-                    near = reading.near(time) if node is None else None
-                    common = (number, byte, time, "utc" if utc else "line", *one.names, level or None, shown, near)
-                    if one.by_columns:
-                        columns.add(one.pattern, found.groups(), context, common, text)
-                    else:
-                        try:
-                            columns.add_rows(one.pattern.events(one.groupdict(found), context, time, level or None), common)
-                        except ValueError as error:
-                            columns.add_row(reading.out_of_range(error, text, number, byte))
-                    if columns.full:
-                        yield from columns.flush()
-                continue
-        reading.line = line
-        if last >= 0 and heads is not None:
-            reading.pass_by(None, last, last, heads.layout)
-            last = -1
-        for row in reading.look(data, begin, end, ids):
-            columns.add_row(row)
-            if columns.full:
-                yield from columns.flush()
-        if reading.wrapped_at >= 0:
-            return None
-        if layouts.literals is not literals:
-            reading.line = line_before
-            return before
-        if layouts.known is not known:
-            known = layouts.known
-            heads = Heads(known[0]) if known else None
-    if last >= 0 and heads is not None:
-        reading.pass_by(None, last, last, heads.layout)
-    reading.line = line + data.count(b"\n", floor)
+def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
+    """Events of a chunk from a line's end on. Returns where to search anew once the literals or layouts have become others."""
+    hits = reading.layouts.literals.find(data, base)
+    chunk = _Chunk(reading, data)
+    number, floor = reading.line, base
+    for block in chunk.blocks(hits, base, number):
+        block.match()
+        again = yield from block.in_turn()
+        if again is not None or reading.wrapped_at >= 0:
+            return again
+        number, floor = block.numbers[-1], block.ends[-1]
+    reading.line = number + data.count(b"\n", floor)
     return None
+
+
+class _Chunk:
+    """What the lines of a chunk have in common."""
+
+    def __init__(self, reading: Reading, data: bytes) -> None:
+        self.reading, self.data = reading, data
+        self.literals, self.known = reading.layouts.literals, reading.layouts.known
+        self.heads = Heads(self.known[0]) if self.known else None
+        self.text = data.decode("latin-1")
+        self.clean = data.isascii() and not reading.survey.noisy and b"\r" not in data
+
+    def blocks(self, hits: Sequence[tuple[int, int, int]], base: int, number: int) -> Iterator[_Block]:
+        """The lines with these hits, from a line's end on, in the line with this number."""
+        find, rfind, count = self.data.find, self.data.rfind, self.data.count
+        size, floor, end = len(self.data), base, base
+        ids: tuple[int, ...] = ()
+        block = _Block(self)
+        begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
+        for hit, start, _ in hits:
+            if start < end and ids:
+                ids += (hit,)
+                continue
+            if ids:
+                literals.append(ids)
+                if len(literals) >= _LINES:
+                    yield block
+                    block = _Block(self)
+                    begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
+            ids = (hit,)
+            begin, end = floor + 1, find(b"\n", floor + 1)
+            if start > end >= 0 or floor == base:
+                begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
+                number += count(b"\n", floor, begin)
+            else:
+                number += 1
+            floor = end = end if end >= 0 else size
+            begins.append(begin)
+            ends.append(end)
+            numbers.append(number)
+        if ids:
+            literals.append(ids)
+            yield block
+
+
+class _Block:
+    """Lines with literals, one after the other; lists go by line."""
+
+    def __init__(self, chunk: _Chunk) -> None:
+        self.chunk, self.reading = chunk, chunk.reading
+        self.begins: list[int] = []
+        self.ends: list[int] = []
+        self.numbers: list[int] = []
+        self.literals: list[tuple[int, ...]] = []
+        self.heads: list[Head | None] = []
+        """None where Reading is to be asked."""
+        self.said: dict[str, Said] = {}
+        self.records: dict[int, Seen] = {}
+        """All of a record of several lines, where a pattern has told it."""
+        self.unknown: list[int] = []
+        """Nobody knows what they say, though their logger matters."""
+        self.namings: list[int] = []
+        """Lines that name their writer."""
+        self.named: dict[int, tuple[int, int | None]] = {}
+        """Whom, and when."""
+        self.carried = self.reading.named
+
+    def _line(self, at: int) -> str:
+        return self.chunk.text[self.begins[at] : self.ends[at]].removesuffix("\r")
+
+    # what lines say, whatever their order
+
+    def match(self) -> None:
+        """Puts the lines to the patterns that may know them."""
+        if self.chunk.heads is None:
+            self.heads = [None] * len(self.begins)
+            return
+        heads = self.heads = self.chunk.heads.read_all(self.chunk.text, zip(self.begins, self._stops(), strict=True))
+        alike: dict[tuple[tuple[int, ...], str], list[int]] = defaultdict(list)
+        for at, (head, ids) in enumerate(zip(heads, self.literals, strict=True)):
+            if head is not None:
+                alike[ids, head[3]].append(at)
+        for (ids, logger), lines in alike.items():
+            self._put(ids, logger, lines)
+
+    def _stops(self) -> Sequence[int]:
+        """Where the lines end that are printable ASCII; others where they begin."""
+        if self.chunk.clean:
+            return self.ends
+        lines = [self._line(at) for at in range(len(self.ends))]
+        return [begin + len(line) * (line.isascii() and line.isprintable()) for begin, line in zip(self.begins, lines, strict=True)]
+
+    def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
+        """Lines with the same literals by the same logger."""
+        for one in self.chunk.literals.tried(ids, logger):
+            fullmatch = one.fullmatch
+            if fullmatch is None:
+                for at in lines:
+                    self.heads[at] = None
+                return
+            if one.pattern.multiline:
+                found = [self._of_record(at, fullmatch) for at in lines]
+            else:
+                found = [fullmatch(*head[6:]) for at in lines if (head := self.heads[at]) is not None]
+            missed = None in found
+            if one.tells:
+                said = self.said.get(one.pattern.name)
+                if said is None:
+                    said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
+                said.lines += compress(lines, found) if missed else lines
+                said.found += filter(None, found)
+            lines = [at for at, match in zip(lines, found, strict=True) if match is None and self.heads[at] is not None] if missed else ()
+            if not lines:
+                return
+        if self.chunk.literals.names_logger(ids):
+            self.unknown += lines
+
+    def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
+        """The match with the record that begins here, unless the line is left to Reading."""
+        head = self.heads[at]
+        assert head is not None and self.chunk.heads is not None
+        said = head.text[head.first : head.done]
+        if head.plain and not said.startswith("["):
+            record = self._record(at)
+            seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
+            whole = self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.heads.layout)
+            said += whole.message[len(record.message) :]
+            if len(said) <= LONG_MESSAGE and said.isascii():
+                found = fullmatch(said)
+                if found is not None:
+                    self.records[at] = whole
+                return found
+        self.heads[at] = None
+        return None
+
+    def _record(self, at: int) -> Record:
+        assert self.chunk.heads is not None
+        record = self.chunk.heads.layout.read(self._line(at))
+        assert record is not None
+        return record
+
+    # in the order of the lines
+
+    def in_turn(self) -> Generator[Told, None, int | None]:
+        """Events, with those of the lines that Reading is asked for. Returns where to search anew, if so."""
+        chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
+        rows: list[tuple[int, Row]] = []
+        begun, passed, characters = 0, 0, 0
+        self.namings = [at for at, head in enumerate(self.heads) if head is not None and "node" in head[4]]
+        self.named = {at: (head[4]["node"], head[0]) for at in self.namings if (head := self.heads[at]) is not None}
+        for at in sorted([*self.unknown, *(at for at, head in enumerate(self.heads) if head is None)]):
+            self._pass_by(passed, at)
+            passed = at + 1
+            if self.heads[at] is not None:
+                self._count_unrecognised(at)
+                continue
+            before, reading.line = reading.named, self.numbers[at]
+            for row in reading.look(chunk.data, self.begins[at], self.ends[at], self.literals[at]):
+                rows.append((at, row))
+                characters += len(row.get("text") or "")
+                if len(rows) >= columns.MAX_ROWS or characters >= columns.MAX_CHARACTERS:
+                    yield from self._told(begun, at, rows)
+                    begun, characters, rows = at, 0, []
+            if reading.named is not before and reading.named is not None:
+                node, moment = reading.named
+                self.named[at] = node, microseconds(moment) if moment is not None else None
+                self.namings.insert(bisect_left(self.namings, at), at)
+            if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
+                yield from self._told(begun, at, rows)
+                begin = self.begins[at]
+                if reading.wrapped_at >= 0:
+                    return None
+                reading.line -= 1 if begin else 0
+                return max(begin - 1, 0)
+            if layouts.known is not chunk.known:
+                yield from self._told(begun, at + 1, rows)
+                return self.ends[at]
+        self._pass_by(passed, len(self.heads))
+        yield from self._told(begun, len(self.heads), rows)
+        return None
+
+    def _pass_by(self, begin: int, end: int) -> None:
+        """Has Reading know of the lines read here in between."""
+        reading = self.reading
+        if begin >= end or self.chunk.heads is None:
+            return
+        at, layout = end - 1, self.chunk.heads.layout
+        if at in self.records:
+            reading.pass_by(self._record(at), self.begins[at], self.ends[at], layout)
+            reading.told = True
+        else:
+            reading.pass_by(None, self.begins[at], self.begins[at], layout)
+        naming = bisect_left(self.namings, end) - 1
+        if naming >= 0 and self.namings[naming] >= begin:
+            self._name(self.namings[naming])
+
+    def _name(self, at: int) -> None:
+        node, time = self.named[at]
+        self.reading.named = node, moment_of(time) if time is not None else None
+
+    def _count_unrecognised(self, at: int) -> None:
+        assert self.chunk.heads is not None
+        record = self._record(at)
+        self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
+        self.reading.count_unrecognised(Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at]))
+        if at in self.named:
+            self._name(at)
+
+    # to columns
+
+    def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
+        """Events of lines from one to another, and these rows between them."""
+        survey = self.reading.survey
+        heads = [head for head in self.heads[begin:end] if head is not None]
+        survey.hits += len(heads)
+        survey.nodes.update([node for head in heads if (node := head[4].get("node")) is not None])
+        first = 0
+        while begin < end or first < len(rows):
+            until, events = end, None
+            while events is None:
+                last = next((at for at in range(first, len(rows)) if rows[at][0] >= until), len(rows)) if until < end else len(rows)
+                try:
+                    events = self._events(begin, until, rows[first:last])
+                except TooMany:
+                    until = (begin + until) // 2
+            yield from events.told()
+            begin, first = until, last
+
+    def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
+        """Raises TooMany, but not of one line."""
+        chosen = sorted({at for said in self.said.values() for at in said.lines if begin <= at < end} | {at for at, _ in rows})
+        places = {at: place for place, at in enumerate(chosen)}
+        events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
+        for said in self.said.values():
+            of = said.of(begin, end, places)
+            if of.lines:
+                (add_said if of.by_columns else add_computed)(events, of)
+        events.add_rows([(places[at], row) for at, row in rows])
+        return events
+
+    def _lines(self, chosen: Sequence[int]) -> Lines:
+        """Where and when lines tell something, and who did."""
+        heads = [self.heads[at] or _OTHERWISE for at in chosen]
+        quoted = [self._line(at) for at in chosen]
+        texts, stops = quoted, [self.ends[at] for at in chosen]
+        if self.records:
+            records = [self.records.get(at) for at in chosen]
+            texts = [text if record is None else record.text for text, record in zip(texts, records, strict=True)]
+            stops = [stop if record is None else record.end for stop, record in zip(stops, records, strict=True)]
+        numbers, begins = [self.numbers[at] for at in chosen], [self.begins[at] for at in chosen]
+        spots = self.reading.spots(numbers, begins, stops, [head[0] for head in heads], texts)
+        silent = [head is not _OTHERWISE and at not in self.named for at, head in zip(chosen, heads, strict=True)]
+        nears = [self._near(at, time) if here else None for at, time, here in zip(chosen, spots[2], silent, strict=True)]
+        clocks = ["utc" if head[1] else "line" for head in heads]
+        return Lines(*spots, clocks, [head[2] or None for head in heads], nears, [head[4] for head in heads], quoted)
+
+    def _near(self, at: int, time: int) -> int | None:
+        """As Reading tells it of a line that names no writer."""
+        naming = bisect_left(self.namings, at) - 1
+        if naming >= 0:
+            node, moment = self.named[self.namings[naming]]
+            return node if moment is not None and abs(time - moment) <= _MOMENT else None
+        reading = self.reading
+        named, reading.named = reading.named, self.carried
+        found = reading.near(moment_of(time))
+        reading.named = named
+        return found

@@ -12,7 +12,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from datetime import datetime, timedelta
 from typing import Any
 
-from parsers.catalogue.columns import Columns
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import relevant
@@ -27,8 +26,8 @@ from parsers.schemas import MAX_TEXT, Member, Row, Told, problem, shared
 SAME_MOMENT = timedelta(seconds=1)
 """Neighbouring lines of a log that several brokers write to are one broker's as a rule."""
 
-Quickly = Callable[["Reading", bytes, int, Columns], Generator[Told, None, "int | None"]]
-"""Events of a chunk as Reading finds them, most of them into columns (parsers.catalogue.quickly)."""
+Quickly = Callable[["Reading", bytes, int], Generator[Told, None, "int | None"]]
+"""Events of a chunk as Reading finds them, most of them as batches (parsers.catalogue.quickly)."""
 
 
 class Reading:
@@ -49,7 +48,6 @@ class Reading:
         self.kind = kind
         self.irrelevant = irrelevant
         self.quickly = quickly
-        self.columns = Columns(source) if quickly is not None else None
         self.layouts = LayoutsInUse(layouts)
         self.survey = Survey()
         self.offset = 0  # of the chunk's first byte
@@ -73,12 +71,7 @@ class Reading:
         self.layouts.new_chunk()
         at: int | None = 0
         while at is not None:
-            if self.quickly is None or self.columns is None:
-                at = yield from self._search(data, at)
-            else:
-                at = yield from self.quickly(self, data, at, self.columns)
-        if self.columns is not None:
-            yield from self.columns.flush()
+            at = yield from (self._search(data, at) if self.quickly is None else self.quickly(self, data, at))
         self.owner = self.survey.tail
         self.offset += len(data) if self.wrapped_at < 0 else self.wrapped_at
         self.unended = not data.endswith(b"\n")
@@ -211,7 +204,9 @@ class Reading:
             self.named = (readings[0][0]["node"], self.owner.time if self.owner else None)
         for pattern in self.layouts.literals.candidates(ids):
             if pattern.multiline:
-                whole = self.whole_record(data, seen)
+                whole = seen
+                if self.owner is not None and self.owner_at >= 0:
+                    whole = self.whole_record(data, seen, self.owner, self.owner_at, self.layouts.latest)
                 found = apply(pattern, prefix(whole.message, whole.logger)[1], whole.logger, whole.bare)
                 if found is not None:
                     self.told = True
@@ -268,10 +263,12 @@ class Reading:
         """The file's own text."""
         return seen.text[:MAX_TEXT]
 
-    def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
-        """Line and byte in the file, time and the file's own text of a record that was read elsewhere: its lines' `text`, its time as
-        they print it, and at which `line` of all the chunks it is."""
-        return line, self.offset + begin, time, text[:MAX_TEXT]
+    def spots(
+        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: Sequence[str]
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]:
+        """Lines and bytes in the file, times and the file's own texts of records that were read elsewhere: at which lines of all the
+        chunks they are and where in the chunk they begin and end, the microseconds since 1970 that they print, and what they are there."""
+        return lines, [self.offset + begin for begin in begins], times, [text[:MAX_TEXT] for text in texts]
 
     def out_of_range(self, error: ValueError, text: str, line: int, byte: int) -> Row:
         return {**problem("out-of-range", f"{error}: {text}", line=line, byte=byte), "source": self.source}
@@ -286,22 +283,20 @@ class Reading:
                 self.owner_at, self.told = at, False
                 return
 
-    def whole_record(self, data: bytes, seen: Seen) -> Seen:
-        """All lines of the record `seen` is in, as far as they lie in this chunk and within MAX_RECORD."""
-        if self.owner is None or self.owner_at < 0:
-            return seen
-        begin, end, at = self.owner_at, seen.end, seen.end + 1
+    def whole_record(self, data: bytes, seen: Seen, record: Record, begin: int, layout: Layout) -> Seen:
+        """All lines of the record `seen` is in, which begins there, as far as they lie in this chunk and within MAX_RECORD."""
+        end, at = seen.end, seen.end + 1
         limit = min(len(data), begin + MAX_RECORD)
         while at < limit and not self.layouts.begins(data, at):
             end = line_end(data, at)
             at = end + 1
         first_end = line_end(data, begin)
         rest = "\n".join(text_of(data[first_end + 1 : end]).splitlines()) if end > first_end else ""
-        message, logger = whole_message(self.owner, rest, self.layouts.latest)
+        message, logger = whole_message(record, rest, layout)
         text = text_of(data[begin : min(end, begin + 4 * MAX_TEXT)])
         noise = leading_noise(data[begin:first_end]) if self.survey.noise else 0
         before = data.count(b"\n", begin, seen.begin)
-        return Seen(text, message, logger, begin, end, bare=self.layouts.latest.bare and logger is None, lines_before=before, noise=noise)
+        return Seen(text, message, logger, begin, end, bare=layout.bare and logger is None, lines_before=before, noise=noise)
 
     def count_unrecognised(self, seen: Seen) -> None:
         logger, level = seen.logger, self.owner.level if self.owner else "INFO"

@@ -13,6 +13,7 @@ from datetime import datetime
 from itertools import accumulate
 from statistics import median_low
 
+from parsers.catalogue.heads import microseconds, moment_of
 from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import text_of
@@ -84,13 +85,19 @@ class Unwrapped(Reading):
             return finer(time, time_of(self._at(seen.begin))), clock
         return time, clock
 
-    def spot(self, text: str, begin: int, end: int, line: int, time: datetime | None) -> tuple[int, int, datetime | None, str]:
-        first = min(bisect_right(self.starts, begin), len(self.lines)) - 1
-        at = self.lines[first]
-        if time is not None and self.seconds and len(self.differences) >= _SURE:
-            time = finer(time, time_of(at))
-        raw = text_of(at.raw)[:MAX_TEXT] if self.starts[first + 1] >= end else self._between(begin, end)
-        return at.line, at.byte, time, raw
+    def spots(
+        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: Sequence[str]
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]:
+        firsts = [bisect_right(self.starts, begin) - 1 for begin in begins]
+        found = [self.lines[min(first, len(self.lines) - 1)] for first in firsts]
+        if self.seconds and len(self.differences) >= _SURE:
+            times = [microseconds(finer(moment_of(time), time_of(line))) for time, line in zip(times, found, strict=True)]
+        whole = [self.starts[first + 1] >= end for first, end in zip(firsts, ends, strict=True)]
+        raw = [
+            text_of(line.raw)[:MAX_TEXT] if is_whole else self._between(begin, end)
+            for line, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
+        ]
+        return [line.line for line in found], [line.byte for line in found], times, raw
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)

@@ -1,0 +1,194 @@
+"""What statements compute of their lines (Pattern.explode), once for lines that do not differ in what it looks at.
+
+Here: which columns of a line are looked at and which are only passed on, and events made of that. Not here: what is computed
+(parsers.patterns).
+
+A statement is asked with marks in place of the columns that it may only pass on. One that is looked at, in whatever way, says so, and
+from then on belongs to what lines must have in common. A broker tells ten states of ten thousand partitions: ten are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.catalogue import columns
+from parsers.catalogue.columns import Events, Part, Said, constants, of_contexts, of_rows, typed
+from parsers.catalogue.heads import moment_of
+from parsers.patterns.pattern import check, column
+from parsers.schemas import EVENTS, Row, shared
+
+
+class _LookedAt(Exception):
+    """A mark was not only passed on."""
+
+
+class _Mark:
+    """In place of a column's value; nothing that is missing has one."""
+
+    __slots__ = ("column",)
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+
+    def _looked_at(self, *_: object) -> NoReturn:
+        raise _LookedAt(self.column)
+
+
+_LOOKS = "eq ne lt le gt ge hash bool len iter contains getitem str repr format int index float add radd sub rsub mod rmod mul rmul"
+for _name in _LOOKS.split():
+    setattr(_Mark, f"__{_name}__", _Mark._looked_at)
+
+_looked_at: dict[str, set[str]] = {}
+"""Columns that statements look at, as far as they did."""
+_UNKNOWN = "?"
+"""What a statement looks at that does more with it than a mark can tell."""
+
+
+def add_computed(events: Events, said: Said) -> None:
+    """The events of a statement that computes them. Raises TooMany."""
+    looked_at = _looked_at.setdefault(said.pattern.name, {"level", "mode"})
+    while _UNKNOWN not in looked_at:
+        try:
+            _Computed(events, said, looked_at).add()
+            return
+        except _LookedAt as error:
+            looked_at.add(str(error))
+        except ValueError:  # a number that fits no column
+            break
+    _add_each(events, said)
+
+
+def _add_each(events: Events, said: Said) -> None:
+    """The same line by line."""
+    rows: list[Row] = []
+    places: list[int] = []
+    lines, pattern = events.lines, said.pattern
+    size = 0
+    for line, found in zip(said.lines, said.found, strict=True):
+        try:
+            made = pattern.events(said.groupdict(found), lines.context[line], moment_of(lines.time[line]), lines.level[line])
+        except ValueError as error:
+            events.add_problem(line, error)
+            continue
+        text = shared(lines.text[line], len(made))
+        size += len(text) * len(made)
+        for row in made:
+            row.setdefault("event", pattern.event)
+            row.setdefault("text", text)
+        rows += made
+        places += [line] * len(made)
+        events.check(len(rows), size)
+    events.add(Part(places, of_rows(rows) | constants({"pattern": pattern.name}, len(rows))))
+
+
+class _Computed:
+    """Lines of a statement, of which those that are alike in what is looked at are computed together; lists go by line."""
+
+    def __init__(self, events: Events, said: Said, looked_at: set[str]) -> None:
+        self.events, self.said, self.pattern, self.looked_at = events, said, said.pattern, looked_at
+        self.groups = said.groups()
+        self.contexts = [events.lines.context[line] for line in said.lines]
+        self.times = [events.lines.time[line] for line in said.lines]
+        self.levels = [events.lines.level[line] for line in said.lines]
+
+    def add(self) -> None:
+        """Raises _LookedAt; ValueError where a number fits no column."""
+        own = {name: typed(name, self.groups[name]) for name in self.pattern.columns}
+        alike: dict[tuple[Any, ...], int] = {}
+        which = [alike.setdefault(key, len(alike)) for key in self._keys()]
+        rows: list[Row] = []
+        begins, counts, firsts = [], [], dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True))
+        for code in range(len(alike)):
+            made = self._rows(firsts[code])
+            begins.append(len(rows))
+            counts.append(len(made))
+            rows += made
+            self.events.check(len(rows), 0)
+        if not rows:
+            return
+        index = [at for code in which for at in range(begins[code], begins[code] + counts[code])]
+        lines = [line for line, code in enumerate(which) for _ in range(counts[code])]
+        places, texts = [self.said.lines[line] for line in lines], self.events.lines.text
+        several = len(rows) > len(alike)
+        self.events.check(len(places), sum([len(texts[place]) for place in places]) if several else 0)
+        found = self._columns(rows, pa.array(index, pa.int32()), pa.array(lines, pa.int32()), own)
+        if several:
+            found["text"] = pa.array([shared(texts[self.said.lines[line]], counts[which[line]]) for line in lines])
+        self.events.add(Part(places, found))
+
+    def _columns(self, rows: Sequence[Row], index: pa.Array, lines: pa.Array, own: dict[str, pa.Array]) -> dict[str, pa.Array]:
+        """Of events, the columns of each as one of the rows has them, marks being filled in by line."""
+        of_lines = own | {
+            name: pc.coalesce(own[name], values) if name in own else values for name, values in of_contexts(self.contexts).items()
+        }
+        of_lines["time"] = pa.array(self.times, EVENTS.field("time").type)
+        found = {}
+        for name in columns.NAMES & set(chain.from_iterable(rows)):
+            told = [row.get(name) for row in rows]
+            marks = [value.column if type(value) is _Mark else None for value in told]
+            values = pa.array(
+                [value if mark is None else None for value, mark in zip(told, marks, strict=True)], EVENTS.field(name).type
+            ).take(index)
+            for mark in filter(None, {*marks}):
+                passed_on = of_lines[mark].take(lines)
+                here = None if marks.count(mark) == len(marks) else pa.array([one == mark for one in marks]).take(index)
+                values = passed_on if here is None else pc.if_else(here, passed_on, values)
+            found[name] = values
+        return found
+
+    def _keys(self) -> Iterator[tuple[Any, ...]]:
+        """What each line must have in common with those that are alike."""
+        looked_at = self.looked_at
+        of_context = {
+            id(context): tuple((name, value if name in looked_at else None) for name, value in context.items()) for context in self.contexts
+        }
+        keys: list[Iterable[Any]] = [self.levels, map(of_context.__getitem__, map(id, self.contexts))]
+        if "time" in looked_at:
+            keys.append(self.times)
+        for name, texts in self.groups.items():
+            if name not in self.pattern.columns or name in looked_at or f".{name}" in looked_at:
+                keys.append(texts)
+            elif None in texts:
+                keys.append([text is None for text in texts])
+        return zip(*keys, strict=True)
+
+    def _rows(self, at: int) -> list[Row]:
+        """What the statement makes of a line; raises _LookedAt."""
+        texts = {name: texts[at] for name, texts in self.groups.items()}
+        row: Row = {"time": moment_of(self.times[at]), "mode": self.pattern.mode, **self.contexts[at]}
+        row |= {name: column(name, texts[name]) for name in self.pattern.columns if texts[name] is not None}
+        row = {name: value if value is None or name in self.looked_at else _Mark(name) for name, value in row.items()}
+        row |= {"level": self.levels[at], **self.pattern.fixed}
+        row["_groups"] = {
+            name: _Mark(f".{name}") if text is not None and name in self.pattern.columns and f".{name}" not in self.looked_at else text
+            for name, text in texts.items()
+        }
+        assert self.pattern.explode is not None
+        try:
+            made = [dict(one) for one in self.pattern.explode(row)]
+        except (TypeError, AttributeError) as error:
+            raise _LookedAt(_UNKNOWN) from error
+        for one in made:
+            one.pop("_groups", None)
+            for value in one.values():
+                _inside(value)
+            check({name: value for name, value in one.items() if type(value) is not _Mark})
+            one.setdefault("event", self.pattern.event)
+            one["pattern"] = self.pattern.name
+        return made
+
+
+def _inside(value: Any) -> None:
+    """Raises _LookedAt of a mark that became a part of something."""
+    if isinstance(value, (list, tuple, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            if type(one) is _Mark:
+                raise _LookedAt(one.column)
+            _inside(one)
+    elif type(value) is _Mark and value.column.startswith("."):
+        raise _LookedAt(value.column)

@@ -1,0 +1,173 @@
+"""What stands around the messages of records in one layout: when, how loudly, by whom, and of which component.
+
+Here: the parts of whole records; what was seen before is not looked at again. Not here: lines that begin no record (reading), or
+what messages say.
+
+Measured on recorded lines: where records are in Kafka's own layout, their parts' places tell them in a third of the time of an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
+
+LONG_LINE = 2048
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
+_NOTHING: Mapping[str, Any] = {}
+_BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
+"""How a component's name begins that is in no brackets."""
+_MAX_KEPT = 1 << 14
+_SECOND, _STAMPED, _LED = 20, 25, 33
+_SECONDS = re.compile(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_FRACTIONS = {f"{mark}{ms:03}]": 1000 * ms for mark in ",." for ms in range(1000)}
+_LEAD = re.compile(rf" ({LEVELS}) (?! |$)")
+_LOGGER = re.compile(r"([^()\s]+)\)")
+
+_Value = TypeVar("_Value")
+
+
+class Head(NamedTuple):
+    """What is known of a record."""
+
+    time: int
+    """Microseconds since 1970, as the line prints them."""
+    utc: bool
+    level: str
+    logger: str
+    context: Mapping[str, Any]
+    """What the component's name tells."""
+    plain: bool
+    """That name is known from its bracket alone."""
+    text: str
+    """What the message is in: behind the component's name, from `first` to `done`."""
+    first: int
+    done: int
+
+
+class _Kept(dict[str, _Value], Generic[_Value]):
+    """What texts mean that come again and again."""
+
+    def __init__(self, meaning: Callable[[str], _Value]) -> None:
+        super().__init__()
+        self._meaning = meaning
+
+    def __missing__(self, text: str) -> _Value:
+        if len(self) > _MAX_KEPT:
+            self.clear()
+        found = self[text] = self._meaning(text)
+        return found
+
+
+def microseconds(moment: datetime) -> int:
+    """Since 1970."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def moment_of(time: int) -> datetime:
+    """The time that `microseconds` tells."""
+    return _EPOCH + timedelta(microseconds=time)
+
+
+def _second(text: str) -> int | None:
+    whole = timestamp(text[1:]) if _SECONDS.fullmatch(text) else None
+    return microseconds(whole) if whole is not None else None
+
+
+def _logger(text: str) -> str | None:
+    found = _LOGGER.fullmatch(text)
+    return found[1] if found is not None else None
+
+
+def _component(head: str) -> Mapping[str, Any] | None:
+    """What a bracket that a message begins with, up to `] `, names as its component; None where that takes a closer look."""
+    if "[" in head[1:] or "]" in head:
+        return None
+    try:
+        context, rest = prefix(f"{head}] ", None)
+    except ValueError:
+        return None
+    return None if rest else context
+
+
+class Heads:
+    """The heads of records in one layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._seconds = _Kept(_second)
+        self._leads = _Kept(self._lead)
+        self._loggers = _Kept(_logger)
+        self._components = _Kept(_component)
+
+    def _lead(self, text: str) -> tuple[str, int] | None:
+        found = _LEAD.match(text)
+        return (self.layout.level(found[1]), _STAMPED + found.end()) if found is not None else None
+
+    def read(self, text: str) -> Head | None:
+        """The head of a record in ASCII; None where it takes a closer look."""
+        record = self.layout.read(text)
+        if record is None or record.time is None or record.logger is None:
+            return None
+        of_record = microseconds(record.time), record.utc, record.level, record.logger
+        context: Mapping[str, Any] | None
+        context, first, message = _NOTHING, 0, record.message
+        if message.startswith("["):
+            closed = message.find("] ")
+            first = closed + 2
+            context = self._components[message[:closed]] if closed >= 0 else None
+            if not context and message.startswith("[", first):
+                context = None
+        elif message.startswith(_BEGINS_OTHERWISE):
+            context = None
+        if context is None:
+            return _closer(of_record, message)
+        return Head(*of_record, context, True, message, first, len(message))
+
+    def read_all(self, text: str, places: Iterable[tuple[int, int]]) -> list[Head | None]:
+        """The same of many, each from one place in the text to another."""
+        if self.layout is not LOG4J:
+            return [self.read(text[begin:end]) if end - begin <= LONG_LINE else None for begin, end in places]
+        seconds, leads, loggers, components, fractions = self._seconds, self._leads, self._loggers, self._components, _FRACTIONS.get
+        found: list[Head | None] = []
+        append, make, rfind, find, startswith = found.append, Head._make, text.rfind, text.find, text.startswith
+        context: Mapping[str, Any] | None
+        for begin, end in places:
+            second, lead = seconds[text[begin : begin + _SECOND]], leads[text[begin + _STAMPED : begin + _LED]]
+            fraction = fractions(text[begin + _SECOND : begin + _STAMPED])
+            if end - begin > LONG_LINE:
+                append(None)
+                continue
+            if second is None or lead is None or fraction is None:
+                append(self.read(text[begin:end]))
+                continue
+            level, length = lead
+            first = begin + length
+            after = rfind(" (", first, end)
+            logger = loggers[text[after + 2 : end]] if after >= 0 else None
+            if logger is None:
+                append(self.read(text[begin:end]))
+                continue
+            mark = text[first]
+            if mark == "[":
+                closed = find("] ", first, after)
+                context = components[text[first:closed]] if closed >= 0 else None
+                if context or (context is not None and text[closed + 2] != "["):
+                    append(make((second + fraction, False, level, logger, context, True, text, closed + 2, after)))
+                    continue
+            elif mark not in "BCP" or not startswith(_BEGINS_OTHERWISE, first, after):
+                append(make((second + fraction, False, level, logger, _NOTHING, True, text, first, after)))
+                continue
+            append(_closer((second + fraction, False, level, logger), text[first:after]))
+        return found
+
+
+def _closer(of_record: tuple[int, bool, str, str], message: str) -> Head | None:
+    try:
+        context, said = prefix(message, of_record[-1])
+    except ValueError:
+        return None
+    return Head(*of_record, context, False, said, 0, len(said))
