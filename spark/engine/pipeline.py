@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from heapq import heapreplace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -53,6 +53,8 @@ MOST_HANDS = 8
 """Tasks that read one compressed tar, each its own members, and what each should have at least: each decompresses all of it."""
 PARCEL_ROWS = 1 << 14
 """Events that travel together, about."""
+DEALT_ROWS = 1 << 17
+"""Events that are dealt to buckets together, about: what of fewer goes to one bucket costs more to pack and open than to judge."""
 JUDGED_ROWS, LEAST_JUDGED = 200_000, 20_000
 """Events that a task judges, about, and that are worth a task of their own, where there are cores for it."""
 TASKS_A_CORE = 4
@@ -196,14 +198,14 @@ def of_parcel(parcel: Parcel) -> pa.Table:
     return events.filter(pc.invert(_placed(events))) if parcel.what == GATHERED else events
 
 
-def _joined(told: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
-    """The same rows, at least PARCEL_ROWS together."""
+def _joined(told: Iterable[pa.RecordBatch | pa.Table], least: int = PARCEL_ROWS) -> Iterator[pa.Table]:
+    """The same rows, at least so many together."""
     waiting: list[pa.Table] = []
     count = 0
     for batch in told:
         waiting.append(pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch)
         count += batch.num_rows
-        if count >= PARCEL_ROWS:
+        if count >= least:
             yield pa.concat_tables(waiting)
             waiting, count = [], 0
     if waiting:
@@ -281,7 +283,7 @@ def identified(events: Events, identifier: Identifier, change: Change | None = N
     def apply(given: Iterable[Parcel]) -> Iterator[tuple[int, bytes]]:
         told = (opened(parcel.data) for parcel in given if parcel.what == PLACED)
         named = (_named(table, known.value, change) for table in told)
-        for table in _joined(table for table in named if table.num_rows):
+        for table in _joined((table for table in named if table.num_rows), DEALT_ROWS):
             yield from _in_buckets(table, buckets)
 
     return Identified(events.parcels.mapPartitions(apply), buckets, events.weights)
@@ -296,8 +298,11 @@ def _named(told: pa.Table, identifier: Identifier, change: Change | None) -> pa.
 
 def _in_buckets(events: pa.Table, buckets: int) -> Iterator[tuple[int, bytes]]:
     number = _bucket_of(events, buckets)
-    for bucket in pc.unique(number).to_pylist():
-        yield bucket, packed(events.filter(pc.equal(number, bucket)))
+    order = pc.sort_indices(number)  # stable: what one file tells stays in its order
+    told = events.take(order).combine_chunks()
+    runs = pc.run_end_encode(number.take(order))
+    for bucket, (begin, end) in zip(runs.values.to_pylist(), pairwise([0, *runs.run_ends.to_pylist()]), strict=True):
+        yield bucket, packed(told.slice(begin, end - begin))
 
 
 def _bucket_of(events: pa.Table, buckets: int) -> pa.Array:
