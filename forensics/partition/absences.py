@@ -338,11 +338,10 @@ class _Judge:
         that was taken out of the assignment it does not count."""
         if away.until is None or (end is not None and left.broker not in (end.replicas or self.timeline.assigned)):
             return None
-        begun = left.presence.begun(away.until, datetime.max)
+        begun = left.presence.begun
         if end is None or end.at is None:
-            return max(begun, default=None)
-        within = [b for b in begun if b <= end.at] or [b for b in begun if b <= end.at + SLACK][:1]
-        return max(within, default=None)
+            return max(begun(away.until, datetime.max), default=None)
+        return max(begun(away.until, end.at) or begun(away.until, end.at + SLACK)[:1], default=None)
 
     def _unheard(self, left: Departure, state: State) -> Told:
         """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""

@@ -256,16 +256,23 @@ class Away:
         return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
 
 
+def _since(away: Away) -> datetime:
+    return away.since or datetime.min
+
+
 class Presence:
     """What is known of one broker's being there."""
 
     def __init__(self, broker: int, lives: Sequence[Incarnation], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
         self.broker, self.lives = broker, lives
         self._said, self._last_line = said, last_line
+        self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
         asked = [a for e in self.said("stop") if e.at is not None and not any(o.covers(e.at) for o in own) for a in [self._asked(e, e.at)]]
-        self.aways = sorted([*own, *missed, *asked], key=lambda a: a.since or datetime.min)
+        self.aways = sorted([*own, *missed, *asked], key=_since)
+        self._over = list(accumulate((a.known or datetime.max for a in self.aways), max))
+        """When each span and all before it were known to be over."""
 
     @property
     def running(self) -> Incarnation | None:
@@ -318,7 +325,7 @@ class Presence:
 
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
         """The starts of its process in a span of time."""
-        return [life.begin_at for life in self.lives if life.begin_at is not None and after <= life.begin_at <= until]
+        return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
 
     def moved(self, after: datetime, until: datetime) -> bool:
         """It went or came in a span of time."""
@@ -327,7 +334,12 @@ class Presence:
 
     def away(self, at: datetime, slack: timedelta = SLACK) -> Away | None:
         """The last span it was away in at a time."""
-        return next((a for a in reversed(self.aways) if a.covers(at, slack)), None)
+        for place in range(bisect_right(self.aways, at + slack, key=_since) - 1, -1, -1):
+            if self.aways[place].covers(at, slack):
+                return self.aways[place]
+            if at - self._over[place] > slack:
+                return None
+        return None
 
     def _of_life(self, index: int, life: Incarnation) -> Away | None:
         again = next((x for x in self.lives[index + 1 :] if x.outcome != "failed"), None)
