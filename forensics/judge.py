@@ -78,7 +78,7 @@ def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
     """Rows of VERDICTS for one timeline in which this was found. Deleted generations of a topic give findings, but no state."""
     for finding in found:
-        yield {"cluster": cluster.number, "finding": finding.row(), "partition_state": None}
+        yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
         own = verdict(timeline, cluster, found)
         state = {**_state(timeline, cluster), **{f.name: getattr(own, f.name) for f in fields(own)}}

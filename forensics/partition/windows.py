@@ -75,7 +75,7 @@ def up_to(group: Sequence[Statement]) -> str:
     """How long windows that are told together lasted at most."""
     seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
     if not seconds or len(seconds) < len(group):
-        return "until the evidence ends"
+        return f"until {_ending(group[0].cluster)}"
     return f"for up to {_span(max(seconds))}"
 
 
@@ -90,7 +90,11 @@ def _span(seconds: float) -> str:
 
 def ending(cluster: Cluster) -> str:
     """What ends all that is still open."""
-    return "the cluster ended" if cluster.number < 0 else "the evidence ends"
+    return _ending(cluster.number)
+
+
+def _ending(number: int) -> str:
+    return "the cluster ended" if number < 0 else "the evidence ends"
 
 
 def until(window: Window, cluster: Cluster) -> str:

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.cluster.findings import Findings
+from forensics.judge import judge_partition
 from forensics.model import LEVELS, Finding
 from forensics.partition.durability import Exposure, at_min_isr, below_min_isr, document, exposure, required, settled, topics
+from forensics.partition.windows import up_to
 from forensics.rules import config_drift
 from forensics.rules.risky_setting import judge
 from spark.cluster.effective import MIN_ISR, NEVER, UNCLEAN, default, effective, number, strict
@@ -514,6 +516,17 @@ def test_many_windows_are_told_by_topic_and_broker() -> None:
     changes = [(10 + n, [1, 2] if n % 2 else [1, 2, 3], n + 1) for n in range(200)]
     found = of(report(story(*changes)), "at-min-isr")
     assert len(found) == 1 and "times" in found[0].summary
+
+
+def test_what_is_open_in_a_cluster_that_is_over_lasted_until_it_ended() -> None:
+    """Told of one partition or of many."""
+    timeline = PartitionTimeline("t", 0, 0, states=[state(10, 1, (1,))])
+    for life, said in ((0, "until the evidence ends"), (-1, "until the cluster ended")):
+        known = cluster(config(MIN_ISR, "2", topic="t"))
+        known.number = life
+        open_ = [f for row in judge_partition(timeline, known) if (f := row["finding"]) is not None and f["kind"] == "under-min-isr"]
+        assert [said in f["summary"] for f in open_] == [True]
+        assert up_to([Finding.of(f) for f in open_]) == said
 
 
 # the document
