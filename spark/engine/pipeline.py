@@ -7,6 +7,7 @@ that brings the rest together by partition and judges it. Not here: what is read
 from __future__ import annotations
 
 import gc
+import os
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,8 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from heapq import heapreplace
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -62,6 +64,8 @@ TASKS_A_CORE = 4
 BUCKETS = 256
 BUCKET_ROWS = 50_000
 """Partitions are brought together by buckets, of which one at a time is held in memory: at least so many, and of so many events about."""
+SPOOLED_BYTES, SLICE_BYTES = 64 << 20, 8 << 20
+"""What a task is to judge, packed: more waits on disk. So much of a bucket is open at a time while its events are folded."""
 CELLS = 4096
 """Buckets by which it is counted, before all is read, how much is told of partitions."""
 
@@ -340,14 +344,28 @@ def verdicts(events: Identified, cluster: Cluster, judge: Judge, schema: pa.Sche
 
 
 def _sorted(given: Iterable[tuple[int, bytes]], cluster: Cluster) -> Iterator[pa.RecordBatch]:
-    """Events by topic and partition; of the buckets one is open at a time."""
-    found: dict[int, list[bytes]] = {}
-    for bucket, data in given:
-        found.setdefault(bucket, []).append(data)
-    for bucket in sorted(found):
-        told = pa.concat_tables([opened(data) for data in found.pop(bucket)], promote_options="default")
-        told = folded(told, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")])
-        yield from told.combine_chunks().to_batches(max_chunksize=4096)
+    """Events by topic and partition; of the buckets one is open at a time, and of a large one slices until it is folded."""
+    found: dict[int, list[list[tuple[int, int]]]] = defaultdict(list)
+    room = Counter[int]()
+    with SpooledTemporaryFile(SPOOLED_BYTES, dir=os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None) as spool:
+        for bucket, data in given:
+            if room[bucket] <= 0:
+                found[bucket].append([])
+                room[bucket] = SLICE_BYTES
+            found[bucket][-1].append((spool.tell(), len(data)))
+            room[bucket] -= len(data)
+            spool.write(data)
+        for bucket in sorted(found):
+            told = folded([partial(_slice, spool, places) for places in found.pop(bucket)], cluster)
+            yield from told.sort_by([("topic", "ascending"), ("partition", "ascending")]).combine_chunks().to_batches(max_chunksize=4096)
+
+
+def _slice(spool: IO[bytes], places: Iterable[tuple[int, int]]) -> pa.Table:
+    tables = []
+    for begin, size in places:
+        spool.seek(begin)
+        tables.append(opened(spool.read(size)))
+    return pa.concat_tables(tables, promote_options="default")
 
 
 def judged(batches: Iterable[pa.RecordBatch], cluster: Cluster, judge: Judge, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
