@@ -6,6 +6,7 @@ Here: the group and the exit codes. Not here: what a command does (forensics.com
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import io
 import os
@@ -99,6 +100,9 @@ def main() -> None:
     """Entry point: errors a user can mend are one line and exit code 2."""
     for number in ENDS:
         signal.signal(number, ended)
+    gc.set_threshold(
+        100_000, 20, 20
+    )  # events and findings live to the end; to look for cycles among them every 700 takes a quarter of the work
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()

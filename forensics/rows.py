@@ -17,21 +17,23 @@ CHUNK = 1024
 
 
 class Rows(Sequence[Mapping[str, Any]]):
-    """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was."""
+    """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was, unless the rows are few."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, decoded: dict[str, list[Any]] | None = None) -> None:
         self.table = table
+        self._decoded = decoded if decoded is not None else {}
 
     def of(self, *names: str) -> Rows:
         """The same rows with these columns alone."""
-        return Rows(self.table.select(names))
+        return Rows(self.table.select(names), self._decoded)
 
     def __len__(self) -> int:
         return self.table.num_rows  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        for batch in self.table.to_batches(max_chunksize=CHUNK):
-            chunk = _Chunk(batch)
+        batches = self.table.to_batches(max_chunksize=CHUNK)
+        for batch in batches:
+            chunk = _Chunk(batch, self._decoded if len(batches) == 1 else {})
             yield from (_Row(chunk, at) for at in range(batch.num_rows))
 
     @overload
@@ -43,13 +45,16 @@ class Rows(Sequence[Mapping[str, Any]]):
 
 
 class _Chunk(dict[str, list[Any]]):
-    """Columns of a batch, each decoded when it is first asked for."""
+    """Columns of a batch, each decoded when it is first asked for, by whichever view of the rows."""
 
-    def __init__(self, batch: pa.RecordBatch) -> None:
-        self.batch = batch
+    def __init__(self, batch: pa.RecordBatch, decoded: dict[str, list[Any]]) -> None:
+        self.batch, self._decoded = batch, decoded
 
     def __missing__(self, name: str) -> list[Any]:
-        self[name] = values(self.batch.column(name))
+        column = self.batch.column(name)  # KeyError of one that this view has not
+        if name not in self._decoded:
+            self._decoded[name] = values(column)
+        self[name] = self._decoded[name]
         return self[name]
 
 

@@ -82,18 +82,25 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
         *_controllers(cluster),
         *(s for node in cluster.nodes.values() for s in _of_node(node, cluster, left.get(node.id, ()), heard)),
     ]
+    begun: dict[int, datetime] = {}
+    _begin(begun, found)
     for life in reversed(cluster.ended):
-        found.extend(_before(life, found))
+        own = _before(life, begun)
+        _begin(begun, own)
+        found.extend(own)
     order = {state: n for n, state in enumerate(STATES)}
     return sorted(found, key=lambda s: (s.broker, s.start is not None, s.start or datetime.min, order[s.state]))
 
 
-def _before(life: Cluster, later: Sequence[Span]) -> list[Span]:
-    """In a cluster that has ended: until its nodes began in a later one. What was collected is told of in the one that stands."""
-    begun: dict[int, datetime] = {}
-    for s in later:
+def _begin(begun: dict[int, datetime], told: Iterable[Span]) -> None:
+    """When each node began at the earliest."""
+    for s in told:
         if s.start is not None and s.state not in (UNTOLD, CLOCK):
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
+
+
+def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
+    """In a cluster that has ended: until its nodes began in a later one. What was collected is told of in the one that stands."""
     own = [
         *_controllers(life),
         *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNTOLD, CLOCK)),

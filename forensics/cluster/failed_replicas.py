@@ -183,6 +183,8 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
         own = batch.column("absences")
         absences = own.flatten()
         at = pc.indices_nonzero(pc.is_in(absences.field("cause"), pa.array(sorted(causes))))
+        if not len(at):
+            continue
         of = pc.list_parent_indices(own).take(at)
         columns = [*(batch.column(n).take(of) for n in ("topic", "partition")), *(absences.field(n).take(at) for n in rest)]
         quotes = absences.field("evidence")

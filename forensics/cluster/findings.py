@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,13 @@ from spark.events import values
 
 _PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
 _LISTS = ("brokers", "still_on")
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "offsets": lambda told: tuple(Range(r["start"], r["end"]) for r in told or ()),
+    "salvageable": Salvageable.of,
+    "clients": lambda told: tuple(map(Client.of, told or ())),
+}
+_STATED = (*_PLAIN, *_LISTS, *_MADE)
+"""What of a statement a partition's finding has."""
 
 
 class _Rows:
@@ -28,31 +36,27 @@ class _Rows:
         self.summary, self.explanation = told["summary"], told["explanation"]
         self.next_steps, self.evidence = told["next_steps"], told["evidence"]
         alike: dict[tuple[int, ...], tuple[int, ...]] = {}
-        lists = [[alike.setdefault(own := tuple(row or ()), own) for row in told[name].to_pylist()] for name in _LISTS]
-        self._columns = [*(values(told[name]) for name in _PLAIN), *lists]
-        self._offsets, self._salvageable, self._clients = (_decoded(told[name]) for name in ("offsets", "salvageable", "clients"))
+        self._stated: dict[str, list[Any]] = {name: values(told[name]) for name in _PLAIN}
+        for name in _LISTS:
+            self._stated[name] = [alike.setdefault(own := tuple(row or ()), own) for row in told[name].to_pylist()]
+        for name, made in _MADE.items():
+            column = told[name]  # few kinds have any
+            none = column.null_count == len(column)
+            self._stated[name] = [made(None)] * len(column) if none else list(map(made, column.to_pylist()))
         self.by_kind: dict[str, list[int]] = defaultdict(list)
-        for at, kind in enumerate(self._columns[0]):
+        for at, kind in enumerate(self._stated["kind"]):
             if kind is not None:
                 self.by_kind[kind].append(at)
 
-    def statements(self, kind: str) -> Iterator[_Held]:
-        for at in self.by_kind.get(kind, ()):
-            offsets, clients = self._offsets[at], self._clients[at]
-            stated = (
-                *[column[at] for column in self._columns],
-                tuple(Range(r["start"], r["end"]) for r in offsets) if offsets else (),
-                Salvageable.of(self._salvageable[at]),
-                tuple(map(Client.of, clients)) if clients else (),
-                (),
-                None,
-            )
-            yield _Held.of(self, at, stated)
-
-
-def _decoded(column: pa.Array) -> list[Any]:
-    """Few kinds have all of them."""
-    return [None] * len(column) if column.null_count == len(column) else column.to_pylist()
+    def statements(self, kind: str) -> list[_Held]:
+        """Made column by column: there are hundreds of thousands, and __init__ of what is frozen takes five times as long."""
+        at = self.by_kind.get(kind, ())
+        found = [_Held.__new__(_Held) for _ in at]
+        own: dict[str, Iterable[Any]] = {name: map(column.__getitem__, at) for name, column in self._stated.items()}
+        for name, told in {**own, "places": repeat(()), "incident": repeat(None), "_rows": repeat(self), "_at": at}.items():
+            for _ in map(getattr(_Held, name).__set__, found, told):
+                pass
+        return found
 
 
 class _Held(Statement):
@@ -61,16 +65,6 @@ class _Held(Statement):
     __slots__ = ("_at", "_rows")
     _at: int
     _rows: _Rows
-
-    @classmethod
-    def of(cls, rows: _Rows, at: int, stated: Iterable[Any]) -> _Held:
-        """`stated`: values of _STATED. There are hundreds of thousands, and __init__ of what is frozen takes three times as long."""
-        held = cls.__new__(cls)
-        object.__setattr__(held, "_rows", rows)
-        object.__setattr__(held, "_at", at)
-        for put, value in zip(_PUT, stated, strict=True):
-            put(held, value)
-        return held
 
     @property
     def next_steps(self) -> tuple[str, ...]:
@@ -84,15 +78,12 @@ class _Held(Statement):
     def whole(self) -> Finding:
         return Finding(
             **{name: getattr(self, name) for name in _STATED},
+            incident=self.incident,
             summary=self._rows.summary[self._at].as_py(),
             explanation=self._rows.explanation[self._at].as_py(),
             next_steps=self.next_steps,
             evidence=self.evidence,
         )
-
-
-_STATED = (*_PLAIN, *_LISTS, "offsets", "salvageable", "clients", "places", "incident")
-_PUT = tuple(getattr(Statement, name).__set__ for name in _STATED)
 
 
 class Findings(Mapping[str, Sequence[Statement]]):
@@ -124,10 +115,10 @@ class Findings(Mapping[str, Sequence[Statement]]):
         """The worst first, then by place and time."""
         if kind not in self:
             raise KeyError(kind)
-        found = [*(f for rows in self._rows for f in rows.statements(kind)), *self._found.get(kind, ())]
-        return sorted(
-            (f for f in found if self._asked is None or f.partition is None or self._asked(f.topic, f.partition)), key=worst_first
-        )
+        found: list[Statement] = [*(f for rows in self._rows for f in rows.statements(kind)), *self._found.get(kind, ())]
+        if (asked := self._asked) is not None:
+            found = [f for f in found if f.partition is None or asked(f.topic, f.partition)]
+        return sorted(found, key=worst_first)
 
 
 def worst_first(f: Statement) -> tuple[Any, ...]:

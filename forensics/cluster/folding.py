@@ -138,7 +138,9 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
     for f in group:
         by_partition[f.topic, f.partition].append(f)
     return tuple(
-        Place(
+        first.place
+        if len(own) == 1 and len(first.offsets) < 2 and len(first.brokers) < 2  # each of them once
+        else Place(
             first.topic,
             first.partition,
             first.leader_epoch,

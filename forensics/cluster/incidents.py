@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import NamedTuple
 
 from forensics.cluster.aftermath import sentences
@@ -101,10 +102,14 @@ def _gravity(of: Iterable[Finding | Incident]) -> int:
 class _Befell(NamedTuple):
     """What befell a broker."""
 
+    start: datetime
     root: _Root
     group: str
     over: datetime
     """When it and all before it in its list were over."""
+
+
+_BEGAN = itemgetter(0)
 
 
 class _Befallen:
@@ -112,11 +117,12 @@ class _Befallen:
     looked through for the other."""
 
     def __init__(self, groups: Iterable[_Group]) -> None:
-        self._told: dict[tuple[int, str | None, bool], list[_Befell]] = defaultdict(list)
+        self._told: dict[int, dict[tuple[str | None, bool], list[_Befell]]] = defaultdict(dict)
         for root, group in sorted(((r, g.id) for g in groups for r in g.roots), key=lambda item: item[0].start):
-            for key in ((broker, kind, root.end is None) for broker in root.brokers for kind in (None, root.cause.kind)):
-                before, end = self._told[key], root.end or datetime.max
-                before.append(_Befell(root, group, max(end, before[-1].over) if before else end))
+            for broker in root.brokers:
+                for kind in (None, root.cause.kind):
+                    before, end = self._told[broker].setdefault((kind, root.end is None), []), root.end or datetime.max
+                    before.append(_Befell(root.start, root, group, max(end, before[-1].over) if before else end))
 
     def followed(self, f: Statement) -> str | None:
         """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
@@ -124,23 +130,31 @@ class _Befallen:
         if at is None:
             return None
         settles = SETTLES if f.kind in SETTLING else DETECTION
+        kinds = (None,) if f.cause is None else (f.cause, None)
         found: list[tuple[bool, bool, datetime, str]] = []
-        for key in ((broker, kind, still) for broker in f.brokers for kind in {f.cause, None} for still in (True, False)):
-            if own := self._told.get(key):
-                found.extend(_before(own, at, settles, f.cause))
+        for broker in f.brokers:
+            told = self._told.get(broker, {})
+            for kind in kinds:
+                for still in (True, False):
+                    if own := told.get((kind, still)):
+                        found.extend(_before(own, at, settles, f.cause))
+                if found and found[-1][0]:
+                    break  # what came of its cause is among the rest, and goes first
         return max(found)[3] if found else None
 
 
 def _before(own: Sequence[_Befell], at: datetime, settles: timedelta, cause: str | None) -> Iterator[tuple[bool, bool, datetime, str]]:
     """What was not over, from the last back to the first that had surely begun: what was before that is no better."""
     begun: datetime | None = None
-    for place in range(bisect_right(own, at + DETECTION, key=lambda one: one.root.start) - 1, -1, -1):
-        root, group, over = own[place]
-        if over < at - settles or (begun is not None and root.start < begun):
+    over = at - settles
+    for place in range(bisect_right(own, at + DETECTION, key=_BEGAN) - 1, -1, -1):
+        befell = own[place]
+        if befell.over < over or (begun is not None and befell.start < begun):
             return
-        if root.end is None or at <= root.end + settles:
-            yield root.cause.kind == cause, root.start <= at + SLACK, root.start, group
-            begun = root.start if root.start <= at + SLACK else None
+        end = befell.root.end
+        if end is None or at <= end + settles:
+            yield befell.root.cause.kind == cause, befell.start <= at + SLACK, befell.start, befell.group
+            begun = befell.start if befell.start <= at + SLACK else None
 
 
 def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Container[str | None]]) -> list[_Group]:

@@ -113,14 +113,13 @@ def _first_unknown(at: datetime | None) -> tuple[bool, datetime]:
 
 
 def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]:
-    counts = [0, 0]
+    under = moving = 0
     found: list[Step] = []
     for at in sorted(changes, key=_first_unknown):
-        under, moving = changes[at]
-        counts = [counts[0] + under, counts[1] + moving]
-        step = Step(at, *counts)
-        if not found or (found[-1].under_replicated, found[-1].reassigning) != (step.under_replicated, step.reassigning):
-            found.append(step)
+        more = changes[at]
+        under, moving = under + more[0], moving + more[1]
+        if not found or more != [0, 0]:
+            found.append(Step(at, under, moving))
     return tuple(found)
 
 

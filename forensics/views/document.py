@@ -321,7 +321,10 @@ def _places(f: Finding) -> list[dict[str, Any]]:
     alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)
     for p in f.places:
         alike[p.topic, p.partition, p.committed].append(p)
-    joined = (replace(own[0], offsets=tuple(r for p in own for r in p.offsets), times=sum(p.times for p in own)) for own in alike.values())
+    joined = (
+        replace(own[0], offsets=tuple(r for p in own for r in p.offsets), times=sum(p.times for p in own)) if len(own) > 1 else own[0]
+        for own in alike.values()
+    )
     return [_place(p, f, {}) for p in joined]
 
 

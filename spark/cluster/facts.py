@@ -182,12 +182,12 @@ class Cluster:
         """Whether names in the evidence were replaced before it was handed over."""
         return any(s.kind == "redaction" for s in self.sources)
 
-    @property
+    @cached_property
     def ended(self) -> tuple[Cluster, ...]:
         """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
         return tuple(c for c in self.whole if c.number < self.number)
 
-    @property
+    @cached_property
     def later(self) -> tuple[Cluster, ...]:
         """Those that lived on these brokers after it, oldest first."""
         return tuple(c for c in self.whole if c.number > self.number)
