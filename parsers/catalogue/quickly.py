@@ -26,7 +26,7 @@ from parsers.schemas import Row, Told
 _LINES = 1 << 14
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
-_OTHERWISE = Head(0, False, "", "", {}, False, "", 0, 0)
+_OTHERWISE: Head = (0, False, "", "", {}, False, "", 0, 0)
 """Of a line that Reading was asked for: its events tell all by themselves."""
 
 
@@ -164,8 +164,8 @@ class _Block:
         """The match with the record that begins here, unless the line is left to Reading."""
         head = self.heads[at]
         assert head is not None and self.chunk.heads is not None
-        said = head.text[head.first : head.done]
-        if head.plain and not said.startswith("["):
+        said = head[6][head[7] : head[8]]
+        if head[5] and not said.startswith("["):
             record = self._record(at)
             seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
             whole = self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.heads.layout)
