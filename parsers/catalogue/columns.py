@@ -182,14 +182,16 @@ class Events:
                 so_far += told
             at += len(part.places)
         found = {name: _array(name, [*told, *[None] * (size - len(told))]).take(order) for name, told in by_name.items()}
-        of_lines = pa.array(places, pa.int32()).take(order)
+        each = len(set(places)) == size == len(lines.line)
+        of_lines = None if each else pa.array(places, pa.int32()).take(order)
         for name in _OF_LINE:
             of_line = getattr(lines, name)
             if name in found:
                 pieces = [part.columns.get(name) or [of_line[place] for place in part.places] for part in self._parts]
                 found[name] = _array(name, [*chain.from_iterable(pieces), *[None] * len(self._problems)]).take(order)
             else:
-                found[name] = _array(name, of_line).take(of_lines)
+                values_of = _array(name, of_line)
+                found[name] = values_of if of_lines is None else values_of.take(of_lines)
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
