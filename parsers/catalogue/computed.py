@@ -95,9 +95,12 @@ class _Computed:
 
     def add(self) -> None:
         """Raises _LookedAt; ValueError where a number fits no column."""
-        own = {name: values(name, self.groups[name]) for name in self.pattern.columns}
         alike: dict[tuple[Any, ...], int] = {}
         which = [alike.setdefault(key, len(alike)) for key in self._keys()]
+        if 2 * len(alike) > len(which):
+            _add_each(self.events, self.said)
+            return
+        own = {name: values(name, self.groups[name]) for name in self.pattern.columns}
         rows: list[Row] = []
         begins, counts, firsts = [], [], dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True))
         for code in range(len(alike)):
