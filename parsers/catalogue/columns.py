@@ -10,6 +10,7 @@ No event of a statement is a dict on its way, but where its number fits no colum
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
@@ -121,6 +122,36 @@ def _array(name: str, told: Sequence[Any]) -> pa.Array:
     return pa.array([known[code] for code in range(len(codes))], kind).take(pa.array(which, pa.int32()))
 
 
+class _Pieces:
+    """A column that some of the events have: where neighbours begin, and what they say."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._told: list[list[Any]] = []
+
+    def add(self, at: int, told: Sequence[Any]) -> None:
+        """What events from there on say."""
+        gap = at - self._begins[-1] - len(self._told[-1]) if self._told else _GAP + 1
+        if gap <= _GAP:
+            self._told[-1] += [None] * gap
+            self._told[-1] += told
+        else:
+            self._begins.append(at)
+            self._told.append(list(told))
+
+    def array(self, name: str, size: int) -> pa.Array:
+        """The column of so many events."""
+        pieces, at = [], 0
+        for begin, told in zip(self._begins, self._told, strict=True):
+            pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, told)]
+            at = begin + len(told)
+        return pa.concat_arrays([*pieces, pa.nulls(size - at, EVENTS.field(name).type)])
+
+
+_GAP = 200
+"""Events without a column from which on it is cheaper to leave them out than to have them say nothing."""
+
+
 class Events:
     """The events of some lines of one source."""
 
@@ -173,15 +204,13 @@ class Events:
 
     def _batch(self, places: Sequence[int], order: pa.Array) -> pa.RecordBatch:
         size, lines = len(places), self.lines
-        by_name: dict[str, list[Any]] = {}
+        by_name: dict[str, _Pieces] = defaultdict(_Pieces)
         at = 0
         for part in self._parts:
             for name, told in part.columns.items():
-                so_far = by_name.setdefault(name, [])
-                so_far += [None] * (at - len(so_far))
-                so_far += told
+                by_name[name].add(at, told)
             at += len(part.places)
-        found = {name: _array(name, [*told, *[None] * (size - len(told))]).take(order) for name, told in by_name.items()}
+        found = {name: pieces.array(name, size).take(order) for name, pieces in by_name.items()}
         each = len(set(places)) == size == len(lines.line)
         of_lines = None if each else pa.array(places, pa.int32()).take(order)
         for name in _OF_LINE:
