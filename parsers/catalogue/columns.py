@@ -93,44 +93,63 @@ class Lines(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Events with the same columns: of which line each is, and what it says. `component`: what the line's component tells is to be added."""
+    """Events with the same columns: of which line each is, and what it says."""
 
     places: Sequence[int]
-    columns: Mapping[str, pa.Array]
-    component: bool = False
+    columns: Mapping[str, Sequence[Any]]
 
 
-def typed(name: str, texts: Sequence[str | None]) -> pa.Array:
-    """The values of a column from the text of its groups, as `column` makes one of one. Raises ValueError where a number does not fit."""
-    kind = EVENTS.field(name).type
-    found = pa.array(texts, pa.string())
-    if pa.types.is_string(kind):
-        return found
-    if pa.types.is_integer(kind):
-        return found.cast(kind)
-    seen = found.dictionary_encode()
-    return pa.array([column(name, text) for text in seen.dictionary.to_pylist()], kind).take(seen.indices)
+def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
+    """The values of a column from the text of its groups, of which few differ as a rule. Raises ValueError on a number out of range."""
+    if pa.types.is_string(EVENTS.field(name).type):
+        return texts
+    known = {text: column(name, text) for text in set(texts)}
+    return [known[text] for text in texts]
 
 
-def of_rows(rows: Sequence[Row]) -> dict[str, pa.Array]:
+def of_rows(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
     """What rows say, by column."""
-    return {name: pa.array([row.get(name) for row in rows], EVENTS.field(name).type) for name in NAMES & set(chain.from_iterable(rows))}
+    return {name: [row.get(name) for row in rows] for name in NAMES & set(chain.from_iterable(rows))}
 
 
-def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
-    """What the names of components say; few of them are named over and over."""
+def _array(name: str, told: Sequence[Any]) -> pa.Array:
+    kind = EVENTS.field(name).type
+    if not pa.types.is_nested(kind):
+        return pa.array(told, kind)
     codes: dict[int, int] = {}
-    which = [codes.setdefault(at, len(codes)) for at in map(id, contexts)]
-    by_id = dict(zip(map(id, contexts), contexts, strict=True))
-    known = [by_id[at] for at in codes]
-    index = pa.array(which, pa.int32())
-    names = set(chain.from_iterable(known))
-    return {name: pa.array([context.get(name) for context in known], EVENTS.field(name).type).take(index) for name in names}
+    which = [codes.setdefault(at, len(codes)) for at in map(id, told)]
+    known = dict(zip(which, told, strict=True))
+    return pa.array([known[code] for code in range(len(codes))], kind).take(pa.array(which, pa.int32()))
 
 
-def constants(row: Row, size: int) -> dict[str, pa.Array]:
-    """The columns of so many events that all say this."""
-    return {name: pa.repeat(pa.scalar(value, EVENTS.field(name).type), size) for name, value in row.items()}
+class _Pieces:
+    """A column that some of the events have: where neighbours begin, and what they say."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._told: list[list[Any]] = []
+
+    def add(self, at: int, told: Sequence[Any]) -> None:
+        """What events from there on say."""
+        gap = at - self._begins[-1] - len(self._told[-1]) if self._told else _GAP + 1
+        if gap <= _GAP:
+            self._told[-1] += [None] * gap
+            self._told[-1] += told
+        else:
+            self._begins.append(at)
+            self._told.append(list(told))
+
+    def array(self, name: str, size: int) -> pa.Array:
+        """The column of so many events."""
+        pieces, at = [], 0
+        for begin, told in zip(self._begins, self._told, strict=True):
+            pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, told)]
+            at = begin + len(told)
+        return pa.concat_arrays([*pieces, pa.nulls(size - at, EVENTS.field(name).type)])
+
+
+_GAP = 200
+"""Events without a column from which on it is cheaper to leave them out than to have them say nothing."""
 
 
 class Events:
@@ -145,7 +164,7 @@ class Events:
         self._problems: list[tuple[int, Row]] = []
 
     def add(self, part: Part) -> None:
-        """Events that were made columns elsewhere."""
+        """Events that are said by column."""
         self._parts.append(part)
 
     def check(self, count: int, characters: int) -> None:
@@ -160,22 +179,17 @@ class Events:
 
     def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
         """Events, and problems, that were read by themselves: of which line each is, and all it says."""
-        made: dict[str, list[tuple[int, Row]]] = defaultdict(list)
-        for line, row in rows:
-            if row["event"] == "problem":
-                self._problems.append((line, row))
-            else:
-                made[row["pattern"]].append((line, row))
-        for found in made.values():
-            columns = of_rows([row for _, row in found])
-            missing = {name: None for name in _OF_LINE if name not in columns}
-            self.add(Part([line for line, _ in found], columns | constants(missing, len(found))))
+        self._problems += [(line, row) for line, row in rows if row["event"] == "problem"]
+        made = [(line, row) for line, row in rows if row["event"] != "problem"]
+        if made:
+            missing = dict.fromkeys(_OF_LINE, [None] * len(made))
+            self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
 
     def told(self) -> Iterator[Told]:
         """All of them by line, problems as rows between the batches."""
-        places = pa.array(chain.from_iterable([*(part.places for part in self._parts), [line for line, _ in self._problems]]), pa.int32())
-        order = pc.array_sort_indices(places)
-        batch = self._batch(order, places.take(order))
+        places = [*chain.from_iterable([part.places for part in self._parts]), *[line for line, _ in self._problems]]
+        order = pc.array_sort_indices(pa.array(places, pa.int32()))
+        batch = self._batch(places, order)
         at = 0
         if self._problems:
             count = len(batch) - len(self._problems)
@@ -188,58 +202,52 @@ class Events:
         if at < len(batch):
             yield batch.slice(at)
 
-    def _batch(self, order: pa.Array, lines: pa.Array) -> pa.RecordBatch:
-        size = len(order)
-        found = {name: self._joined(name, order) for name in {name for part in self._parts for name in part.columns}}
-        each = len(self.lines.line) == size and pc.all(pc.equal(lines, pa.array(range(size), pa.int32()))).as_py()
-        for name in _OF_LINE:
-            if name not in found:
-                values = pa.array(getattr(self.lines, name), EVENTS.field(name).type)
-                found[name] = values if each else values.take(lines)
-        nothing: Mapping[str, Any] = {}
-        contexts: list[Mapping[str, Any]] = []
+    def _batch(self, places: Sequence[int], order: pa.Array) -> pa.RecordBatch:
+        size, lines = len(places), self.lines
+        by_name: dict[str, _Pieces] = defaultdict(_Pieces)
+        at = 0
         for part in self._parts:
-            contexts += [self.lines.context[line] for line in part.places] if part.component else [nothing] * len(part.places)
-        for name, values in of_contexts([*contexts, *[nothing] * len(self._problems)]).items():
-            values = values.take(order)
-            found[name] = pc.coalesce(found[name], values) if name in found else values
+            for name, told in part.columns.items():
+                by_name[name].add(at, told)
+            at += len(part.places)
+        found = {name: pieces.array(name, size).take(order) for name, pieces in by_name.items()}
+        each = len(set(places)) == size == len(lines.line)
+        of_lines = None if each else pa.array(places, pa.int32()).take(order)
+        for name in _OF_LINE:
+            of_line = getattr(lines, name)
+            if name in found:
+                pieces = [part.columns.get(name) or [of_line[place] for place in part.places] for part in self._parts]
+                found[name] = _array(name, [*chain.from_iterable(pieces), *[None] * len(self._problems)]).take(order)
+            else:
+                values_of = _array(name, of_line)
+                found[name] = values_of if of_lines is None else values_of.take(of_lines)
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
-
-    def _joined(self, name: str, order: pa.Array) -> pa.Array:
-        """A column of all parts in the order of the file. Most have none: neighbours without it are one piece."""
-        kind = EVENTS.field(name).type
-        of_lines = pa.array(getattr(self.lines, name), kind) if name in _OF_LINE else None
-        pieces, gap = [], 0
-        for part in self._parts:
-            values = part.columns.get(name)
-            if values is None and of_lines is not None:
-                values = of_lines.take(pa.array(part.places, pa.int32()))
-            if values is None:
-                gap += len(part.places)
-                continue
-            pieces += [pa.nulls(gap, kind), values] if gap else [values]
-            gap = 0
-        pieces.append(pa.nulls(gap + len(self._problems), kind))
-        return pa.concat_arrays(pieces).take(order)
 
 
 def add_said(events: Events, said: Said) -> None:
     """The events of a statement for which `by_columns` holds."""
-    fixed = {"mode": said.pattern.mode, **said.pattern.fixed} if said.pattern.mode is not None else dict(said.pattern.fixed)
     groups = said.groups()
+    fixed = {"mode": said.pattern.mode, **said.pattern.fixed} if said.pattern.mode is not None else dict(said.pattern.fixed)
+    fixed |= {"event": said.pattern.event, "pattern": said.pattern.name}
     texts = {name: groups[name] for name in said.pattern.columns}
     places: Sequence[int] = said.lines
     try:
-        columns = {name: typed(name, found) for name, found in texts.items()} | constants(fixed, len(places))
+        told = {name: values(name, found) for name, found in texts.items()}
     except ValueError:  # a number that fits no column
         fitting: list[tuple[int, Row]] = []
         for at, line in enumerate(said.lines):
             try:
-                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()} | fixed))
+                fitting.append((line, {name: column(name, found[at]) for name, found in texts.items()}))
             except ValueError as error:
                 events.add_problem(line, error)
         places = [line for line, _ in fitting]
-        columns = of_rows([row for _, row in fitting])
-    columns |= constants({"event": said.pattern.event, "pattern": said.pattern.name}, len(places))
-    events.add(Part(places, columns, component=True))
+        told = of_rows([row for _, row in fitting])
+    contexts = [events.lines.context[line] for line in places]
+    for name in set().union(*{id(context): context for context in contexts}.values()):
+        found = told.get(name)
+        if found is None:
+            told[name] = [context.get(name) for context in contexts]
+        elif None in found:
+            told[name] = [context.get(name) if value is None else value for context, value in zip(contexts, found, strict=True)]
+    events.add(Part(places, told | {name: [value] * len(places) for name, value in fixed.items()}))

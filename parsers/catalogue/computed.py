@@ -9,18 +9,15 @@ from then on belongs to what lines must have in common. A broker tells ten state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from parsers.catalogue import columns
-from parsers.catalogue.columns import Events, Part, Said, constants, of_contexts, of_rows, typed
+from parsers.catalogue.columns import Events, Part, Said, of_rows, values
 from parsers.catalogue.heads import moment_of
 from parsers.patterns.pattern import check, column
-from parsers.schemas import EVENTS, Row, shared
+from parsers.schemas import Row, shared
 
 
 class _LookedAt(Exception):
@@ -83,7 +80,7 @@ def _add_each(events: Events, said: Said) -> None:
         rows += made
         places += [line] * len(made)
         events.check(len(rows), size)
-    events.add(Part(places, of_rows(rows) | constants({"pattern": pattern.name}, len(rows))))
+    events.add(Part(places, of_rows(rows) | {"pattern": [pattern.name] * len(rows)}))
 
 
 class _Computed:
@@ -98,9 +95,12 @@ class _Computed:
 
     def add(self) -> None:
         """Raises _LookedAt; ValueError where a number fits no column."""
-        own = {name: typed(name, self.groups[name]) for name in self.pattern.columns}
         alike: dict[tuple[Any, ...], int] = {}
         which = [alike.setdefault(key, len(alike)) for key in self._keys()]
+        if 2 * len(alike) > len(which):
+            _add_each(self.events, self.said)
+            return
+        own = {name: values(name, self.groups[name]) for name in self.pattern.columns}
         rows: list[Row] = []
         begins, counts, firsts = [], [], dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True))
         for code in range(len(alike)):
@@ -116,29 +116,31 @@ class _Computed:
         places, texts = [self.said.lines[line] for line in lines], self.events.lines.text
         several = len(rows) > len(alike)
         self.events.check(len(places), sum([len(texts[place]) for place in places]) if several else 0)
-        found = self._columns(rows, pa.array(index, pa.int32()), pa.array(lines, pa.int32()), own)
+        told = self._columns(rows, index, lines, own)
         if several:
-            found["text"] = pa.array([shared(texts[self.said.lines[line]], counts[which[line]]) for line in lines])
-        self.events.add(Part(places, found))
+            told["text"] = [shared(texts[place], counts[which[line]]) for place, line in zip(places, lines, strict=True)]
+        self.events.add(Part(places, told))
 
-    def _columns(self, rows: Sequence[Row], index: pa.Array, lines: pa.Array, own: dict[str, pa.Array]) -> dict[str, pa.Array]:
+    def _columns(
+        self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], own: Mapping[str, Sequence[Any]]
+    ) -> dict[str, Sequence[Any]]:
         """Of events, the columns of each as one of the rows has them, marks being filled in by line."""
-        of_lines = own | {
-            name: pc.coalesce(own[name], values) if name in own else values for name, values in of_contexts(self.contexts).items()
-        }
-        of_lines["time"] = pa.array(self.times, EVENTS.field("time").type)
-        found = {}
+        passed_on: dict[str, Sequence[Any]] = {"time": self.times, **own}
+        for name in set().union(*{id(context): context for context in self.contexts}.values()):
+            of_context = [context.get(name) for context in self.contexts]
+            passed_on[name] = [b if a is None else a for a, b in zip(own[name], of_context, strict=True)] if name in own else of_context
+        found: dict[str, Sequence[Any]] = {}
         for name in columns.NAMES & set(chain.from_iterable(rows)):
             told = [row.get(name) for row in rows]
-            marks = [value.column if type(value) is _Mark else None for value in told]
-            values = pa.array(
-                [value if mark is None else None for value, mark in zip(told, marks, strict=True)], EVENTS.field(name).type
-            ).take(index)
-            for mark in filter(None, {*marks}):
-                passed_on = of_lines[mark].take(lines)
-                here = None if marks.count(mark) == len(marks) else pa.array([one == mark for one in marks]).take(index)
-                values = passed_on if here is None else pc.if_else(here, passed_on, values)
-            found[name] = values
+            marks = {value.column for value in told if type(value) is _Mark}
+            if not marks:
+                found[name] = [told[at] for at in index]
+            elif len(marks) == 1 and all(type(value) is _Mark for value in told):
+                of_line = passed_on[marks.pop()]
+                found[name] = [of_line[line] for line in lines]
+            else:
+                both = zip([told[at] for at in index], lines, strict=True)
+                found[name] = [passed_on[value.column][line] if type(value) is _Mark else value for value, line in both]
         return found
 
     def _keys(self) -> Iterator[tuple[Any, ...]]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, Generic, NamedTuple, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
 
@@ -30,22 +31,9 @@ _LOGGER = re.compile(r"([^()\s]+)\)")
 _Value = TypeVar("_Value")
 
 
-class Head(NamedTuple):
-    """What is known of a record."""
-
-    time: int
-    """Microseconds since 1970, as the line prints them."""
-    utc: bool
-    level: str
-    logger: str
-    context: Mapping[str, Any]
-    """What the component's name tells."""
-    plain: bool
-    """That name is known from its bracket alone."""
-    text: str
-    """What the message is in: behind the component's name, from `first` to `done`."""
-    first: int
-    done: int
+Head = tuple[int, bool, str, str, Mapping[str, Any], bool, str, int, int]
+"""Of a record: its time, in microseconds since 1970 as it prints it, and whether that is UTC; level; logger; what the component's name
+tells, and whether that is known from its bracket alone; the text that holds the message behind that name, from where to where."""
 
 
 class _Kept(dict[str, _Value], Generic[_Value]):
@@ -125,7 +113,7 @@ class Heads:
             context = None
         if context is None:
             return _closer(of_record, message)
-        return Head(*of_record, context, True, message, first, len(message))
+        return *of_record, context, True, message, first, len(message)
 
     def read_all(self, text: str, places: Iterable[tuple[int, int]]) -> list[Head | None]:
         """The same of many, each from one place in the text to another."""
@@ -133,7 +121,7 @@ class Heads:
             return [self.read(text[begin:end]) if end - begin <= LONG_LINE else None for begin, end in places]
         seconds, leads, loggers, components, fractions = self._seconds, self._leads, self._loggers, self._components, _FRACTIONS.get
         found: list[Head | None] = []
-        append, make, rfind, find, startswith = found.append, Head._make, text.rfind, text.find, text.startswith
+        append, rfind, find, startswith = found.append, text.rfind, text.find, text.startswith
         context: Mapping[str, Any] | None
         for begin, end in places:
             second, lead = seconds[text[begin : begin + _SECOND]], leads[text[begin + _STAMPED : begin + _LED]]
@@ -156,18 +144,25 @@ class Heads:
                 closed = find("] ", first, after)
                 context = components[text[first:closed]] if closed >= 0 else None
                 if context or (context is not None and text[closed + 2] != "["):
-                    append(make((second + fraction, False, level, logger, context, True, text, closed + 2, after)))
+                    append((second + fraction, False, level, logger, context, True, text, closed + 2, after))
                     continue
             elif mark not in "BCP" or not startswith(_BEGINS_OTHERWISE, first, after):
-                append(make((second + fraction, False, level, logger, _NOTHING, True, text, first, after)))
+                append((second + fraction, False, level, logger, _NOTHING, True, text, first, after))
                 continue
             append(_closer((second + fraction, False, level, logger), text[first:after]))
         return found
 
 
 def _closer(of_record: tuple[int, bool, str, str], message: str) -> Head | None:
+    found = _WRITER.match(message)
+    end = found.end() if found is not None else len(message)
     try:
-        context, said = prefix(message, of_record[-1])
+        context, rest = _writer(message[:end], of_record[-1]) if found is not None else prefix(message, of_record[-1])
     except ValueError:
         return None
-    return Head(*of_record, context, False, said, 0, len(said))
+    return *of_record, context, False, message, end - len(rest), len(message)
+
+
+_WRITER = re.compile(r"(?:Broker \d+|Controller \d+ epoch \d+) [a-z]")
+"""How a message in state-change.log begins, to 0.11."""
+_writer = lru_cache(maxsize=_MAX_KEPT)(prefix)

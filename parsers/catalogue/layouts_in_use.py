@@ -15,6 +15,8 @@ from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
 
 MAX_RECORD = 64 << 10
 """Bytes of a record of several lines that a multi-line pattern gets to see."""
+_MAX_HEAD = 4096
+"""Bytes of a record's head that are looked at to find where it begins."""
 MAX_LAYOUTS = 8
 """Layouts one file may change between."""
 MAX_TURNS = 16
@@ -94,6 +96,11 @@ class LayoutsInUse:
         """Whether to learn from a line that is in no layout: seldom, where that led to nothing before."""
         self._failures += 1
         return self._failures <= MAX_FAILURES or self._failures & (self._failures - 1) == 0
+
+    def next_begin(self, data: bytes, at: int, limit: int) -> int:
+        """The first line from there on that begins a record, if it begins before the limit; otherwise something beyond it."""
+        found = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
+        return min(found, default=len(data) + 1)
 
     def record_at(self, data: bytes, at: int) -> Record | None:
         """The record that begins at this place, in a layout in use."""

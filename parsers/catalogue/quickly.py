@@ -26,7 +26,7 @@ from parsers.schemas import Row, Told
 _LINES = 1 << 14
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
-_OTHERWISE = Head(0, False, "", "", {}, False, "", 0, 0)
+_OTHERWISE: Head = (0, False, "", "", {}, False, "", 0, 0)
 """Of a line that Reading was asked for: its events tell all by themselves."""
 
 
@@ -137,6 +137,7 @@ class _Block:
 
     def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
         """Lines with the same literals by the same logger."""
+        heads = self.heads
         for one in self.chunk.literals.tried(ids, logger):
             fullmatch = one.fullmatch
             if fullmatch is None:
@@ -146,7 +147,7 @@ class _Block:
             if one.pattern.multiline:
                 found = [self._of_record(at, fullmatch) for at in lines]
             else:
-                found = [fullmatch(*head[6:]) for at in lines if (head := self.heads[at]) is not None]
+                found = [fullmatch(head[6], head[7], head[8]) for at in lines if (head := heads[at]) is not None]
             missed = None in found
             if one.tells:
                 said = self.said.get(one.pattern.name)
@@ -164,8 +165,8 @@ class _Block:
         """The match with the record that begins here, unless the line is left to Reading."""
         head = self.heads[at]
         assert head is not None and self.chunk.heads is not None
-        said = head.text[head.first : head.done]
-        if head.plain and not said.startswith("["):
+        said = head[6][head[7] : head[8]]
+        if head[5] and not said.startswith("["):
             record = self._record(at)
             seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
             whole = self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.heads.layout)
@@ -191,9 +192,10 @@ class _Block:
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
-        self.namings = [at for at, head in enumerate(self.heads) if head is not None and "node" in head[4]]
-        self.named = {at: (head[4]["node"], head[0]) for at in self.namings if (head := self.heads[at]) is not None}
-        for at in sorted([*self.unknown, *(at for at, head in enumerate(self.heads) if head is None)]):
+        self.named = {at: (head[4]["node"], head[0]) for at, head in enumerate(self.heads) if head is not None and "node" in head[4]}
+        self.namings = list(self.named)
+        others = [at for at, head in enumerate(self.heads) if head is None] if None in self.heads else []
+        for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
             passed = at + 1
             if self.heads[at] is not None:
@@ -235,9 +237,11 @@ class _Block:
             reading.told = True
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
-        naming = bisect_left(self.namings, end) - 1
-        if naming >= 0 and self.namings[naming] >= begin:
-            self._name(self.namings[naming])
+        if namings := self._namings(begin, end):
+            self._name(namings[-1])
+
+    def _namings(self, begin: int, end: int) -> Sequence[int]:
+        return self.namings[bisect_left(self.namings, begin) : bisect_left(self.namings, end)]
 
     def _name(self, at: int) -> None:
         node, time = self.named[at]
@@ -256,9 +260,9 @@ class _Block:
     def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
         """Events of lines from one to another, and these rows between them."""
         survey = self.reading.survey
-        heads = [head for head in self.heads[begin:end] if head is not None]
-        survey.hits += len(heads)
-        survey.nodes.update([node for head in heads if (node := head[4].get("node")) is not None])
+        heads = self.heads[begin:end]
+        survey.hits += len(heads) - heads.count(None)
+        survey.nodes.update([self.named[at][0] for at in self._namings(begin, end) if self.heads[at] is not None])
         first = 0
         while begin < end or first < len(rows):
             until, events = end, None
@@ -273,7 +277,8 @@ class _Block:
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not of one line."""
-        chosen = sorted({at for said in self.said.values() for at in said.lines if begin <= at < end} | {at for at, _ in rows})
+        told = [at for said in self.said.values() for at in said.lines if begin <= at < end]
+        chosen = sorted([*told, *{at for at, _ in rows}])
         places = {at: place for place, at in enumerate(chosen)}
         events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
         for said in self.said.values():

@@ -285,11 +285,8 @@ class Reading:
 
     def whole_record(self, data: bytes, seen: Seen, record: Record, begin: int, layout: Layout) -> Seen:
         """All lines of the record `seen` is in, which begins there, as far as they lie in this chunk and within MAX_RECORD."""
-        end, at = seen.end, seen.end + 1
         limit = min(len(data), begin + MAX_RECORD)
-        while at < limit and not self.layouts.begins(data, at):
-            end = line_end(data, at)
-            at = end + 1
+        end = max(seen.end, min(self.layouts.next_begin(data, seen.end + 1, limit), line_end(data, limit - 1) + 1) - 1)
         first_end = line_end(data, begin)
         rest = "\n".join(text_of(data[first_end + 1 : end]).splitlines()) if end > first_end else ""
         message, logger = whole_message(record, rest, layout)

@@ -8,8 +8,10 @@ new life begins with it; a controller is no broker.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import regex
 
@@ -52,7 +54,7 @@ def _since_heard(row: Row) -> Iterator[Row]:
         yield {**row, "time": row["time"] - timedelta(milliseconds=row["duration_ms"])}
 
 
-_SETTING = regex.compile(r"(?m)^\t(?P<key>[\w.-]+) = (?P<value>.*)$")
+_SETTING = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
 _TOLD = regex.compile(
     r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
@@ -67,12 +69,17 @@ _TOLD = regex.compile(
 """Settings that bear on what may be lost; the other 250 of a dump, secrets among them, are left in the file."""
 
 
+@lru_cache(maxsize=1 << 12)
+def _tells(key: str) -> bool:
+    return _TOLD.fullmatch(key) is not None
+
+
 def _settings(row: Row) -> Iterator[Row]:
-    found = [(match["key"], match["value"].strip()) for match in _SETTING.finditer(row["_groups"]["_settings"])]
+    found = [(key, value.strip()) for key, value in _SETTING.findall(row["_groups"]["_settings"])]
     ids = [value for key, value in found if key in ("broker.id", "node.id") and value.isdecimal()]
     node = int(ids[0]) if ids else row.get("node")
     for key, value in found:
-        if _TOLD.fullmatch(key):
+        if _tells(key):
             yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
 
 
