@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from parsers.schemas import EVENTS
 
@@ -121,12 +122,15 @@ def values(column: pa.Array) -> list[Any]:
     if pa.types.is_timestamp(column.type):
         moments = _Moments()
         return [None if at is None else moments[at] for at in column.cast(pa.int64()).to_pylist()]
-    if len(column) < 64 or not pa.types.is_string(column.type):
+    of_numbers = pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type) and not column.flatten().null_count
+    if len(column) < 64 or not (of_numbers or pa.types.is_string(column.type)):
         return column.to_pylist()  # type: ignore[no-any-return]
-    coded = column.dictionary_encode()
+    coded = (pc.binary_join(column.cast(pa.list_(pa.string())), ",") if of_numbers else column).dictionary_encode()
     if len(coded.dictionary) > len(column) // 2:
         return column.to_pylist()  # type: ignore[no-any-return]
     known = coded.dictionary.to_pylist()
+    if of_numbers:
+        known = [[int(number) for number in told.split(",") if number] for told in known]
     return [None if code is None else known[code] for code in coded.indices.to_pylist()]
 
 

@@ -356,8 +356,8 @@ def _sorted(given: Iterable[tuple[int, bytes]], cluster: Cluster) -> Iterator[pa
             room[bucket] -= len(data)
             spool.write(data)
         for bucket in sorted(found):
-            told = folded([partial(_slice, spool, places) for places in found.pop(bucket)], cluster)
-            yield from told.sort_by([("topic", "ascending"), ("partition", "ascending")]).combine_chunks().to_batches(max_chunksize=4096)
+            slices = [partial(_slice, spool, places) for places in found.pop(bucket)]
+            yield from folded(slices, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches(max_chunksize=4096)
 
 
 def _slice(spool: IO[bytes], places: Iterable[tuple[int, int]]) -> pa.Table:

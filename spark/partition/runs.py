@@ -25,6 +25,8 @@ _KINDS = FOLDED - MARKS
 _FILE = ("topic", "partition", "writer", "source")
 _PLACE = ("file", "line", "byte", "metadata_offset")
 _FACT = (*FOLDED_BY, "topic_id", "cluster")
+FEW = 5_000
+"""Statements that may be repeated, in one slice: the objects of so many cost less than finding out which are."""
 _OTHER, _MARK = -1, -2
 """Instead of the number of a fact: rows that are not folded, and those of MARKS."""
 _MOST = 1 << 32
@@ -38,7 +40,9 @@ def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
     """Identified events, all there are of their partitions, without those that repeat the one before them in their file: that one has
     `repeats` and `last_at`. A slice is open while its rows are looked at, and again to take those that are left."""
     files, facts = _Files(), _Numbers()
-    opened = [one() for one in slices[:1]] if len(slices) == 1 else None
+    opened = [one() for one in slices] if len(slices) == 1 else None
+    if opened and (pc.sum(_repeatable(opened[0], cluster)).as_py() or 0) < FEW:
+        return opened[0]
     rows = [_light(table, files, facts, cluster) for table in opened or (one() for one in slices)]
     begins = [0]
     for own in rows:
