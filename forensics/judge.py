@@ -160,11 +160,11 @@ def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
 def _partitions(verdicts: pa.Table) -> pa.Table:
     """How they stand at the end, by cluster and name."""
     states = verdicts["partition_state"]
-    there = pc.is_valid(states)
-    own = states.filter(there)
-    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, own.chunks), schema=pa.schema(list(own.type)))
-    table = table.append_column("cluster", verdicts["cluster"].filter(there))
-    return table.take(pc.sort_indices(table.select(["cluster", *NAME]), [(name, "ascending") for name in ("cluster", *NAME)]))
+    table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
+    table = table.append_column("cluster", verdicts["cluster"])
+    there = pc.indices_nonzero(pc.is_valid(states))
+    order = pc.sort_indices(table.select(["cluster", *NAME]).take(there), [(name, "ascending") for name in ("cluster", *NAME)])
+    return table.take(there.take(order))
 
 
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:

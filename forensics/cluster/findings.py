@@ -33,9 +33,9 @@ _WORDS = ("summary", "explanation", "next_steps", "evidence")
 class _Rows:
     """Findings of partitions: what they state, decoded, and their words, which are not where there are many."""
 
-    def __init__(self, rows: pa.StructArray) -> None:
+    def __init__(self, rows: pa.StructArray, *, few: bool) -> None:
         told = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
-        self._words = {name: told[name] if len(rows) > CHUNK else told[name].to_pylist() for name in _WORDS}
+        self._words = {name: told[name].to_pylist() if few else told[name] for name in _WORDS}
         alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._stated: dict[str, list[Any]] = {name: values(told[name]) for name in _PLAIN}
         for name in _LISTS:
@@ -98,8 +98,8 @@ class Findings(Mapping[str, Sequence[Statement]]):
     thing there is.
     """
 
-    def __init__(self, rows: Iterable[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        self._rows = [_Rows(own) for own in rows]
+    def __init__(self, rows: Sequence[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
+        self._rows = [_Rows(own, few=sum(map(len, rows)) <= CHUNK) for own in rows]
         self._found: dict[str, list[Finding]] = {}
         self._asked = asked
 
