@@ -55,6 +55,7 @@ STANDING = pa.struct(
     ]
 )
 """Which partition it is, how it stands at the end, and the verdict on it."""
+_STANDING = tuple(own.name for own in STANDING)
 PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
 VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
 """What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
@@ -141,30 +142,34 @@ Asked = Callable[[str | None, int | None], bool]
 
 def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
     """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
-    of_lives = _of_lives(verdicts, cluster)
-    partitions = {number: _partitions(own) for number, own in of_lives.items()}
-    told = [_of_cluster(life, Findings(of_lives[life.number]["finding"].chunks, asked), partitions[life.number]) for life in cluster.lives]
+    partitions = {number: Rows(own.drop_columns("cluster")) for number, own in _of_lives(_partitions(verdicts), cluster).items()}
+    found = verdicts.select(["cluster", "finding"])
+    rows = {
+        number: own["finding"].chunks for number, own in _of_lives(found.sort_by("cluster") if cluster.ended else found, cluster).items()
+    }
+    told = [_of_cluster(life, Findings(rows[life.number], asked), partitions[life.number]) for life in cluster.lives]
     findings = sorted(dict.fromkeys(f for own, _ in told for f in own), key=_order)
     return Conclusion(findings, [i for _, own in reversed(told) for i in own], partitions[cluster.number])
 
 
-def _of_lives(verdicts: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
-    """The rows of each cluster, by its number."""
+def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
+    """The rows of each cluster, by its number, of rows in the order of these."""
     if not cluster.ended:
-        return {cluster.number: verdicts}
-    told = verdicts.sort_by("cluster").combine_chunks()
+        return {cluster.number: told}
+    told = told.combine_chunks()
     begins = pc.run_end_encode(told["cluster"].combine_chunks())
     ends = dict(zip(begins.values.to_pylist(), pairwise([0, *begins.run_ends.to_pylist()]), strict=True))
     return {number: told.slice(begin, end - begin) for number in cluster.by_number for begin, end in [ends.get(number, (0, 0))]}
 
 
-def _partitions(verdicts: pa.Table) -> Rows:
-    """By name."""
+def _partitions(verdicts: pa.Table) -> pa.Table:
+    """How they stand at the end, by cluster and name."""
     states = verdicts["partition_state"]
     table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
+    table = table.append_column("cluster", verdicts["cluster"])
     there = pc.indices_nonzero(pc.is_valid(states))
-    order = pc.sort_indices(table.select(NAME).take(there), [(name, "ascending") for name in NAME])
-    return Rows(table.take(there.take(order)))
+    order = pc.sort_indices(table.select(["cluster", *NAME]).take(there), [(name, "ascending") for name in ("cluster", *NAME)])
+    return table.take(there.take(order))
 
 
 def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[list[Finding], list[Incident]]:
@@ -182,7 +187,7 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[li
 
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
     """Their standing, and these facts alone."""
-    return partitions.of(*(own.name for own in STANDING), *(fact.name for fact in facts))
+    return partitions.of(*_STANDING, *(fact.name for fact in facts))
 
 
 _RANK = {rule.kind: rule.rank for rule in RULES}

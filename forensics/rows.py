@@ -6,6 +6,7 @@ Here: a table as a sequence of rows. Not here: which rows there are (forensics.j
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 import pyarrow as pa
@@ -19,16 +20,20 @@ CHUNK = 1024
 class Rows(Sequence[Mapping[str, Any]]):
     """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was, unless the rows are few."""
 
-    def __init__(self, table: pa.Table, decoded: dict[str, list[Any]] | None = None) -> None:
-        self.table = table
+    def __init__(self, table: pa.Table, names: Sequence[str] | None = None, decoded: dict[str, list[Any]] | None = None) -> None:
+        self._whole, self._names = table, names
         self._decoded = decoded if decoded is not None else {}
 
     def of(self, *names: str) -> Rows:
         """The same rows with these columns alone."""
-        return Rows(self.table.select(names), self._decoded)
+        return Rows(self._whole, names, self._decoded)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        return self._whole if self._names is None else self._whole.select(self._names)
 
     def __len__(self) -> int:
-        return self.table.num_rows  # type: ignore[no-any-return]
+        return self._whole.num_rows  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         batches = self.table.to_batches(max_chunksize=CHUNK)

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -67,16 +68,16 @@ class Episode:
     episodes: int = 1
     """More than one: so many told as one."""
 
-    @property
+    @cached_property
     def start(self) -> datetime | None:
         return min((o.start for o in self.outs if o.start is not None), default=None)
 
-    @property
+    @cached_property
     def end(self) -> datetime | None:
         ends = [o.end for o in self.outs]
         return None if None in ends else max((e for e in ends if e is not None), default=None)
 
-    @property
+    @cached_property
     def open(self) -> bool:
         return any(o.end is None for o in self.outs)
 
@@ -84,15 +85,15 @@ class Episode:
         """Its end, in words."""
         return moment(self.end) if not self.open else f"the end of the {'cluster' if cluster.number else 'evidence'}"
 
-    @property
+    @cached_property
     def times(self) -> int:
         return sum(o.times for o in self.outs)
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         return list(dict.fromkeys(o.name for o in self.outs))
 
-    @property
+    @cached_property
     def confidence(self) -> str:
         return next((c for c in ("certain", "probable") if any(o.confidence == c for o in self.outs)), "possible")
 

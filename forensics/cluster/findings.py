@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from forensics.model import LEVELS, Client, Evidence, Finding, Range, Salvageable, Statement
+from forensics.rows import CHUNK
 from spark.events import values
 
 _PLAIN = ("kind", "severity", "confidence", "topic", "partition", "leader_epoch", "start", "end", "committed", "cause", "cluster")
@@ -26,15 +27,15 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
 }
 _STATED = (*_PLAIN, *_LISTS, *_MADE)
 """What of a statement a partition's finding has."""
+_WORDS = ("summary", "explanation", "next_steps", "evidence")
 
 
 class _Rows:
-    """Findings of partitions: what they state, decoded, and their words, which are not."""
+    """Findings of partitions: what they state, decoded, and their words, which are not where there are many."""
 
-    def __init__(self, rows: pa.StructArray) -> None:
+    def __init__(self, rows: pa.StructArray, *, few: bool) -> None:
         told = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
-        self.summary, self.explanation = told["summary"], told["explanation"]
-        self.next_steps, self.evidence = told["next_steps"], told["evidence"]
+        self._words = {name: told[name].to_pylist() if few else told[name] for name in _WORDS}
         alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._stated: dict[str, list[Any]] = {name: values(told[name]) for name in _PLAIN}
         for name in _LISTS:
@@ -47,6 +48,10 @@ class _Rows:
         for at, kind in enumerate(self._stated["kind"]):
             if kind is not None:
                 self.by_kind[kind].append(at)
+
+    def words(self, name: str, at: int) -> Any:
+        found = self._words[name][at]
+        return found.as_py() if isinstance(found, pa.Scalar) else found
 
     def statements(self, kind: str) -> list[_Held]:
         """Made column by column: there are hundreds of thousands, and __init__ of what is frozen takes five times as long."""
@@ -68,19 +73,19 @@ class _Held(Statement):
 
     @property
     def next_steps(self) -> tuple[str, ...]:
-        return tuple(self._rows.next_steps[self._at].as_py() or ())
+        return tuple(self._rows.words("next_steps", self._at) or ())
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(Evidence(**e) for e in self._rows.evidence[self._at].as_py() or ())
+        return tuple(Evidence(**e) for e in self._rows.words("evidence", self._at) or ())
 
     @property
     def whole(self) -> Finding:
         return Finding(
             **{name: getattr(self, name) for name in _STATED},
             incident=self.incident,
-            summary=self._rows.summary[self._at].as_py(),
-            explanation=self._rows.explanation[self._at].as_py(),
+            summary=self._rows.words("summary", self._at),
+            explanation=self._rows.words("explanation", self._at),
             next_steps=self.next_steps,
             evidence=self.evidence,
         )
@@ -93,8 +98,8 @@ class Findings(Mapping[str, Sequence[Statement]]):
     thing there is.
     """
 
-    def __init__(self, rows: Iterable[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
-        self._rows = [_Rows(own) for own in rows]
+    def __init__(self, rows: Sequence[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
+        self._rows = [_Rows(own, few=sum(map(len, rows)) <= CHUNK) for own in rows]
         self._found: dict[str, list[Finding]] = {}
         self._asked = asked
 

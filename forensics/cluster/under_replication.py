@@ -67,14 +67,14 @@ class Series:
         return worst
 
 
-def series(partitions: Iterable[Mapping[str, Any]]) -> list[Series]:
-    """The cluster's series, then one for each leader by id; none when nothing was ever under-replicated."""
+def series(partitions: Iterable[Mapping[str, Any]], *, leaders: bool = True) -> list[Series]:
+    """The cluster's series, then (with `leaders`) one for each leader by id; none when nothing was ever under-replicated."""
     changes: dict[int | None, dict[datetime | None, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for row in partitions:
         for short in row.get("shorts") or ():
             kind = 1 if short["planned"] else 0
             start, end = short["start"], short["end"]
-            for key in (None, short["leader"]):
+            for key in (None, short["leader"]) if leaders else (None,):
                 changes[key][start][kind] += 1
                 if end is not None:  # states are in the order of their cause, which clocks may contradict
                     changes[key][max(start or end, end)][kind] -= 1

@@ -30,7 +30,7 @@ def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool
 def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, cluster: Cluster) -> Finding:
     episode = found.episode
     missing = sorted({o.broker for o in episode.outs})
-    peak = series(partitions)[0].at(episode.start, episode.end)
+    peak = series(partitions, leaders=False)[0].at(episode.start, episode.end)
     manner = "went up and down" if found.fluctuating else "stayed up"
     return Finding(
         kind="cluster-wide-degradation",

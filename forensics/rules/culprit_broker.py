@@ -37,7 +37,7 @@ class _Whole:
         self._short = [
             (f"{p['topic']}-{p['partition']}", [s for s in p["shorts"] or () if not s["planned"]]) for p in partitions if p["shorts"]
         ]
-        self.count = series(partitions)[0]
+        self.count = series(partitions, leaders=False)[0]
         """Of under-replicated partitions."""
 
     def shared(self, broker: int, until: datetime | None) -> int:
