@@ -26,7 +26,7 @@ _SECOND, _STAMPED, _LED = 20, 25, 33
 _SECONDS = re.compile(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _FRACTIONS = {f"{mark}{ms:03}]": 1000 * ms for mark in ",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)")
-_LOGGER = re.compile(r"([^()\s]+)\)")
+_LOGGER = re.compile(r" \(([^()\s]+)\)")
 
 _Value = TypeVar("_Value")
 
@@ -123,6 +123,7 @@ class Heads:
         found: list[Head | None] = []
         append, rfind, find, startswith = found.append, text.rfind, text.find, text.startswith
         context: Mapping[str, Any] | None
+        behind, logger = "", loggers[""]
         for begin, end in places:
             second, lead = seconds[text[begin : begin + _SECOND]], leads[text[begin + _STAMPED : begin + _LED]]
             fraction = fractions(text[begin + _SECOND : begin + _STAMPED])
@@ -134,8 +135,11 @@ class Heads:
                 continue
             level, length = lead
             first = begin + length
-            after = rfind(" (", first, end)
-            logger = loggers[text[after + 2 : end]] if after >= 0 else None
+            after = end - len(behind)
+            if logger is None or after < first or not startswith(behind, after):  # mostly the same logger as in the line before
+                after = rfind(" (", first, end)
+                behind = text[after:end] if after >= 0 else ""
+                logger = loggers[behind]
             if logger is None:
                 append(self.read(text[begin:end]))
                 continue
