@@ -111,14 +111,18 @@ class _Computed:
             self.events.check(len(rows), 0)
         if not rows:
             return
+        texts = [self.events.lines.text[line] for line in self.said.lines]
+        several = len(rows) > len(alike)
+        if several:
+            each = [counts[code] for code in which]
+            self.events.check(sum(each), sum([len(text) * count for text, count in zip(texts, each, strict=True)]))
         index = [at for code in which for at in range(begins[code], begins[code] + counts[code])]
         lines = [line for line, code in enumerate(which) for _ in range(counts[code])]
-        places, texts = [self.said.lines[line] for line in lines], self.events.lines.text
-        several = len(rows) > len(alike)
-        self.events.check(len(places), sum([len(texts[place]) for place in places]) if several else 0)
+        places = [self.said.lines[line] for line in lines]
         told = self._columns(rows, index, lines, own)
         if several:
-            told["text"] = [shared(texts[place], counts[which[line]]) for place, line in zip(places, lines, strict=True)]
+            quotes = [shared(text, count) for text, count in zip(texts, each, strict=True)]
+            told["text"] = [quotes[line] for line in lines]
         self.events.add(Part(places, told))
 
     def _columns(

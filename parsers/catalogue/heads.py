@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from parsers.catalogue.matching import LONG_MESSAGE
 from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
 
-LONG_LINE = 2048
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
@@ -26,7 +26,7 @@ _SECOND, _STAMPED, _LED = 20, 25, 33
 _SECONDS = re.compile(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _FRACTIONS = {f"{mark}{ms:03}]": 1000 * ms for mark in ",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)")
-_LOGGER = re.compile(r"([^()\s]+)\)")
+_LOGGER = re.compile(r" \(([^()\s]+)\)")
 
 _Value = TypeVar("_Value")
 
@@ -91,9 +91,10 @@ class Heads:
         self._loggers = _Kept(_logger)
         self._components = _Kept(_component)
 
-    def _lead(self, text: str) -> tuple[str, int] | None:
+    def _lead(self, text: str) -> tuple[str, int]:
+        """Level, and where the message begins; -1 where this is no level."""
         found = _LEAD.match(text)
-        return (self.layout.level(found[1]), _STAMPED + found.end()) if found is not None else None
+        return (self.layout.level(found[1]), _STAMPED + found.end()) if found is not None else ("", -1)
 
     def read(self, text: str) -> Head | None:
         """The head of a record in ASCII; None where it takes a closer look."""
@@ -118,31 +119,43 @@ class Heads:
     def read_all(self, text: str, places: Iterable[tuple[int, int]]) -> list[Head | None]:
         """The same of many, each from one place in the text to another."""
         if self.layout is not LOG4J:
-            return [self.read(text[begin:end]) if end - begin <= LONG_LINE else None for begin, end in places]
+            return [self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None for begin, end in places]
         seconds, leads, loggers, components, fractions = self._seconds, self._leads, self._loggers, self._components, _FRACTIONS.get
         found: list[Head | None] = []
         append, rfind, find, startswith = found.append, text.rfind, text.find, text.startswith
         context: Mapping[str, Any] | None
+        # mostly each is the same as in the line before
+        stamp, second, lead, level, length, behind, logger, named = "", None, "", "", -1, "", None, "["
+        within: Mapping[str, Any] = _NOTHING
         for begin, end in places:
-            second, lead = seconds[text[begin : begin + _SECOND]], leads[text[begin + _STAMPED : begin + _LED]]
-            fraction = fractions(text[begin + _SECOND : begin + _STAMPED])
-            if end - begin > LONG_LINE:
+            if end - begin > LONG_MESSAGE:
                 append(None)
                 continue
-            if second is None or lead is None or fraction is None:
+            if second is None or not startswith(stamp, begin):
+                stamp = text[begin : begin + _SECOND]
+                second = seconds[stamp]
+            if length < 0 or not startswith(lead, begin + _STAMPED):
+                lead = text[begin + _STAMPED : begin + _LED]
+                level, length = leads[lead]
+            first = begin + length
+            after = end - len(behind)
+            if logger is None or after < first or not startswith(behind, after):
+                after = rfind(" (", first, end) if length >= 0 else -1
+                behind = text[after:end] if after >= 0 else ""
+                logger = loggers[behind]
+            fraction = fractions(text[begin + _SECOND : begin + _STAMPED])
+            if second is None or length < 0 or fraction is None or logger is None:
                 append(self.read(text[begin:end]))
                 continue
-            level, length = lead
-            first = begin + length
-            after = rfind(" (", first, end)
-            logger = loggers[text[after + 2 : end]] if after >= 0 else None
-            if logger is None:
-                append(self.read(text[begin:end]))
+            if startswith(named, first) and within and first + len(named) <= after:
+                append((second + fraction, False, level, logger, within, True, text, first + len(named), after))
                 continue
             mark = text[first]
             if mark == "[":
                 closed = find("] ", first, after)
                 context = components[text[first:closed]] if closed >= 0 else None
+                if context:
+                    named, within = text[first : closed + 2], context
                 if context or (context is not None and text[closed + 2] != "["):
                     append((second + fraction, False, level, logger, context, True, text, closed + 2, after))
                     continue

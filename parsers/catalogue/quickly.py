@@ -263,17 +263,17 @@ class _Block:
         heads = self.heads[begin:end]
         survey.hits += len(heads) - heads.count(None)
         survey.nodes.update([self.named[at][0] for at in self._namings(begin, end) if self.heads[at] is not None])
-        first = 0
+        first, most = 0, end - begin
         while begin < end or first < len(rows):
-            until, events = end, None
-            while events is None:
-                last = next((at for at in range(first, len(rows)) if rows[at][0] >= until), len(rows)) if until < end else len(rows)
-                try:
-                    events = self._events(begin, until, rows[first:last])
-                except TooMany:
-                    until = (begin + until) // 2
+            until = min(end, begin + most)
+            last = next((at for at in range(first, len(rows)) if rows[at][0] >= until), len(rows)) if until < end else len(rows)
+            try:
+                events = self._events(begin, until, rows[first:last])
+            except TooMany:
+                most = (until - begin) // 2
+                continue
             yield from events.told()
-            begin, first = until, last
+            begin, first, most = until, last, 2 * most
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not of one line."""

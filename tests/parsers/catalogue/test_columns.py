@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from io import BytesIO
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -92,6 +93,16 @@ def test_samples_in_a_layout(layout: str) -> None:
     found = agree("\n".join([*lines, ""]).encode())
     if most:
         assert sum(len(one) for one in found if isinstance(one, pa.RecordBatch)) > len(PATTERNS) / 2
+
+
+def test_what_is_computed_of_lines_that_are_alike() -> None:
+    """Lines that differ in what their statement only passes on."""
+    lines = [sample.line for pattern in PATTERNS if pattern.explode is not None for sample in pattern.samples]
+    others = [
+        [re.sub(r"(?<=:\d\d:)\d\d(?=,\d{3}\])", f"{second}", re.sub(r"\borders\b", f"o{second}", line)) for line in lines]
+        for second in (17, 18, 19)
+    ]
+    agree("\n".join([*chain.from_iterable(others), ""]).encode())
 
 
 @pytest.mark.parametrize("expression", SPOILT)
