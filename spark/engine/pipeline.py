@@ -64,7 +64,7 @@ TASKS_A_CORE = 4
 BUCKETS = 256
 BUCKET_ROWS = 50_000
 """Partitions are brought together by buckets, of which one at a time is held in memory: at least so many, and of so many events about."""
-SPOOLED_BYTES, SLICE_BYTES = 64 << 20, 8 << 20
+SPOOLED_BYTES, SLICE_BYTES = 64 << 20, 2 << 20
 """What a task is to judge, packed: more waits on disk. So much of a bucket is open at a time while its events are folded."""
 CELLS = 4096
 """Buckets by which it is counted, before all is read, how much is told of partitions."""

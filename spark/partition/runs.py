@@ -10,7 +10,7 @@ folded where neither can part it: no other file of the broker tells of the parti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -32,6 +32,8 @@ _OTHER, _MARK = -1, -2
 _MOST = 1 << 32
 """More rows than are looked at together."""
 _NEVER = -(1 << 62)
+PIECE = 64
+"""Rows of a run that are left out, or left, together."""
 
 Open = Callable[[], pa.Table]
 
@@ -139,46 +141,73 @@ def _of_topics(cluster: Cluster) -> dict[str, list[datetime]]:
     return found
 
 
-def _runs(slices: Sequence[pa.Table], files: _Files, cluster: Cluster) -> pa.Table | None:
+def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table | None:
     """The rows that are left, in their order, with how often and until when each is repeated; None: all."""
     rows = pa.concat_tables(slices, promote_options="default")
-    repeatable = rows.select(["file", "fact"]).filter(pc.greater_equal(rows["fact"], 0))
-    if repeatable.group_by(["file", "fact"], use_threads=False).aggregate([]).num_rows == repeatable.num_rows:
-        return None
-    places = {name: pc.fill_null(rows[name], 0) for name in _PLACE if name in rows.schema.names}
+    slices.clear()
+    places = {name: pc.fill_null(rows[name], 0) if rows[name].null_count else rows[name] for name in _PLACE if name in rows.schema.names}
     order = pc.sort_indices(pa.table(places), [(name, "ascending") for name in places])
+    del places
     rows = rows.select(["file", "fact", "at"]).take(order).combine_chunks()
-    again = _again(rows, files, _of_topics(cluster))
-    firsts = pc.indices_nonzero(pc.invert(again)).cast(pa.int64())
-    nexts = pa.concat_arrays([firsts[1:], pa.array([len(again)], pa.int64())])
+    begins = _begins(*(column.combine_chunks() for column in rows.columns))
+    starts = pc.indices_nonzero(begins).cast(pa.int64())
+    if len(starts) == len(begins):
+        return None
+    ends = pa.concat_arrays([starts[1:], pa.array([len(begins)], pa.int64())])
+    pieces = rows.take(starts).append_column("last", rows["at"].take(pc.subtract(ends, 1)))
+    joins, sound = _joined(pieces, files, _of_topics(cluster))
+    # A piece that something is between is taken apart again.
+    apart = pc.and_not(pc.greater(pc.subtract(ends, starts), 1), sound)
+    piece = pc.subtract(pc.cumulative_sum(begins.cast(pa.int64())), 1)
+    first = pc.indices_nonzero(pc.or_(pc.and_not(begins, joins.take(piece)), apart.take(piece))).cast(pa.int64())
+    nexts = pa.concat_arrays([first[1:], pa.array([len(begins)], pa.int64())])
     last = rows["at"].take(pc.subtract(nexts, 1)).cast(pa.timestamp("us"))
-    return pa.table({"row": order.take(firsts), "repeats": pc.subtract(nexts, firsts), "last_at": last}).sort_by("row")
+    return pa.table({"row": order.take(first), "repeats": pc.subtract(nexts, first), "last_at": last}).sort_by("row")
 
 
-def _again(rows: pa.Table, files: _Files, of_topics: dict[str, list[datetime]]) -> pa.Array:
-    """Which rows, in the order of their files, repeat the one before."""
-    file, fact = (rows[name].combine_chunks() for name in ("file", "fact"))
+def _begins(file: pa.Array, fact: pa.Array, at: pa.Array) -> pa.Array:
+    """Where, in the order of the files, a piece of a run begins."""
     again = pc.and_(pc.greater_equal(fact[1:], 0), pc.and_(pc.equal(fact[1:], fact[:-1]), pc.equal(file[1:], file[:-1])))
+    again = pc.and_(again, pc.fill_null(pc.greater_equal(at[1:], at[:-1]), False))
+    begins = pa.concat_arrays([pa.array([True]), pc.invert(again)])
+    cut = pa.array(([True] + [False] * (PIECE - 1)) * (len(begins) // PIECE + 1))
+    return pc.or_(begins, cut[: len(begins)])
+
+
+def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[datetime]]) -> tuple[pa.Array, pa.Array]:
+    """Which pieces, in the order of their files, go on with the run before them, and in the middle of which nothing is."""
+    file, fact = (pieces[name].combine_chunks() for name in ("file", "fact"))
     partitions, brokers, file = files.partitions(), files.brokers(), file.cast(pa.int64())
-    ends = [
-        (number, at)
-        for number, topic in dict(zip(partitions.to_pylist(), files.topics(), strict=True)).items()
-        for at in of_topics.get(topic, ())
-    ]
-    known = pc.fill_null(rows["at"].combine_chunks(), _NEVER)
-    moments = pa.concat_arrays([known, pa.array([at for _, at in ends], pa.timestamp("us")).cast(pa.int64())])
-    ranks = pc.rank(moments, tiebreaker="dense").cast(pa.int64())
-    at = ranks[: len(file)]
-    reached = pc.subtract(pc.cumulative_max(_within(file, at)), _within(file, 0))  # a clock that jumps back does not reorder the file
-    straight = pc.equal(at, reached)
-    again = pc.and_(again, pc.and_(straight[1:], straight[:-1]))
-    # A row is somewhere between its own time and the latest before it in its file, where only some of the file's rows are of one life.
-    of_file, of_broker = (_between(_within(group, at), _within(group, reached)) for group in (file, brokers.take(file)))
-    again = pc.and_(again, pc.equal(of_file, of_broker))
-    everywhere = pa.concat_arrays([partitions.take(file), pa.array([number for number, _ in ends], pa.int64())])
-    marks = pa.concat_arrays([pc.equal(fact, _MARK), pa.array([True] * len(ends), pa.bool_())])
-    again = pc.and_not(again, _parted(_within(everywhere, ranks), marks)[: len(again)])
-    return pa.concat_arrays([pa.array([False]), again])
+    numbers = dict(zip(partitions.to_pylist(), files.topics(), strict=True))
+    ends = [(number, at) for number, topic in numbers.items() for at in of_topics.get(topic, ())]
+    times = [pc.fill_null(pieces[name].combine_chunks(), _NEVER) for name in ("at", "last")]
+    times.append(pa.array([at for _, at in ends], pa.timestamp("us")).cast(pa.int64()))
+    ranks = pc.rank(pa.concat_arrays(times), tiebreaker="dense").cast(pa.int64())
+    at, last, ended = ranks[: len(file)], ranks[len(file) : 2 * len(file)], ranks[2 * len(file) :]
+    # A clock that jumps back does not reorder a file: a row is somewhere between its own time and the latest before it in its file, where it may
+    # be that only some of the file's rows are of one life.
+    reached = pc.subtract(pc.cumulative_max(_within(file, last)), _within(file, 0))
+    other = pa.concat_arrays([pa.array([True]), pc.not_equal(file[1:], file[:-1])])
+    straight = pc.or_(other, pc.greater_equal(at, pa.concat_arrays([at[:1], reached[:-1]])))
+    same = pa.concat_arrays([pa.array([False]), pc.and_(pc.greater_equal(fact[1:], 0), pc.equal(fact[1:], fact[:-1]))])
+    joins = pc.and_(pc.and_not(same, other), pc.and_(straight, _before(straight)))
+    own, all_of_broker = ((_within(group, at), _within(group, reached)) for group in (file, brokers.take(file)))
+    of_partition = partitions.take(file)
+    marked = pc.equal(fact, _MARK)
+    marks = pa.concat_arrays(
+        [_within(of_partition, at).filter(marked), _within(pa.array([number for number, _ in ends], pa.int64()), ended)]
+    )
+    until = pc.subtract(_up_to(*own), _up_to(*all_of_broker))
+    since = pc.subtract(_below(*reversed(own)), _below(*reversed(all_of_broker)))
+    marks_until, marks_since = _up_to(marks, _within(of_partition, reached)), _below(marks, _within(of_partition, at))
+    joins = pc.and_(joins, pc.and_(pc.equal(until, _before(since)), pc.equal(marks_until, _before(marks_since))))
+    sound = pc.and_(straight, pc.and_(pc.equal(until, since), pc.equal(marks_until, marks_since)))
+    return joins, sound
+
+
+def _before(values: pa.Array) -> pa.Array:
+    """The value of the one before; the first has its own."""
+    return pa.concat_arrays([values[:1], values[:-1]])
 
 
 def _within(group: pa.Array, rank: pa.Array | int) -> pa.Array:
@@ -186,19 +215,22 @@ def _within(group: pa.Array, rank: pa.Array | int) -> pa.Array:
     return pc.add(pc.multiply(group, _MOST), rank)
 
 
-def _between(begins: pa.Array, ends: pa.Array) -> pa.Array:
-    """How many rows there are, from beginning to end, in the time between each row but the first and the one before it, these included."""
-    return pc.subtract(pc.rank(begins, tiebreaker="max")[1:].cast(pa.int64()), pc.rank(ends, tiebreaker="min")[:-1].cast(pa.int64()))
+def _up_to(points: pa.Array, moments: pa.Array) -> pa.Array:
+    """How many of the points are not after each moment."""
+    return _counted(points, moments, 0)
 
 
-def _parted(moments: pa.Array, marks: pa.Array) -> pa.Array:
-    """Whether between the moments of each row but the first and the one before it there is a mark."""
-    counted = marks.cast(pa.int64())
-    until, before = (_running(moments, counted, direction) for direction in ("descending", "ascending"))
-    return pc.greater(until[1:], before[:-1])
+def _below(points: pa.Array, moments: pa.Array) -> pa.Array:
+    """How many of the points are before each moment."""
+    return _counted(points, moments, 2)
 
 
-def _running(moments: pa.Array, marks: pa.Array, direction: str) -> pa.Array:
-    """How many marks there are up to each row's moment; at it, with the marks first or last."""
-    order = pc.sort_indices(pa.table({"moment": moments, "mark": marks}), [("moment", "ascending"), ("mark", direction)])
-    return pc.cumulative_sum(marks.take(order)).take(pc.sort_indices(order))
+def _counted(points: pa.Array, moments: pa.Array, place: int) -> pa.Array:
+    """`place`: of the points among moments that are the same, which are at 1."""
+    both = pa.table({"moment": pa.concat_arrays([points, moments]), "place": _repeated(place, points, 1, moments)})
+    order = pc.sort_indices(both, [("moment", "ascending"), ("place", "ascending")])
+    return pc.cumulative_sum(_repeated(1, points, 0, moments).take(order)).take(pc.sort_indices(order)[len(points) :])
+
+
+def _repeated(one: int, points: pa.Array, other: int, moments: pa.Array) -> pa.Array:
+    return pa.concat_arrays([pa.repeat(pa.scalar(value, pa.int64()), len(of)) for value, of in ((one, points), (other, moments))])

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,13 +57,15 @@ def story(table: pa.Table, cluster: Cluster) -> list[Any]:
     ]
 
 
-@given(LINES, TOPICS, st.integers(0, 20))
+@given(LINES, TOPICS, st.integers(0, 20), st.sampled_from([1, 2, 64]))
 @settings(max_examples=60, deadline=None)
-def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int) -> None:
+def test_timeline_is_that_of_all_rows(told: Any, topic: list[tuple[str, int]], cut: int, piece: int) -> None:
     of_topic = [Event(event=kind, topic="t", at=NOON + timedelta(seconds=at), source="controller") for kind, at in topic]
     cluster = Cluster(copies=frozenset({"c", "copy"}), events=of_topic, recreated={"t": [e.at for e in of_topic]} if topic else {})
     table = pa.Table.from_pylist(list(rows(told)), schema=IDENTIFIED)
-    fewer = folded([partial(table.slice, 0, cut), partial(table.slice, cut)], cluster)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spark.partition.runs.PIECE", piece)
+        fewer = folded([partial(table.slice, 0, cut), partial(table.slice, cut)], cluster)
     assert [str(s) for s in story(fewer, cluster)] == [str(s) for s in story(table, cluster)]
 
 
