@@ -9,7 +9,7 @@ mean (rules).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
@@ -101,21 +101,22 @@ def offline(partitions: Iterable[Mapping[str, Any]]) -> list[Offline]:
                     changes[max(window["start"] or window["end"], window["end"])] -= 1
     count = 0
     found: list[Offline] = []
-    for at in sorted(changes, key=_first_unknown):
+    for at in _in_order(changes):
         if changes[at]:
             count += changes[at]
             found.append(Offline(at, count))
     return found
 
 
-def _first_unknown(at: datetime | None) -> tuple[bool, datetime]:
-    return at is not None, at or datetime.min
+def _in_order(moments: Collection[datetime | None]) -> list[datetime | None]:
+    """Before the evidence first."""
+    return [*((None,) if None in moments else ()), *sorted(at for at in moments if at is not None)]
 
 
 def _steps(changes: Mapping[datetime | None, Sequence[int]]) -> tuple[Step, ...]:
     under = moving = 0
     found: list[Step] = []
-    for at in sorted(changes, key=_first_unknown):
+    for at in _in_order(changes):
         more = changes[at]
         under, moving = under + more[0], moving + more[1]
         if not found or more != [0, 0]:

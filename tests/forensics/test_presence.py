@@ -5,11 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forensics.cluster.standing import brokers, partitions, standing
 from forensics.model import Finding
 from forensics.partition.absences import GONE, RESTARTED, absences
 from forensics.partition.windows import Window
+from spark.cluster.presence import Incarnation, Standing
+from spark.events import Event
 from tests.forensics.staged import START, Story, of, report, table, timeline
 from tests.local import gathered
 
@@ -138,3 +142,16 @@ def test_a_stop_explains_what_comes_after_it_and_every_window_of_it_says_so() ->
         assert words[f.start] in f.explanation
     state = found.states[stopped.first]
     assert absences(found, cluster).within(Window(state.at, None, (state,))) == [stopped] == [absences(found, cluster).of(1, state)]
+
+
+MOMENTS = st.none() | st.integers(0, 9)
+
+
+@given(st.lists(st.tuples(MOMENTS, MOMENTS), max_size=6), st.integers(0, 9))
+def test_a_life_stood_where_it_had_begun_and_not_ended(told: list[tuple[int | None, int | None]], second: int) -> None:
+    def event(at: int | None) -> Event | None:
+        return Event(at=START + timedelta(seconds=at)) if at is not None else None
+
+    lives = [Incarnation(1, event(begin), event(end)) for begin, end in told]
+    stood = [life for life, (b, e) in zip(lives, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
+    assert {id(life) for life in Standing(lives).at(START + timedelta(seconds=second))} == set(map(id, stood))

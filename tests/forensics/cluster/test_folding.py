@@ -103,6 +103,16 @@ def test_what_follows_from_a_crash_is_of_its_incident_until_the_broker_is_back()
     assert set(incident.findings) == {f.id for f in told if f.incident == incident.id}
 
 
+def test_what_was_never_over_goes_on_behind_what_came_and_went_after_it() -> None:
+    crash, stop = of_broker("broker-crash", 1, 0, None), of_broker("controlled-shutdown", 1, 1000, 1005)
+    told, found = incidents(by_kind([crash, stop, replace(offline(0, 1002), kind="under-replicated"), offline(1, 5000)]), RULES)
+    of = {i.id: i.kind for i in found}
+    assert {f.kind: of[f.incident or ""] for f in told if f.topic} == {
+        "under-replicated": "controlled-shutdown",
+        "offline-partition": "broker-crash",
+    }
+
+
 def test_brokers_that_are_stopped_one_after_the_other_are_a_rolling_restart_and_a_crash_among_them_is_none_of_it() -> None:
     stops = [of_broker("controlled-shutdown", b, 100 * b, 100 * b + 5) for b in range(1, 9)]
     told, found = incidents(by_kind([*stops, of_broker("broker-crash", 9, 450, 500)]), RULES)

@@ -61,6 +61,14 @@ def test_a_cluster_that_is_come_back_to_is_the_same() -> None:
     assert [found.ids[c] for c in where(found, 1, 5, 15, 25)] == ["A", "B", "A"]
 
 
+@given(st.lists(st.integers(-5, 45), min_size=1, max_size=4))
+def test_the_spans_between_two_moments_tell_the_cluster_of_each_moment_between(minutes: Sequence[int]) -> None:
+    found = incarnations([*start(1, 0, "A"), *start(1, 10, "B"), *start(1, 20, "A"), *start(1, 30, "C")])
+    spans = found.between(1, at(min(minutes)), at(max(minutes)))
+    assert [([spans[0], *(s for s in spans if s.since <= at(m))][-1].cluster) for m in minutes] == where(found, 1, *minutes)
+    assert spans[1:] == tuple(s for s in found.of_node(1)[1:] if at(min(minutes)) < s.since <= at(max(minutes)))
+
+
 def test_a_refused_start_joins_nothing() -> None:
     refused = [*start(1, 10, "B"), event("cluster-id-mismatch", 1, 10.1, value="B", reason="A")]
     assert incarnations([*start(1, 0, "A"), *refused, *start(1, 20, "A")]).ids == ("A",)
