@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from itertools import repeat
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -99,12 +100,17 @@ class Event:
         if self.last_at is None:
             self.last_at = self.at
 
+    def __reduce__(self) -> tuple[type[Event], tuple[Any, ...]]:
+        """Half as long, and made in half the time, as with the names of all columns: the cluster's go to every task."""
+        return Event, _values(self)
+
     def __repr__(self) -> str:
         told = {n: getattr(self, n) for n in IDENTIFIED.names if n not in ("text", "batches") and getattr(self, n, None) is not None}
         return f"Event({told})"
 
 
 _COLUMNS = tuple(f.name for f in fields(Event))
+_values = attrgetter(*_COLUMNS)
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
