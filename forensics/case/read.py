@@ -229,10 +229,8 @@ class Case:
 
 def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
     """Rows of VERDICTS, of the tables of these names."""
-    life = FINDING.get_field_index("cluster")  # rules know of one cluster only
-    found = judged.set_column(judged.schema.get_field_index("cluster"), FINDING[life], pa.array([0] * judged.num_rows, pa.int32()))
     rows = [
-        pa.table({"cluster": judged["cluster"], "finding": _structs(found, FINDING)}),
+        pa.table({"cluster": judged["cluster"], "finding": _structs(judged, FINDING)}),
         pa.table({"cluster": partitions["cluster"], "partition_state": _structs(partitions, PARTITION)}),
     ]
     return pa.concat_tables(rows, promote_options="default").select(VERDICTS.names).cast(VERDICTS)

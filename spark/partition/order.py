@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 
-from parsers.kinds import STARTS, By, Role, of
+from parsers.kinds import STARTS, By, Role, named, of
 from spark.events import Event
 
 _LOADS = of(role=Role.LOAD)
@@ -127,15 +127,19 @@ def _cut_later(cut: Event, heads: list[Event]) -> bool:
     return any(s.log_end_offset is None or cut.offset is None or s.log_end_offset > cut.offset for s in starts)
 
 
-_ROLES = {"log-load": None, "leader-start": "leader", "follower-start": "follower"}
+_OF_ROLES = STARTS | named("log-load", "partition-state")
 
 
 def _role(events: Sequence[Event], role: str | None) -> str | None:
     """The broker's role after events of one file, before which it had `role`."""
     for event in reversed(events):
         kind = event.event
-        if kind in _ROLES:
-            return _ROLES[kind]
-        if kind == "partition-state" and event.reason == "received" and event.leader is not None:
+        if kind not in _OF_ROLES:
+            continue
+        if kind in STARTS:
+            return "leader" if kind == "leader-start" else "follower"
+        if kind == "log-load":
+            return None
+        if event.reason == "received" and event.leader is not None:
             return "leader" if event.leader == event.writer else "follower"
     return role
