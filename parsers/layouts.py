@@ -258,7 +258,9 @@ def build(
     head = in_turn(before[: marks[-1] + 1])
     behind = suffix or (rf" \((?P<logger>{_DOTTED})\)" if bare else "")
     message = ".*" if all(map(_is_strict, parts[at + 1 :])) else f".{{0,{_BEFORE_LOOSE}}}"
-    body = f"(?:(?P<message>{message}){behind}|(?P<message>.*))" if behind else "(?P<message>.*)"
+    # of an empty message the space before what follows it may be taken by the padding of what stands before it
+    empty = f"|(?<= )(?P<message>){behind.replace(' ', '', 1)}" if _begins_with_space(behind) else ""
+    body = f"(?:(?P<message>{message}){behind}{empty}|(?P<message>.*))" if behind else "(?P<message>.*)"
     missing = "".join(f"(?P<{what}>(?!))?" for what in _NAMED if what not in whats)
     return Layout(
         name=name,
@@ -285,6 +287,10 @@ def in_turn(parts: Sequence[Part], *, end: bool = True) -> str:
     if end:
         loose[-1] = False
     return "".join(f"(?>{piece})" if is_loose else piece for piece, is_loose in zip(pieces, loose, strict=True))
+
+
+def _begins_with_space(expression: str) -> bool:
+    return expression.removeprefix("(?:").startswith(" ")
 
 
 def _is_strict(part: Part) -> bool:
