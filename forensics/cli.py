@@ -100,9 +100,8 @@ def main() -> None:
     """Entry point: errors a user can mend are one line and exit code 2."""
     for number in ENDS:
         signal.signal(number, ended)
-    gc.set_threshold(
-        100_000, 20, 20
-    )  # events and findings live to the end; to look for cycles among them every 700 takes a quarter of the work
+    # Events and findings live to the end: to look for cycles among them every 700 takes a quarter of the work.
+    gc.set_threshold(100_000, 20, 20)
     try:
         code = cli(standalone_mode=False)
         sys.stdout.flush()

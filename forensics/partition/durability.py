@@ -92,20 +92,16 @@ def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeli
 
 def _set_at(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
     """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it became another."""
-    created = CREATED_WITH.get((topic, MIN_ISR))
-    own, known = topic if cluster.settings.owns(topic) or created is not None else "", _known_times(cluster)
-    if (own, leader) not in known:
-        keys = (MIN_ISR, *((created,) if created is not None else ()))
-        times = sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
-        values = [effective(cluster, MIN_ISR, topic=topic, broker=leader, at=at).value for at in times]
-        known[own, leader] = times, [at for at, value, before in zip(times[1:], values[1:], values, strict=False) if value != before]
-    return known[own, leader]
+    own = cluster.settings.owns(topic) or (topic, MIN_ISR) in CREATED_WITH
+    return _times(cluster, topic if own else "", leader)  # of all topics without settings of their own the same
 
 
 @once
-def _known_times(cluster: Cluster) -> dict[tuple[str, int], tuple[Sequence[datetime], Sequence[datetime]]]:
-    """What was asked already, of all topics without settings of their own together."""
-    return {}
+def _times(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
+    keys = (MIN_ISR, *((created,) if (created := CREATED_WITH.get((topic, MIN_ISR))) is not None else ()))
+    times = sorted({c.at for key in keys for c in cluster.settings.history(key, topic=topic, broker=leader)})
+    values = [effective(cluster, MIN_ISR, topic=topic, broker=leader, at=at).value for at in times]
+    return times, [at for at, value, before in zip(times[1:], values[1:], values, strict=False) if value != before]
 
 
 # exposure

@@ -46,7 +46,7 @@ class Drift:
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """Changes of the topic's own settings, and others after which this partition came to harm."""
     for key in GUARDS:
-        own = _of_topic(key, timeline.topic, cluster)
+        own = _of_topic(cluster, key, timeline.topic)
         for drift in own:
             harm = _harm(drift, timeline, cluster)
             yield _finding(drift, timeline.topic, timeline.partition if harm is not None else None, harm)
@@ -73,17 +73,10 @@ def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
     return {key: tuple(known.values()) for key, known in found.items()}
 
 
-def _of_topic(key: str, topic: str, cluster: Cluster) -> Sequence[Drift]:
-    known = _of_topics(cluster)
-    if (key, topic) not in known:
-        known[key, topic] = tuple(_drifts(key, cluster, topic=topic))
-    return known[key, topic]
-
-
 @once
-def _of_topics(cluster: Cluster) -> dict[tuple[str, str], Sequence[Drift]]:
-    """What was asked already: all partitions of a topic have the same settings."""
-    return {}
+def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
+    """Those of its own setting, which all its partitions have."""
+    return tuple(_drifts(key, cluster, topic=topic))
 
 
 def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int | None = None) -> Iterator[Drift]:

@@ -123,19 +123,12 @@ def _known(cluster: Cluster) -> dict[tuple[object, ...], Effective]:
     return {}
 
 
+@once
 def _moments(cluster: Cluster, key: str) -> Sequence[datetime]:
     """When what holds may have become another: someone's setting, or someone's version."""
-    known = _changes(cluster)
-    if key not in known:
-        names = (key, *BROKER_NAMES.get(key, ()), *(created for (_, own), created in CREATED_WITH.items() if own == key))
-        lines = (e.at for own in cluster.version_lines.values() for e in own if e.at is not None)
-        known[key] = sorted({*cluster.settings.times(*names), *lines})
-    return known[key]
-
-
-@once
-def _changes(cluster: Cluster) -> dict[str, Sequence[datetime]]:
-    return {}
+    names = (key, *BROKER_NAMES.get(key, ()), *(created for (_, own), created in CREATED_WITH.items() if own == key))
+    lines = (e.at for own in cluster.version_lines.values() for e in own if e.at is not None)
+    return sorted({*cluster.settings.times(*names), *lines})
 
 
 def _effective(cluster: Cluster, key: str, topic: str | None, broker: int | None, at: datetime | None, below: str | None) -> Effective:

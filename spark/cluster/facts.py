@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parsers.kinds import OF_DELETION, Role, of
 from spark.cluster.clocks import Clock
@@ -22,6 +22,7 @@ from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.events import Event
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
+P = ParamSpec("P")
 T = TypeVar("T")
 
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
@@ -286,15 +287,16 @@ class Cluster:
         return ()
 
 
-def once(compute: Callable[[Cluster], T]) -> Callable[[Cluster], T]:
-    """`compute` of a cluster that does not change any more, worked out once and kept with it."""
+def once(compute: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
+    """`compute` of a cluster that does not change any more, and of what else it is asked, worked out once and kept with the cluster."""
 
     @wraps(compute)
-    def answer(cluster: Cluster) -> T:
+    def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
         kept: dict[Any, T] = cluster.worked_out
-        if compute not in kept:
-            kept[compute] = compute(cluster)
-        return kept[compute]
+        asked = (compute, *of, *named.values())
+        if asked not in kept:
+            kept[asked] = compute(cluster, *of, **named)
+        return kept[asked]
 
     return answer
 

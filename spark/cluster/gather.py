@@ -23,7 +23,7 @@ from spark.cluster.facts import Archive, Beginning, Cluster, Node, Source, recre
 from spark.cluster.identity import Clues, identify
 from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
 from spark.cluster.modified import meaningless
-from spark.cluster.presence import Incarnation, Standing, lives
+from spark.cluster.presence import Incarnation, by_time, lives
 from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from spark.cluster.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
@@ -633,10 +633,10 @@ def _begun(clocks: Mapping[int | None, Clock], identifier: Identifier) -> dict[i
 def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
     """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
     found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
-    standing = {node: Standing(own) for node, own in found.items()}
+    counted = {node: by_time(own) for node, own in found.items()}
     for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
-            for life in (life for broker in e.brokers or () if broker in standing for life in standing[broker].at(e.at)):
+            for life in (life for broker in e.brokers or () if broker in counted for life in counted[broker].within(e.at, e.at)):
                 life.seen.setdefault(e.cluster, e)
     return found
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
+from typing import Generic, TypeVar
 
 from parsers.kinds import By, Role, named, of
 from spark.events import Event
+
+S = TypeVar("S")
 
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""
@@ -90,27 +93,27 @@ class Incarnation:
         return self.end.at if self.end else None
 
 
-class Standing:
-    """Which of a node's lives had begun and not ended at a time, as far as that is known."""
+class Spans(Generic[S]):
+    """What lasts from one time to another, and what of it lasted in a span; where that is not known it is open."""
 
-    def __init__(self, lives: Iterable[Incarnation]) -> None:
-        self._lives = sorted(lives, key=_begin)
-        self._over = list(accumulate(map(_end, self._lives), max))  # when each and all before it were
+    def __init__(self, of: Iterable[S], begin: Callable[[S], datetime | None], end: Callable[[S], datetime | None]) -> None:
+        self.all = sorted(of, key=lambda one: begin(one) or datetime.min)
+        self._begins = [begin(one) or datetime.min for one in self.all]
+        self._ends = [end(one) or datetime.max for one in self.all]
+        self._over = list(accumulate(self._ends, max))  # when each and all before it were
 
-    def at(self, at: datetime) -> Iterator[Incarnation]:
-        for place in range(bisect_right(self._lives, at, key=_begin) - 1, -1, -1):
-            if self._over[place] < at:
+    def within(self, since: datetime, until: datetime) -> Iterator[S]:
+        """What had begun until then and was not over before; what began last comes first."""
+        for place in range(bisect_right(self._begins, until) - 1, -1, -1):
+            if self._over[place] < since:
                 return
-            if at <= _end(self._lives[place]):
-                yield self._lives[place]
+            if since <= self._ends[place]:
+                yield self.all[place]
 
 
-def _begin(life: Incarnation) -> datetime:
-    return life.begin_at or datetime.min
-
-
-def _end(life: Incarnation) -> datetime:
-    return life.end_at or datetime.max
+def by_time(lives: Iterable[Incarnation]) -> Spans[Incarnation]:
+    """A node's lives, to be asked which had begun and not ended at a time, as far as that is known."""
+    return Spans(lives, lambda life: life.begin_at, lambda life: life.end_at)
 
 
 def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
@@ -256,10 +259,6 @@ class Away:
         return (self.until is None or self.until > start) and (end is None or self.since is None or self.since < end)
 
 
-def _since(away: Away) -> datetime:
-    return away.since or datetime.min
-
-
 class Presence:
     """What is known of one broker's being there."""
 
@@ -270,9 +269,8 @@ class Presence:
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
         asked = [a for e in self.said("stop") if e.at is not None and not any(o.covers(e.at) for o in own) for a in [self._asked(e, e.at)]]
-        self.aways = sorted([*own, *missed, *asked], key=_since)
-        self._over = list(accumulate((a.known or datetime.max for a in self.aways), max))
-        """When each span and all before it were known to be over."""
+        self._away = Spans([*own, *missed, *asked], lambda a: a.since, lambda a: a.known)
+        self.aways = self._away.all
 
     @property
     def running(self) -> Incarnation | None:
@@ -334,12 +332,7 @@ class Presence:
 
     def away(self, at: datetime, slack: timedelta = SLACK) -> Away | None:
         """The last span it was away in at a time."""
-        for place in range(bisect_right(self.aways, at + slack, key=_since) - 1, -1, -1):
-            if self.aways[place].covers(at, slack):
-                return self.aways[place]
-            if at - self._over[place] > slack:
-                return None
-        return None
+        return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
 
     def _of_life(self, index: int, life: Incarnation) -> Away | None:
         again = next((x for x in self.lives[index + 1 :] if x.outcome != "failed"), None)

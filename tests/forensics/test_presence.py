@@ -12,7 +12,7 @@ from forensics.cluster.standing import brokers, partitions, standing
 from forensics.model import Finding
 from forensics.partition.absences import GONE, RESTARTED, absences
 from forensics.partition.windows import Window
-from spark.cluster.presence import Incarnation, Standing
+from spark.cluster.presence import Incarnation, by_time
 from spark.events import Event
 from tests.forensics.staged import START, Story, of, report, table, timeline
 from tests.local import gathered
@@ -153,5 +153,6 @@ def test_a_life_stood_where_it_had_begun_and_not_ended(told: list[tuple[int | No
         return Event(at=START + timedelta(seconds=at)) if at is not None else None
 
     lives = [Incarnation(1, event(begin), event(end)) for begin, end in told]
+    at = START + timedelta(seconds=second)
     stood = [life for life, (b, e) in zip(lives, told, strict=True) if (b is None or b <= second) and (e is None or second <= e)]
-    assert {id(life) for life in Standing(lives).at(START + timedelta(seconds=second))} == set(map(id, stood))
+    assert {id(life) for life in by_time(lives).within(at, at)} == set(map(id, stood))
