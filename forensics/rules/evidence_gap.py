@@ -9,6 +9,7 @@ from forensics.model import Evidence, Finding, Many, Rule, brokers_named, counte
 from forensics.partition.witnesses import tells_logs
 from spark.cluster.facts import Cluster
 from spark.events import Event
+from spark.partition.floods import LEFT_OUT
 from spark.partition.timeline import PartitionTimeline
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
@@ -16,7 +17,7 @@ CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     """What there was too much of (spark.partition.floods)."""
-    gaps = timeline.of("events-left-out")
+    gaps = timeline.of(LEFT_OUT)
     if gaps:
         first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
         yield Finding(
