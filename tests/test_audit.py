@@ -305,7 +305,7 @@ def test_a_full_disk_changes_nothing_that_counts(run: Run, tmp_path: Path) -> No
 
 def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None:
     put(Path(run.archive), "prod.tar.gz", BUNDLE.read_bytes())
-    how = ("--timezone", "+00:00", "--clock-offset", "9=+2", "--limit", "archives=4")
+    how = ("--limit", "archives=4")
     assert run(tmp_path / "out", "--layout", "{cluster}/…", *how).returncode == 0
     found = InCase(Audit(tmp_path / "out").case("prod"))
     assert found.case.manifest["tool"]["command"] == ["audit", run.archive, "--layout", "{cluster}/…", *how]
