@@ -10,6 +10,7 @@ import random
 import re
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from itertools import count, islice
 from pathlib import Path
@@ -108,25 +109,32 @@ RECORDED = BUNDLES / "busy-two-at-once-2.8.2-zk.tar.gz"
 
 
 OF_BROKERS = ("/logs/server.log", "/logs/state-change.log", "/logs/controller.log")
+TERM = re.compile(
+    rb"((?:Controller id=\d+ |[Cc]ontroller ?|controller \d+ (?:with correlation id \d+ )?|new controller with )[Ee]poch[:= ]"
+    rb"|Epoch incremented to |epoch zk version is now )(\d+)"
+)
+TERMS = 2
+"""Controllers that are elected each time."""
 
 
 def brokers(place: Path, size: int, *_: int) -> Path:
-    """The logs of each broker: nearly every line tells something."""
+    """The logs of each broker, of the same days: nearly every line tells something. It is one cluster: the epochs of its controllers go on."""
     logs = {path: content for path, content in files_of(RECORDED, ".log") if path.endswith(OF_BROKERS)}
     (described,) = (content for _, content in files_of(RECORDED, "cluster/topics-describe-end.txt"))
-    names = sorted(set(re.findall(rb"^Topic: ?(\S+)", described, re.MULTILINE)), key=len, reverse=True)
+    names = sorted({*re.findall(rb"^Topic: ?(\S+)", described, re.MULTILINE), b"__consumer_offsets"}, key=len, reverse=True)
     topics = re.compile(rb"(?<![\w.-])(?:" + b"|".join(map(re.escape, names)) + rb")(?=-\d|[^\w.-])")
-    whole = sum(map(len, logs.values()))
-    for path, content in logs.items():
-        file = place / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("wb") as out:
-            for again in count():
-                lines = b"".join(later(content, again))
-                out.write(topics.sub(lambda m, n=again: b"%s.%d" % (m[0], n), lines))  # type: ignore[misc]
-                if out.tell() >= size * len(content) / whole:
-                    break
-    return place
+    with ExitStack() as files:
+        outs = {}
+        for path in logs:
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            outs[path] = files.enter_context((place / path).open("wb"))
+        for again in count():
+            for path, content in logs.items():
+                lines = topics.sub(lambda m, n=again: b"%s.%d" % (m[0], n), b"".join(later(content, again)))  # type: ignore[misc]
+                outs[path].write(TERM.sub(lambda m, n=again: b"%s%d" % (m[1], int(m[2]) + n * TERMS), lines))  # type: ignore[misc]
+            if sum(out.tell() for out in outs.values()) >= size:
+                return place
+    raise AssertionError
 
 
 def fleet(place: Path, brokers: int, partitions: int, seed: int = 1) -> Path:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import repeat
 from operator import attrgetter
 from typing import Any
@@ -127,7 +127,7 @@ def values(column: pa.Array) -> list[Any]:
     """A column's values; those that are equal are one object where that can be had for little."""
     if pa.types.is_timestamp(column.type):
         moments = _Moments()
-        return [None if at is None else moments[at] for at in column.cast(pa.int64()).to_pylist()]
+        return [None if at is None else moments[at] for at in column.cast(pa.string()).to_pylist()]
     of_numbers = pa.types.is_list(column.type) and pa.types.is_integer(column.type.value_type) and not column.flatten().null_count
     if len(column) < 64 or not (of_numbers or pa.types.is_string(column.type)):
         return column.to_pylist()  # type: ignore[no-any-return]
@@ -140,12 +140,9 @@ def values(column: pa.Array) -> list[Any]:
     return [None if code is None else known[code] for code in coded.indices.to_pylist()]
 
 
-class _Moments(dict[int, datetime]):
-    """Times by their microseconds since 1970: Arrow makes one from the other as often as there are rows, and slowly."""
+class _Moments(dict[str, datetime]):
+    """Times by what Arrow writes of them: itself it makes them as often as there are rows, and slowly."""
 
-    def __missing__(self, microseconds: int) -> datetime:
-        made = self[microseconds] = _EPOCH + timedelta(0, 0, microseconds)
+    def __missing__(self, told: str) -> datetime:
+        made = self[told] = datetime.fromisoformat(told)
         return made
-
-
-_EPOCH = datetime(1970, 1, 1)

@@ -48,6 +48,10 @@ def test_brokers_logs_tell_each_time_of_other_topics(tmp_path: Path) -> None:
     assert re.search(r"min\d(?:-idempotent)?(?!-idempotent)-\d", told) is None, "each is renamed"
     times = [line[1:20] for line in told.splitlines() if line.startswith("[2")]
     assert times == sorted(times)
+    ends = {log.read_text().splitlines()[-1][1:14] for log in place.rglob("*.log")}
+    assert len(ends) == 1, "to the hour"
+    terms = [int(n) for n in re.findall(r"Controller id=\d+ epoch=(\d+)", told)]
+    assert terms == sorted(terms) and terms[-1] == 3, "one cluster's"
 
 
 def test_the_page_shows_the_newest_of_each_with_the_median_of_the_rounds(tmp_path: Path) -> None:

@@ -70,6 +70,17 @@ def ratios(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[Ratio]]:
     return {broker: series for broker, series in sorted(found.items()) if series}
 
 
+def at_end(partitions: Iterable[Mapping[str, Any]]) -> dict[int, Ratio]:
+    """The last of them all, of those there are at the end."""
+    counted: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for p in partitions:
+        last = p["steps"][-1] if p["steps"] else None
+        if last is not None and last["preferred"] is not None:
+            counted[last["preferred"]][0] += 1
+            counted[last["preferred"]][1] += last["leader"] != last["preferred"]
+    return {broker: Ratio(None, preferred, elsewhere) for broker, (preferred, elsewhere) in counted.items()}
+
+
 def since(series: Sequence[Ratio], limit: float) -> Ratio | None:
     """The point from which on the ratio is above the limit to the end; None if it is not, at the end."""
     begun = None

@@ -186,10 +186,10 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
         at = pc.indices_nonzero(pc.is_in(absences.field("cause"), pa.array(sorted(causes))))
         if not len(at):
             continue
-        of = pc.list_parent_indices(own).take(at)
-        columns = [*(batch.column(n).take(of) for n in ("topic", "partition")), *(absences.field(n).take(at) for n in rest)]
-        quotes = absences.field("evidence")
-        yield from (Out(*told) for told in zip(*map(values, columns), repeat(quotes), at.to_pylist(), strict=False))
+        of = batch.select(["topic", "partition"]).take(pc.list_parent_indices(own).take(at))
+        told = pa.RecordBatch.from_arrays([absences.field(n) for n in rest], rest).take(at)
+        columns, quotes = map(values, (*of.columns, *told.columns)), absences.field("evidence")
+        yield from (Out(*one) for one in zip(*columns, repeat(quotes), at.to_pylist(), strict=False))
 
 
 def episodes(found: Iterable[Out], key: Callable[[Out], Hashable], gap: timedelta = DETECTION) -> list[Episode]:

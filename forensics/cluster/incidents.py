@@ -9,7 +9,7 @@ What befell a broker (Rule.root) is a cause; what a finding says of the same bro
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,6 +163,8 @@ def _groups(findings: Mapping[str, Sequence[Statement]], kinds: Mapping[str, Con
         if f.start is not None:
             for broker in f.brokers:
                 back[broker, f.cause].append(f)
+    for own in back.values():
+        own.sort(key=_start)
     roots = [
         _Root(f.brokers if f.partition is None else f.brokers[:1], f.start, _over(f, back), f)
         for kind, causes in kinds.items()
@@ -188,11 +190,16 @@ def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement
     """When its brokers were in sync again, else when it was over by itself."""
     if f.start is None or f.end is None:
         return None
-    own = [b for broker in f.brokers for b in back.get((broker, f.kind), ()) if b.start is not None and b.start >= f.start - SLACK]
-    if not own:
+    returns = (back.get((broker, f.kind), ()) for broker in f.brokers)
+    after = [own[place] for own in returns if (place := bisect_left(own, f.start - SLACK, key=_start)) < len(own)]
+    if not after:
         return f.end
-    first = min(own, key=lambda b: b.start or datetime.max)
+    first = min(after, key=_start)
     return None if first.end is None else max(first.end, f.end)
+
+
+def _start(f: Statement) -> datetime:
+    return f.start or datetime.max
 
 
 def _during(before: Sequence[_Root], after: _Root) -> bool:

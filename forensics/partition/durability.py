@@ -41,6 +41,19 @@ MAX_CHANGES = 200
 
 def min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
     """min.insync.replicas as the state's leader has it. What it said when it refused a write counts before all but the topic's own."""
+    known, asked = _known(timeline, cluster), (state.leader, state.at)
+    if asked not in known:
+        known[asked] = _min_isr(state, timeline, cluster)
+    return known[asked]
+
+
+@last_kept
+def _known(timeline: PartitionTimeline, cluster: Cluster) -> dict[tuple[int, datetime | None], Effective]:
+    """What was asked already: of each state it is asked again and again."""
+    return {}
+
+
+def _min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
     found = effective(cluster, MIN_ISR, topic=timeline.topic, broker=state.leader, at=state.at)
     said = _refused(state, timeline) if found.source != TOPIC or found.assumed else None
     return Effective(MIN_ISR, str(said.count), EFFECTIVE, said.at, said) if said is not None else found

@@ -24,21 +24,26 @@ def last_words(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[s
     for broker, replica in sorted(timeline.replicas.items()):
         deaths = killed(cluster).get(broker, ())
         own = sorted(e.at for e in replica.events if e.at is not None and spoken(e)) if deaths else []
-        for since, died in deaths[bisect_right(deaths, own[0], key=itemgetter(1)) :] if own else ():
-            last = own[bisect_left(own, died) - 1]
-            if last > since:
-                yield {"broker": broker, "died": died, "at": last}
+        word = 0
+        while word < len(own) and (place := bisect_right(deaths, own[word], key=_DIED)) < len(deaths):
+            since, died = deaths[place]
+            word = bisect_left(own, died, word)
+            if own[word - 1] > since:
+                yield {"broker": broker, "died": died, "at": own[word - 1]}
 
 
 @once
 def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
-    """The deaths of each node: the last line about its process, and when the one that followed began."""
+    """The deaths of each node, one after the other: the last line about its process, and when the one that followed began."""
     found: dict[int, list[tuple[datetime, datetime]]] = {}
     for node in cluster.nodes:
         aways = (a for a in cluster.presence(node).aways if a.how == KILLED)
         if own := [(a.since, a.until) for a in aways if a.since is not None and a.until is not None]:
-            found[node] = sorted(own, key=itemgetter(1))
+            found[node] = sorted(own, key=_DIED)
     return found
+
+
+_DIED = itemgetter(1)
 
 
 def latest(rows: Iterable[Mapping[str, Any]], found: dict[tuple[int, datetime], datetime]) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from forensics.model import Evidence, Finding, Many, Rule, Statement, moment, quote, some
 from forensics.partition.absences import ABSENCES
@@ -16,6 +17,8 @@ from forensics.partition.placement import STEPS
 from spark.cluster.facts import Cluster, Node
 from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 from spark.events import Event
+
+T = TypeVar("T")
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -86,27 +89,27 @@ class _Told:
 
     @cached_property
     def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
-        """Partitions that the broker led and that had no leader after it."""
+        """Partitions that the broker led and that had no leader after it, in the order they lost it."""
         found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
         for p in self._partitions:
             for was, now in pairwise(p["steps"] or ()):
                 if now["leader"] == -1 and now["at"] is not None:
                     found[was["leader"]].append((f"{p['topic']}-{p['partition']}", now["at"]))
+        for told in found.values():
+            told.sort(key=_LOST)
         return found
 
     def touched(self, broker: int, begin: datetime | None, end: datetime | None) -> tuple[list[str], datetime | None]:
         """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With
         the first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it
         dies."""
-        known = self._absences.get(broker, ())
-        first = 0 if begin is None else bisect_left(known, begin - SLACK, key=_start)
-        own = known[first : len(known) if end is None else bisect_right(known, end + DETECTION, key=_start)]
+        own = _within(self._absences.get(broker, ()), _start, begin, end)
         times = [a["start"] for _, a in own if a["times"] == 1 and _lasted(a, end)]
         return sorted({name for name, _ in own}), min(times, default=None)
 
     def headless(self, broker: int, begin: datetime | None, end: datetime | None) -> list[str]:
         """Partitions it led that had no leader after it."""
-        return sorted({name for name, at in self._losses.get(broker, ()) if _within(at, begin, end)})
+        return sorted({name for name, _ in _within(self._losses.get(broker, ()), _LOST, begin, end)})
 
 
 def _start(told: tuple[str, Mapping[str, Any]]) -> datetime:
@@ -114,8 +117,13 @@ def _start(told: tuple[str, Mapping[str, Any]]) -> datetime:
     return began
 
 
-def _within(at: datetime, begin: datetime | None, end: datetime | None) -> bool:
-    return (begin is None or at >= begin - SLACK) and (end is None or at <= end + DETECTION)
+_LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
+
+
+def _within(told: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
+    """Of what is in order of time what was then."""
+    first = 0 if begin is None else bisect_left(told, begin - SLACK, key=when)
+    return told[first : len(told) if end is None else bisect_right(told, end + DETECTION, key=when)]
 
 
 def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from forensics.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, limit, load, metrics, ratios, uneven
+from forensics.cluster.balance import DEVIATION, DISK, LEADERS, TRAFFIC, Load, at_end, limit, load, metrics, uneven
 from forensics.model import MAX_EVIDENCE, Evidence, Finding, Rule, brokers_named
 from forensics.partition.placement import SIZES, STEPS, TOLD, WRITTEN
 from spark.cluster.facts import Cluster
@@ -33,7 +33,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 def _elsewhere(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> bool:
     """Leaders are not where the assignment wants them: leader-imbalance tells it, and no replica need move for it."""
     bound = limit(cluster)
-    return any(points[-1].ratio > bound for points in ratios(partitions).values())
+    return any(now.ratio > bound for now in at_end(partitions).values())
 
 
 def _sigma(metric: str, found: Load) -> float:

@@ -225,12 +225,18 @@ class _Started:
     def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
         self.node = node
         # what it is told as it comes up may have been decided any time before
-        self.first = {k: e for k, e in _firsts(events).items() if not any(at <= _moment(e) <= at + COMING_UP for at in begun)}
+        self.first = {k: e for k, e in _firsts(events).items() if not _comes_up(begun, _moment(e))}
         self.received: dict[_Order, list[Event]] = defaultdict(list)
         for e in events:
             key = _epoch(e)
             if e.reason == "received" and key is not None and e.controller_epoch is not None:
                 self.received[key, e.controller_epoch].append(e)
+
+
+def _comes_up(begun: Sequence[datetime], at: datetime) -> bool:
+    """At that time a process had just begun. `begun`: when each did, in order."""
+    place = bisect_right(begun, at)
+    return place > 0 and at <= begun[place - 1] + COMING_UP
 
 
 def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
@@ -286,7 +292,7 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     pairs = [pair for pair in pairs if pair[0] in controllers]
     close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], seen[pair[0]], pair[1], own[pair[1]]))}
     pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
-    begun = {n: [e.at for e in events if e.event == "broker-starting" and e.at is not None] for n, events in own.items()}
+    begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
     decisions = {n: _Decided(n, decided[n]) for n in controllers}
     started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
     for one, two in pairs:
@@ -417,14 +423,18 @@ def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Rel
 def _deaths(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
     """A controller sees a broker gone after its last line, and before it is back: wide bounds, better than none."""
     gone = [e for e in seen if e.event == "brokers-changed" and e.reason == "deleted" and broker in (e.brokers or ())][-TRIED:]
+    backs = [
+        (file, n)
+        for file in _files(own)
+        for n, (last, back) in enumerate(pairwise(file), 1)
+        if back.event == "broker-starting" and last.event != "broker-starting"
+    ]
     found = []
-    for file in _files(own):
-        for last, back in pairwise(file):
-            if back.event == "broker-starting" and last.event != "broker-starting":
-                returned = next((e for e in file[file.index(back) :] if e.event == "broker-registered"), back)
-                for e in gone:
-                    low, high = _apart(e, last), _apart(e, returned) + BUSY_MS
-                    found.append(Relation(Subject(controller), Subject(broker), (low + high) // 2, low, high, (e, returned)))
+    for file, n in backs[-TRIED:]:
+        returned = next((e for e in file[n:] if e.event == "broker-registered"), file[n])
+        for e in gone:
+            low, high = _apart(e, file[n - 1]), _apart(e, returned) + BUSY_MS
+            found.append(Relation(Subject(controller), Subject(broker), (low + high) // 2, low, high, (e, returned)))
     return found[-TRIED:]
 
 

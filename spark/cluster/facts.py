@@ -7,11 +7,13 @@ verdict.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property, wraps
+from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from parsers.kinds import OF_DELETION, Role, of
@@ -22,6 +24,7 @@ from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.events import Event
 
 _DESCRIBING = of(role=Role.TOPIC_MADE | Role.SETTING | Role.DESCRIPTION)
+_NUMBER = attrgetter("number")
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -186,12 +189,12 @@ class Cluster:
     @cached_property
     def ended(self) -> tuple[Cluster, ...]:
         """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
-        return tuple(c for c in self.whole if c.number < self.number)
+        return tuple(self.whole[: bisect_left(self.whole, self.number, key=_NUMBER)])
 
     @cached_property
     def later(self) -> tuple[Cluster, ...]:
         """Those that lived on these brokers after it, oldest first."""
-        return tuple(c for c in self.whole if c.number > self.number)
+        return tuple(self.whole[bisect_right(self.whole, self.number, key=_NUMBER) :])
 
     @property
     def lives(self) -> tuple[Cluster, ...]:
@@ -234,7 +237,11 @@ class Cluster:
 
     def last_line(self, node: int) -> datetime | None:
         """The time of the last line in any log of the node's."""
-        return max((s.last for s in self.sources_of(node) if s.last is not None), default=None)
+        return self._last_lines.get(node)
+
+    @cached_property
+    def _last_lines(self) -> Mapping[int, datetime]:
+        return {node: max(last) for node, own in self._sources.items() if (last := [s.last for s in own if s.last is not None])}
 
     @cached_property
     def _presences(self) -> Mapping[int, Presence]:

@@ -268,8 +268,9 @@ class Presence:
         self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
-        asked = [a for e in self.said("stop") if e.at is not None and not any(o.covers(e.at) for o in own) for a in [self._asked(e, e.at)]]
-        self._away = Spans([*own, *missed, *asked], lambda a: a.since, lambda a: a.known)
+        self._away = _spans(own)
+        asked = [self._asked(e, e.at) for e in self.said("stop") if e.at is not None and self.away(e.at) is None]
+        self._away = _spans([*own, *missed, *asked])
         self.aways = self._away.all
 
     @property
@@ -335,7 +336,7 @@ class Presence:
         return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
 
     def _of_life(self, index: int, life: Incarnation) -> Away | None:
-        again = next((x for x in self.lives[index + 1 :] if x.outcome != "failed"), None)
+        again = next((x for x in map(self.lives.__getitem__, range(index + 1, len(self.lives))) if x.outcome != "failed"), None)
         until = again.begin_at if again is not None else None
         last = life.last_seen.at if life.last_seen is not None else life.begin_at
         if (stop := life.stop) is not None:
@@ -373,6 +374,10 @@ class Presence:
         back = self.returned(at)
         until = min((t for t in (back.at if back is not None else None, *self.begun(at, datetime.max)) if t is not None), default=None)
         return Away(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
+
+
+def _spans(aways: Iterable[Away]) -> Spans[Away]:
+    return Spans(aways, lambda a: a.since, lambda a: a.known)
 
 
 _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")

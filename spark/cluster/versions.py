@@ -7,6 +7,7 @@ Not here: what holds from which version on (whoever asks), or where the line sta
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from datetime import datetime
 from functools import cache
 
@@ -54,4 +55,4 @@ def version_line(cluster: Cluster, broker: int | None, at: datetime | None = Non
     own = lines.get(broker) or (next(iter(lines.values()), None) if broker not in cluster.nodes else None)
     if not own:
         return None
-    return own[-1] if at is None else next((e for e in reversed(own) if e.at is not None and e.at <= at), own[0])
+    return own[-1] if at is None else own[max(bisect_right(own, at, key=lambda e: e.at or datetime.min) - 1, 0)]

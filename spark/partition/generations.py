@@ -5,6 +5,7 @@ Here: which life an event is of, by topic id, else by marks of creation and dele
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from datetime import datetime, timedelta
 from parsers.kinds import OF_DELETION, STARTS, named
 from spark.cluster.facts import Cluster
 from spark.events import Event
-from spark.partition.order import file_order
+from spark.partition.order import FileOrders
 
 
-def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[int, list[Event]]:
+def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: FileOrders) -> dict[int, list[Event]]:
     """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
     a replica's directory is also deleted when a reassignment takes the replica away."""
     order = _topic_ids(events)
@@ -28,12 +29,12 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster) -> dict[i
             result[age[event.topic_id]].append(event)
         else:
             streams[(event.writer, None if event.line is not None else event.source)].append(event)
-    renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own))}
+    renewed = {key: found for key, own in streams.items() if key[0] is not None and (found := _renewals(own, orders))}
     if len(order) < 2 and topic not in cluster.recreated and not renewed:
         return {0: list(events)}
     ends = _ends(topic, streams, renewed, cluster)
     for key, stream in streams.items():
-        for event, generation in _by_marks(stream, ends, renewed.get(key, ())):
+        for event, generation in _by_marks(stream, ends, renewed.get(key, ()), orders):
             result[generation].append(event)
     return dict(result)
 
@@ -60,7 +61,7 @@ class _Mark:
 def _ends(
     topic: str, streams: Mapping[_Stream, Sequence[Event]], renewed: Mapping[_Stream, Sequence[Event]], cluster: Cluster
 ) -> list[datetime]:
-    """When each life but the last ended. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
+    """When each life but the last ended, in order. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
     ends or begins where a witness that has told of this one tells it again, or long after the others."""
     marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
     marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
@@ -84,10 +85,10 @@ def _ends(
             found[-1] = mark.at
         told[(mark.creates, mark.by)] = mark.at
         last = mark
-    return found
+    return sorted(found)
 
 
-def _renewals(stream: Sequence[Event]) -> list[Event]:
+def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
     """Where a broker takes the partition up at leader epoch 0 though it knew a later one, or a controller makes anew what it knew: no
     deletion is in evidence, but only a new topic begins so. What an old controller sends late is no start, and no log is created for it."""
     found: list[Event] = []
@@ -95,7 +96,7 @@ def _renewals(stream: Sequence[Event]) -> list[Event]:
     if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
         return found  # the order of all there is, which costs more than the rest, shows nothing then
     reached, created, ordered, known = 0, None, None, datetime.max
-    for e in file_order(stream):
+    for e in orders.of(stream):
         if _makes(e):
             if e.at is not None and e.at > known:
                 found.append(e)
@@ -146,14 +147,14 @@ def _topic_ids(events: Iterable[Event]) -> list[str]:
     return order
 
 
-def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event] = ()) -> list[tuple[Event, int]]:
+def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event], orders: FileOrders) -> list[tuple[Event, int]]:
     """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller creates the partition
     again. A witness that has as many of these marks as there were ends needs no clock; one with fewer, or with a replica that was moved
     away and came back, is split by the times of the ends."""
     lives: list[list[Event]] = [[]]
     deleted = False
     renewed = frozenset(renewals)
-    for event in file_order(stream):
+    for event in orders.of(stream):
         again = event in renewed or _makes(event)
         if (deleted and event.event not in _OF_A_DELETION) or (again and lives[-1] and not deleted):
             lives.append([])
@@ -163,8 +164,13 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
     if not ends or len(lives) == len(ends) + 1:
         return [(e, n - len(lives) + 1) for n, own in enumerate(lives) for e in own]
     if len(lives) == 1:
-        return [(e, -sum(1 for end in ends if e.at is not None and e.at <= end)) for e in lives[0]]
-    return [(e, -sum(1 for end in ends if middle is not None and middle <= end)) for own in lives for middle in [_middle(own)] for e in own]
+        return [(e, _at(e.at, ends)) for e in lives[0]]
+    return [(e, generation) for own in lives for generation in [_at(_middle(own), ends)] for e in own]
+
+
+def _at(moment: datetime | None, ends: Sequence[datetime]) -> int:
+    """The generation that lived then."""
+    return bisect_left(ends, moment) - len(ends) if moment is not None else 0
 
 
 _OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetch-error")

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
+from operator import attrgetter
 
 from parsers.kinds import STARTS, By, Role, named, of
 from spark.events import Event
@@ -26,13 +27,39 @@ _PLACED = _LOADS | STARTS | _CUTS | _OF_A_LEADER | _FETCHES | _REQUESTS
 _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 
 
+class FileOrders:
+    """The order of each broker's events of one partition, found once for all who ask of the same events."""
+
+    def __init__(self) -> None:
+        self._found: dict[int | None, tuple[Sequence[Event], Sequence[Event]]] = {}
+
+    def of(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Events of one broker and partition in their order."""
+        writer = events[0].writer if events else None
+        told, order = self._found.get(writer, ((), ()))
+        if told != events:
+            order = file_order(events)
+            self._found[writer] = events, order
+        return order
+
+
 def file_order(events: Iterable[Event]) -> list[Event]:
     """Events of one broker and partition. A clock that jumps back inside a file does not reorder the file."""
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source].append(event)
-    files = [sorted(by_source[source], key=_place) for source in sorted(by_source)]
+    files = [_placed(by_source[source]) for source in sorted(by_source)]
     return _merged(files) if len(files) > 1 else [event for own in files for event in own]
+
+
+def _placed(file: list[Event]) -> list[Event]:
+    try:
+        return sorted(file, key=_PLACE)
+    except TypeError:  # of some it is not known
+        return sorted(file, key=_place)
+
+
+_PLACE = attrgetter("line", "byte", "metadata_offset")
 
 
 def _place(event: Event) -> tuple[int, int, int]:

@@ -22,7 +22,7 @@ from spark.partition.chain import chain
 from spark.partition.folding import fold, without_future_logs
 from spark.partition.generations import generations
 from spark.partition.lineage import Lineage, began, may_be_cleaned, on_disk
-from spark.partition.order import file_order
+from spark.partition.order import FileOrders
 from spark.partition.replicas import ASIDE, AT_LEAST, AT_MOST, EXACT, Disk, LeaderStart, Removal, Replica, disk, history
 from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
@@ -323,11 +323,14 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
     """Timelines of a topic-partition, one per generation of the topic, oldest first; none of what only clients name."""
-    split = sorted(generations(topic, events, cluster).items())
-    return [_assemble(topic, partition, g, own, cluster) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
+    orders = FileOrders()
+    split = sorted(generations(topic, events, cluster, orders).items())
+    return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 
 
-def _assemble(topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster) -> PartitionTimeline:
+def _assemble(
+    topic: str, partition: int, generation: int, events: Sequence[Event], cluster: Cluster, orders: FileOrders
+) -> PartitionTimeline:
     timeline = PartitionTimeline(topic, partition, generation)
     streams: dict[int | None, list[Event]] = defaultdict(list)
     directories: dict[int, list[Event]] = defaultdict(list)
@@ -359,7 +362,7 @@ def _assemble(topic: str, partition: int, generation: int, events: Sequence[Even
         else:
             streams[e.writer].append(e)
     for writer, own in sorted(streams.items(), key=lambda item: (item[0] is not None, item[0] or 0)):
-        ordered = fold(without_future_logs(file_order(own)), cluster.copies)
+        ordered = fold(without_future_logs(orders.of(own)), cluster.copies)
         timeline.events.extend(ordered)
         if writer is not None and any(map(_of_a_replica, ordered)):
             timeline.replicas[writer] = history(writer, ordered, partial(_confirms, cluster))

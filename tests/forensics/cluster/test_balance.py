@@ -16,6 +16,7 @@ from forensics.cluster.balance import (
     MAX_POINTS,
     MEASURES,
     Ratio,
+    at_end,
     load,
     measures,
     metrics,
@@ -152,6 +153,14 @@ def test_a_reassignment_changes_who_should_lead() -> None:
 
 def test_an_unknown_assignment_counts_for_nobody() -> None:
     assert ratios([row(0, (0, 1, None), (5, 2, None))]) == {}
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 3), st.none() | st.integers(1, 3)), max_size=4), max_size=6))
+@settings(max_examples=50)
+def test_what_holds_at_the_end_is_the_last_of_all(told: list[list[tuple[int, int, int | None]]]) -> None:
+    rows = [row(n, *sorted(own, key=lambda s: s[0])) for n, own in enumerate(told)]
+    last = {b: (points[-1].preferred, points[-1].elsewhere) for b, points in ratios(rows).items() if points[-1].preferred}
+    assert last == {b: (now.preferred, now.elsewhere) for b, now in at_end(rows).items()}
 
 
 def test_since_when() -> None:

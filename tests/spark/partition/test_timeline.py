@@ -16,7 +16,7 @@ from spark.partition.chain import chain
 from spark.partition.continuity import Gap, between
 from spark.partition.folding import fold
 from spark.partition.generations import generations
-from spark.partition.order import file_order
+from spark.partition.order import FileOrders, file_order
 from spark.partition.states import State, replay
 from spark.partition.timeline import PartitionTimeline, build
 from tests import local
@@ -234,7 +234,7 @@ def gone(*seconds: int) -> Cluster:
 
 def test_topic_never_deleted_has_one_generation_though_a_replica_went() -> None:
     told = [event("log-created", 0, line=1), event("log-deleted", 1, line=2), event("log-created", 2, line=3)]
-    assert list(generations("t", told, Cluster())) == [0]
+    assert list(generations("t", told, Cluster(), FileOrders())) == [0]
 
 
 def test_topic_ids_split_generations_oldest_first() -> None:
@@ -242,7 +242,7 @@ def test_topic_ids_split_generations_oldest_first() -> None:
         event("metadata-partition", 9, topic_id="B", metadata_offset=50),
         event("metadata-partition", 1, topic_id="A", metadata_offset=7),
     ]
-    assert generations("t", told, Cluster()) == {-1: [told[1]], 0: [told[0]]}
+    assert generations("t", told, Cluster(), FileOrders()) == {-1: [told[1]], 0: [told[0]]}
 
 
 def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
@@ -250,24 +250,24 @@ def test_log_deleted_and_created_again_splits_a_brokers_stream() -> None:
         event(k, s, line=s, writer=1)
         for s, k in enumerate(("log-created", "truncation", "log-deleted", "segment-delete", "log-created"), 1)
     ]
-    assert generations("t", told, gone(3)) == {-1: told[:4], 0: told[4:]}
+    assert generations("t", told, gone(3), FileOrders()) == {-1: told[:4], 0: told[4:]}
 
 
 def test_stream_without_marks_is_split_by_the_time_of_the_deletion() -> None:
     told = [event("isr-update", s, line=s, writer=1) for s in (1, 9)]
-    assert generations("t", told, gone(5)) == {-1: told[:1], 0: told[1:]}
+    assert generations("t", told, gone(5), FileOrders()) == {-1: told[:1], 0: told[1:]}
 
 
 @pytest.mark.parametrize(("created", "lives"), [(True, 2), (False, 1)])
 def test_a_request_for_epoch_0_begins_a_life_where_a_log_is_created_for_it(created: bool, lives: int) -> None:
     told = [event("partition-state", s, line=s, writer=1, reason="received", leader_epoch=e) for s, e in ((1, 0), (2, 2), (3, 0))]
     told += [event("log-created", 4, line=4, writer=1)] if created else []
-    assert len(generations("t", told, Cluster())) == lives
+    assert len(generations("t", told, Cluster(), FileOrders())) == lives
 
 
 def split(told: list[Event], cluster: Cluster) -> list[list[float]]:
     """Seconds of the events of each life, oldest first; of lives 0, -1, …"""
-    found = generations("t", told, cluster)
+    found = generations("t", told, cluster, FileOrders())
     assert sorted(found) == list(range(-len(found) + 1, 1))
     return [sorted((e.at - NOON).total_seconds() for e in found[g] if e.at is not None) for g in sorted(found)]
 
