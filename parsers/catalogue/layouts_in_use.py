@@ -5,6 +5,7 @@ Here: which of them a line's record is in, and where records begin. Not here: th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -23,6 +24,7 @@ MAX_TURNS = 16
 """Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
 MAX_FAILURES = 4
 """Lines of a chunk in no known layout from which on only every so often something is to be learnt from one."""
+_NO_TAB = re.compile(rb"\n(?!\t)")
 _SHOWN_LINES, _SHOWN = 3, 200
 
 
@@ -99,6 +101,11 @@ class LayoutsInUse:
 
     def next_begin(self, data: bytes, at: int, limit: int) -> int:
         """The first line from there on that begins a record, if it begins before the limit; otherwise something beyond it."""
+        if self.known == [LOG4J]:  # of which none begins with a tab, as the lines of settings and of stack traces do
+            while at < limit and not LOG4J.begins(data, at):
+                line = _NO_TAB.search(data, at, limit)
+                at = line.end() if line is not None else limit
+            return at if at < limit else len(data) + 1
         found = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
         return min(found, default=len(data) + 1)
 

@@ -12,16 +12,21 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import compress
+from contextlib import suppress
+from itertools import accumulate, chain, compress
+
+import pyarrow as pa
 
 from parsers.catalogue import columns
-from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said
+from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said, slices
 from parsers.catalogue.computed import add_computed
 from parsers.catalogue.heads import Head, Heads, microseconds, moment_of
-from parsers.catalogue.matching import LONG_MESSAGE, Seen
+from parsers.catalogue.learning import leaves_over
+from parsers.catalogue.literals import Tried
+from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
 from parsers.catalogue.reading import SAME_MOMENT, Reading
-from parsers.layouts import Record
-from parsers.schemas import Row, Told
+from parsers.layouts import Record, prefix
+from parsers.schemas import MAX_TEXT, Row, Told
 
 _LINES = 1 << 14
 """Lines that are read at a time."""
@@ -125,6 +130,8 @@ class _Block:
         for at, (head, ids) in enumerate(zip(heads, self.literals, strict=True)):
             if head is not None:
                 alike[ids, head[3]].append(at)
+            elif self.chunk.clean:
+                self._take_open(at, ids)
         for (ids, logger), lines in alike.items():
             self._put(ids, logger, lines)
 
@@ -150,9 +157,7 @@ class _Block:
                 found = [fullmatch(head[6], head[7], head[8]) for at in lines if (head := heads[at]) is not None]
             missed = None in found
             if one.tells:
-                said = self.said.get(one.pattern.name)
-                if said is None:
-                    said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
+                said = self._said(one)
                 said.lines += compress(lines, found) if missed else lines
                 said.found += filter(None, found)
             lines = [at for at, match in zip(lines, found, strict=True) if match is None and self.heads[at] is not None] if missed else ()
@@ -161,6 +166,38 @@ class _Block:
         if self.chunk.literals.names_logger(ids):
             self.unknown += lines
 
+    def _said(self, one: Tried) -> Said:
+        said = self.said.get(one.pattern.name)
+        if said is None:
+            said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
+        return said
+
+    def _take_open(self, at: int, ids: tuple[int, ...]) -> None:
+        """Reads a record whose logger stands at the end of a later line, as a dump of settings is, if but one statement can be meant."""
+        candidates, layout = self.chunk.literals.candidates(ids), self.chunk.known[0]
+        if len(candidates) != 1 or not candidates[0].multiline:
+            return
+        record = layout.read(self._line(at))
+        if record is None or record.time is None or record.logger is not None or leaves_over(record, layout):
+            return
+        whole = self._whole(at, record)
+        message, logger = whole.message, whole.logger
+        tried = self.chunk.literals.tried(ids, logger) if logger is not None else ()
+        if logger is None or not tried or tried[0].fullmatch is None or not tried[0].tells or prefix(message, logger)[1] != message:
+            return
+        with suppress(TimeoutError):  # for which Reading has words
+            if message.isascii() and apply(tried[0].pattern, message, logger) and (found := tried[0].fullmatch(message)) is not None:
+                self.heads[at] = microseconds(record.time), record.utc, record.level, logger, {}, True, message, 0, len(message)
+                self.records[at] = whole
+                said = self._said(tried[0])
+                said.lines.append(at)
+                said.found.append(found)
+
+    def _whole(self, at: int, record: Record) -> Seen:
+        """All of the record that begins here."""
+        seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
+        return self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.known[0])
+
     def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
         """The match with the record that begins here, unless the line is left to Reading."""
         head = self.heads[at]
@@ -168,8 +205,7 @@ class _Block:
         said = head[6][head[7] : head[8]]
         if head[5] and not said.startswith("["):
             record = self._record(at)
-            seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
-            whole = self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.heads.layout)
+            whole = self._whole(at, record)
             said += whole.message[len(record.message) :]
             if len(said) <= LONG_MESSAGE and said.isascii():
                 found = fullmatch(said)
@@ -277,32 +313,51 @@ class _Block:
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not of one line."""
-        told = [at for said in self.said.values() for at in said.lines if begin <= at < end]
-        chosen = sorted([*told, *{at for at, _ in rows}])
+        said = [one.of(begin, end) for one in self.said.values()]
+        chosen = sorted({*chain.from_iterable([one.lines for one in said]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
         events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
-        for said in self.said.values():
-            of = said.of(begin, end, places)
-            if of.lines:
-                (add_said if of.by_columns else add_computed)(events, of)
+        for one in said:
+            if one.lines:
+                (add_said if one.by_columns else add_computed)(events, one.at(places))
         events.add_rows([(places[at], row) for at, row in rows])
         return events
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
         """Where and when lines tell something, and who did."""
         heads = [self.heads[at] or _OTHERWISE for at in chosen]
-        quoted = [self._line(at) for at in chosen]
-        texts, stops = quoted, [self.ends[at] for at in chosen]
-        if self.records:
-            records = [self.records.get(at) for at in chosen]
-            texts = [text if record is None else record.text for text, record in zip(texts, records, strict=True)]
-            stops = [stop if record is None else record.end for stop, record in zip(stops, records, strict=True)]
-        numbers, begins = [self.numbers[at] for at in chosen], [self.begins[at] for at in chosen]
-        spots = self.reading.spots(numbers, begins, stops, [head[0] for head in heads], texts)
-        silent = [head is not _OTHERWISE and at not in self.named for at, head in zip(chosen, heads, strict=True)]
-        nears = [self._near(at, time) if here else None for at, time, here in zip(chosen, spots[2], silent, strict=True)]
+        times, contexts = [head[0] for head in heads], [head[4] for head in heads]
+        begins, ends, numbers = ([of_line[at] for at in chosen] for of_line in (self.begins, self.ends, self.numbers))
+        stops = (
+            [record.end if (record := self.records.get(at)) is not None else end for at, end in zip(chosen, ends, strict=True)]
+            if self.records
+            else ends
+        )
+        spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
+        nears = self._nears(chosen, spots[2])
         clocks = ["utc" if head[1] else "line" for head in heads]
-        return Lines(*spots, clocks, [head[2] or None for head in heads], nears, [head[4] for head in heads], quoted)
+        return Lines(*spots, clocks, [head[2] or None for head in heads], nears, contexts, lambda place: self._line(chosen[place]))
+
+    def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
+        """What these records are in the chunk."""
+        if self.chunk.clean:
+            ends = [min(end, begin + MAX_TEXT) for begin, end in zip(begins, ends, strict=True)]
+            if self.records:  # lines that Reading is asked for may lie in them; it tells their texts itself
+                begins = [max(begin, before) for begin, before in zip(begins, accumulate([0, *ends], max), strict=False)]
+                ends = list(map(max, begins, ends))
+            return slices(self.chunk.data, begins, ends)
+        records = [self.records.get(at) for at in chosen]
+        return pa.array(
+            [self._line(at)[:MAX_TEXT] if record is None else record.text[:MAX_TEXT] for at, record in zip(chosen, records, strict=True)],
+            pa.string(),
+        )
+
+    def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
+        """Who was named last before lines that name no writer."""
+        silent = [self.heads[at] is not None and at not in self.named for at in chosen]
+        if not any(silent):
+            return [None] * len(chosen)
+        return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
 
     def _near(self, at: int, time: int) -> int | None:
         """As Reading tells it of a line that names no writer."""

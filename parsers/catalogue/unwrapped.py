@@ -13,6 +13,8 @@ from datetime import datetime
 from itertools import accumulate
 from statistics import median_low
 
+import pyarrow as pa
+
 from parsers.catalogue.heads import microseconds, moment_of
 from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import Quickly, Reading
@@ -86,8 +88,8 @@ class Unwrapped(Reading):
         return time, clock
 
     def spots(
-        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: Sequence[str]
-    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]:
+        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: pa.StringArray
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
         firsts = [bisect_right(self.starts, begin) - 1 for begin in begins]
         found = [self.lines[min(first, len(self.lines) - 1)] for first in firsts]
         if self.seconds and len(self.differences) >= _SURE:
@@ -97,7 +99,7 @@ class Unwrapped(Reading):
             text_of(line.raw)[:MAX_TEXT] if is_whole else self._between(begin, end)
             for line, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
         ]
-        return [line.line for line in found], [line.byte for line in found], times, raw
+        return [line.line for line in found], [line.byte for line in found], times, pa.array(raw, pa.string())
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)
