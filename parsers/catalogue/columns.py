@@ -231,37 +231,30 @@ class Events:
         at = 0
         for number, part in enumerate(self._parts):
             for name, told in part.columns.items():
-                if name not in OF_LINE:
-                    by_name[name].add(at, told)
+                by_name[name].add(at, told)
             for name, value in part.common.items():
                 common[name][number] = value
             at += len(part.places)
-        missing = [pa.nulls(len(self._problems), pa.int32())]
-        of_part = pa.concat_arrays([pa.repeat(pa.scalar(n, pa.int32()), len(part.places)) for n, part in enumerate(self._parts)] + missing)
-        of_part = of_part.take(order)
+        parts = [pa.repeat(pa.scalar(number, pa.int32()), len(part.places)) for number, part in enumerate(self._parts)]
+        of_part = pa.concat_arrays([*parts, pa.nulls(len(self._problems), pa.int32())]).take(order)
         found = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
+        found |= self._of_lines(places, order)
         for name, pieces in by_name.items():
             told = pieces.array(name, size).take(order)
-            found[name] = pc.coalesce(told, found[name]) if name in found else told
-        found |= self._of_lines(places, order)
+            if name in found:
+                own = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
+                told = pc.if_else(own, told, found[name])
+            found[name] = told
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
     def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
         """The columns that are the line's, where events do not have their own."""
-        of_lines = None if len(set(places)) == len(places) == len(self.lines.line) else pa.array(places, pa.int32()).take(order)
-        found = {}
-        for name in OF_LINE:
-            of_line = self.lines.text if name == "text" else _array(name, getattr(self.lines, name))
-            if any(name in part.columns for part in self._parts):
-                pieces = [
-                    _array(name, part.columns[name]) if name in part.columns else of_line.take(pa.array(part.places, pa.int32()))
-                    for part in self._parts
-                ]
-                found[name] = pa.concat_arrays([*pieces, pa.nulls(len(self._problems), of_line.type)]).take(order)
-            else:
-                found[name] = of_line if of_lines is None else of_line.take(of_lines)
-        return found
+        found = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
+        if len(set(places)) == len(places) == len(self.lines.line):
+            return found
+        of_lines = pa.array(places, pa.int32()).take(order)
+        return {name: of_line.take(of_lines) for name, of_line in found.items()}
 
 
 def add_said(events: Events, said: Said) -> None:

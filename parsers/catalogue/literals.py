@@ -64,8 +64,11 @@ class Literals:
             for literal in (pattern.literal,) if whole else _without_logger(pattern):
                 by_literal.setdefault(literal.encode(), []).append(rank)
         self.ranks = list(by_literal.values())
-        names = {f"{before}{name}{after}" for before, after in logged for name in _names(before, after)}
-        self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in sorted(names))])
+        names = sorted({f"{before}{name}{after}" for before, after in logged for name in _names(before, after)})
+        self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in names)])
+        full = {f"{_FULL[0]}{name}{_FULL[1]}": name for name in RELEVANT_LOGGERS}
+        self.loggers = {hit: full[name] for hit, name in enumerate(names, len(by_literal)) if name in full}
+        """Those that are the name of a logger as Kafka's own layout prints it."""
         self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
         self.tried = lru_cache(maxsize=1 << 14)(self._tried)
 

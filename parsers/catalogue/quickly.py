@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, chain, compress
@@ -20,7 +20,7 @@ import pyarrow as pa
 from parsers.catalogue import columns
 from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said, slices
 from parsers.catalogue.computed import add_computed
-from parsers.catalogue.heads import Head, Heads, microseconds, moment_of
+from parsers.catalogue.heads import Heads, columns_of, microseconds, moment_of
 from parsers.catalogue.learning import leaves_over
 from parsers.catalogue.literals import Tried
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
@@ -31,8 +31,6 @@ from parsers.schemas import MAX_TEXT, Row, Told
 _LINES = 1 << 14
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
-_OTHERWISE: Head = (0, False, "", "", {}, False, "", 0, 0)
-"""Of a line that Reading was asked for: its events tell all by themselves."""
 
 
 def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
@@ -66,18 +64,21 @@ class _Chunk:
         size, floor, end = len(self.data), base, base
         ids: tuple[int, ...] = ()
         block = _Block(self)
-        begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
-        for hit, start, _ in hits:
+        begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+        stop = 0
+        for hit, start, until in hits:
             if start < end and ids:
                 ids += (hit,)
+                stop = until
                 continue
             if ids:
                 literals.append(ids)
+                stops.append(stop)
                 if len(literals) >= _LINES:
                     yield block
                     block = _Block(self)
-                    begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
-            ids = (hit,)
+                    begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+            ids, stop = (hit,), until
             begin, end = floor + 1, find(b"\n", floor + 1)
             if start > end >= 0 or floor == base:
                 begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
@@ -90,6 +91,7 @@ class _Chunk:
             numbers.append(number)
         if ids:
             literals.append(ids)
+            stops.append(stop)
             yield block
 
 
@@ -102,8 +104,10 @@ class _Block:
         self.ends: list[int] = []
         self.numbers: list[int] = []
         self.literals: list[tuple[int, ...]] = []
-        self.heads: list[Head | None] = []
-        """None where Reading is to be asked."""
+        self.stops: list[int] = []
+        """Where the last of them ends."""
+        self.heads = columns_of("", 0)
+        """Without a logger where Reading is to be asked."""
         self.said: dict[str, Said] = {}
         self.records: dict[int, Seen] = {}
         """All of a record of several lines, where a pattern has told it."""
@@ -112,7 +116,9 @@ class _Block:
         self.namings: list[int] = []
         """Lines that name their writer."""
         self.named: dict[int, tuple[int, int | None]] = {}
-        """Whom, and when."""
+        """Whom those name of which Reading was asked, and when."""
+        self.nodes: dict[int, int] = {}
+        """Of components' names, those of writers."""
         self.carried = self.reading.named
 
     def _line(self, at: int) -> str:
@@ -122,20 +128,23 @@ class _Block:
 
     def match(self) -> None:
         """Puts the lines to the patterns that may know them."""
-        if self.chunk.heads is None:
-            self.heads = [None] * len(self.begins)
+        chunk = self.chunk
+        if chunk.heads is None:
+            self.heads = columns_of("", len(self.begins))
             return
-        heads = self.heads = self.chunk.heads.read_all(self.chunk.text, zip(self.begins, self._stops(), strict=True))
+        ends, known = self._readable(), chunk.literals.loggers.get
+        loggers = [known(ids[-1]) if stop == end else None for ids, stop, end in zip(self.literals, self.stops, ends, strict=True)]
+        self.heads = chunk.heads.read_all(chunk.data, chunk.text, self.begins, ends, loggers)
         alike: dict[tuple[tuple[int, ...], str], list[int]] = defaultdict(list)
-        for at, (head, ids) in enumerate(zip(heads, self.literals, strict=True)):
-            if head is not None:
-                alike[ids, head[3]].append(at)
-            elif self.chunk.clean:
+        for at, (ids, logger) in enumerate(zip(self.literals, self.heads.loggers, strict=True)):
+            if logger is not None:
+                alike[ids, logger].append(at)
+            elif chunk.clean:
                 self._take_open(at, ids)
         for (ids, logger), lines in alike.items():
             self._put(ids, logger, lines)
 
-    def _stops(self) -> Sequence[int]:
+    def _readable(self) -> Sequence[int]:
         """Where the lines end that are printable ASCII; others where they begin."""
         if self.chunk.clean:
             return self.ends
@@ -144,23 +153,23 @@ class _Block:
 
     def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
         """Lines with the same literals by the same logger."""
-        heads = self.heads
+        loggers, texts, firsts, afters = self.heads.loggers, self.heads.texts, self.heads.firsts, self.heads.afters
         for one in self.chunk.literals.tried(ids, logger):
             fullmatch = one.fullmatch
             if fullmatch is None:
                 for at in lines:
-                    self.heads[at] = None
+                    self.heads.put(at, None)
                 return
             if one.pattern.multiline:
                 found = [self._of_record(at, fullmatch) for at in lines]
             else:
-                found = [fullmatch(head[6], head[7], head[8]) for at in lines if (head := heads[at]) is not None]
+                found = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
             missed = None in found
             if one.tells:
                 said = self._said(one)
                 said.lines += compress(lines, found) if missed else lines
                 said.found += filter(None, found)
-            lines = [at for at, match in zip(lines, found, strict=True) if match is None and self.heads[at] is not None] if missed else ()
+            lines = [at for at, match in zip(lines, found, strict=True) if match is None and loggers[at] is not None] if missed else ()
             if not lines:
                 return
         if self.chunk.literals.names_logger(ids):
@@ -187,7 +196,8 @@ class _Block:
             return
         with suppress(TimeoutError):  # for which Reading has words
             if message.isascii() and apply(tried[0].pattern, message, logger) and (found := tried[0].fullmatch(message)) is not None:
-                self.heads[at] = microseconds(record.time), record.utc, record.level, logger, {}, True, message, 0, len(message)
+                of_record = logger, microseconds(record.time), record.utc, record.level
+                self.heads.put(at, (*of_record, {}, True, message, 0, len(message)))
                 self.records[at] = whole
                 said = self._said(tried[0])
                 said.lines.append(at)
@@ -200,10 +210,8 @@ class _Block:
 
     def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
         """The match with the record that begins here, unless the line is left to Reading."""
-        head = self.heads[at]
-        assert head is not None and self.chunk.heads is not None
-        said = head[6][head[7] : head[8]]
-        if head[5] and not said.startswith("["):
+        said = self.heads.texts[at][self.heads.firsts[at] : self.heads.afters[at]]
+        if self.heads.bracketed[at] and not said.startswith("["):
             record = self._record(at)
             whole = self._whole(at, record)
             said += whole.message[len(record.message) :]
@@ -212,7 +220,7 @@ class _Block:
                 if found is not None:
                     self.records[at] = whole
                 return found
-        self.heads[at] = None
+        self.heads.put(at, None)
         return None
 
     def _record(self, at: int) -> Record:
@@ -228,13 +236,16 @@ class _Block:
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
-        self.named = {at: (head[4]["node"], head[0]) for at, head in enumerate(self.heads) if head is not None and "node" in head[4]}
-        self.namings = list(self.named)
-        others = [at for at, head in enumerate(self.heads) if head is None] if None in self.heads else []
+        loggers = self.heads.loggers
+        self.nodes = {
+            id(context): context["node"] for context in {id(one): one for one in self.heads.contexts}.values() if "node" in context
+        }
+        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+        others = [at for at, logger in enumerate(loggers) if logger is None] if None in loggers else []
         for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
             passed = at + 1
-            if self.heads[at] is not None:
+            if loggers[at] is not None:
                 self._count_unrecognised(at)
                 continue
             before, reading.line = reading.named, self.numbers[at]
@@ -258,8 +269,8 @@ class _Block:
             if layouts.known is not chunk.known:
                 yield from self._told(begun, at + 1, rows)
                 return self.ends[at]
-        self._pass_by(passed, len(self.heads))
-        yield from self._told(begun, len(self.heads), rows)
+        self._pass_by(passed, len(loggers))
+        yield from self._told(begun, len(loggers), rows)
         return None
 
     def _pass_by(self, begin: int, end: int) -> None:
@@ -279,8 +290,12 @@ class _Block:
     def _namings(self, begin: int, end: int) -> Sequence[int]:
         return self.namings[bisect_left(self.namings, begin) : bisect_left(self.namings, end)]
 
+    def _naming(self, at: int) -> tuple[int, int | None]:
+        """Whom a line names, and when."""
+        return self.named.get(at) or (self.nodes[id(self.heads.contexts[at])], self.heads.times[at])
+
     def _name(self, at: int) -> None:
-        node, time = self.named[at]
+        node, time = self._naming(at)
         self.reading.named = node, moment_of(time) if time is not None else None
 
     def _count_unrecognised(self, at: int) -> None:
@@ -288,7 +303,7 @@ class _Block:
         record = self._record(at)
         self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
         self.reading.count_unrecognised(Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at]))
-        if at in self.named:
+        if id(self.heads.contexts[at]) in self.nodes:
             self._name(at)
 
     # to columns
@@ -296,9 +311,10 @@ class _Block:
     def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
         """Events of lines from one to another, and these rows between them."""
         survey = self.reading.survey
-        heads = self.heads[begin:end]
-        survey.hits += len(heads) - heads.count(None)
-        survey.nodes.update([self.named[at][0] for at in self._namings(begin, end) if self.heads[at] is not None])
+        survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
+        for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
+            if context in self.nodes:
+                survey.nodes[self.nodes[context]] += count
         first, most = 0, end - begin
         while begin < end or first < len(rows):
             until = min(end, begin + most)
@@ -325,8 +341,8 @@ class _Block:
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
         """Where and when lines tell something, and who did."""
-        heads = [self.heads[at] or _OTHERWISE for at in chosen]
-        times, contexts = [head[0] for head in heads], [head[4] for head in heads]
+        heads = self.heads
+        times, contexts = [heads.times[at] for at in chosen], [heads.contexts[at] for at in chosen]
         begins, ends, numbers = ([of_line[at] for at in chosen] for of_line in (self.begins, self.ends, self.numbers))
         stops = (
             [record.end if (record := self.records.get(at)) is not None else end for at, end in zip(chosen, ends, strict=True)]
@@ -335,8 +351,8 @@ class _Block:
         )
         spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
         nears = self._nears(chosen, spots[2])
-        clocks = ["utc" if head[1] else "line" for head in heads]
-        return Lines(*spots, clocks, [head[2] or None for head in heads], nears, contexts, lambda place: self._line(chosen[place]))
+        clocks = ["utc" if heads.utc[at] else "line" for at in chosen]
+        return Lines(*spots, clocks, [heads.levels[at] or None for at in chosen], nears, contexts, lambda place: self._line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """What these records are in the chunk."""
@@ -354,7 +370,8 @@ class _Block:
 
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """Who was named last before lines that name no writer."""
-        silent = [self.heads[at] is not None and at not in self.named for at in chosen]
+        loggers, contexts = self.heads.loggers, self.heads.contexts
+        silent = [loggers[at] is not None and id(contexts[at]) not in self.nodes for at in chosen]
         if not any(silent):
             return [None] * len(chosen)
         return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
@@ -363,7 +380,7 @@ class _Block:
         """As Reading tells it of a line that names no writer."""
         naming = bisect_left(self.namings, at) - 1
         if naming >= 0:
-            node, moment = self.named[self.namings[naming]]
+            node, moment = self._naming(self.namings[naming])
             return node if moment is not None and abs(time - moment) <= _MOMENT else None
         reading = self.reading
         named, reading.named = reading.named, self.carried
