@@ -14,6 +14,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -86,7 +87,8 @@ class Said:
         return texts
 
 
-class Lines(NamedTuple):
+@dataclass
+class Lines:
     """What does not depend on what they say of lines that tell something, each by line; `quote` is how problems show one."""
 
     line: Sequence[int]
@@ -99,6 +101,7 @@ class Lines(NamedTuple):
     context: Sequence[Mapping[str, Any]]
     quote: Callable[[int], str]
 
+    @cached_property
     def lengths(self) -> Sequence[int]:
         """How many characters each text has."""
         lengths: list[int] = pc.utf8_length(self.text).to_pylist()

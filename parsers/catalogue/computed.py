@@ -66,7 +66,7 @@ def _add_each(events: Events, said: Said) -> None:
     rows: list[Row] = []
     places: list[int] = []
     lines, pattern = events.lines, said.pattern
-    lengths = lines.lengths()
+    lengths = lines.lengths
     size, quoted = 0, False
     for line, found in zip(said.lines, said.found, strict=True):
         try:
@@ -128,7 +128,7 @@ class _Computed:
             index = [at for begin, count in zip(index, each, strict=True) for at in range(begin, begin + count)]
         told, common = self._columns(rows, index, lines, own)
         if len(lines) > len(which):
-            lengths = self.events.lines.lengths()
+            lengths = self.events.lines.lengths
             sizes = [lengths[line] for line in self.said.lines]
             self.events.check(len(lines), sum([size * count for size, count in zip(sizes, each, strict=True)]))
             if any(size * count > MAX_SHARED for size, count in zip(sizes, each, strict=True)):

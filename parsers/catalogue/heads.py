@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import repeat
 from struct import Struct
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,8 +26,8 @@ _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 _MAX_KEPT = 1 << 14
 _PARTS = Struct("20s5s8s")
 _STAMPED = 25
-_NEVER = -(1 << 60)
-"""Of no date; a time a second before it, none of which there is, is none either."""
+_NEVER, _SOONEST = -(1 << 60), -(1 << 59)
+"""Of no date, and what is before every date."""
 _SECONDS = re.compile(rb"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
@@ -148,44 +149,31 @@ class Heads:
             for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
                 columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None)
             return columns
-        seconds, leads, fractions = self._seconds, self._leads, _FRACTIONS.get
-        unpack, data = _PARTS.unpack_from, data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
-        parts = [unpack(data, begin) for begin in begins]
-        times = [seconds[second] + fractions(fraction, _NEVER) for second, fraction, _ in parts]
-        led = [leads[lead] for _, _, lead in parts]
-        columns = columns_of(text, len(begins))._replace(times=times, levels=[level for level, _ in led])
-        self._read_messages(columns, text, begins, ends, [length for _, length in led], loggers)
-        return columns
-
-    def _read_messages(
-        self,
-        columns: Columns,
-        text: str,
-        begins: Sequence[int],
-        ends: Sequence[int],
-        lengths: Sequence[int],
-        known: Sequence[str | None],
-    ) -> None:
-        """What stands in records in Kafka's own layout from their messages on; `lengths` is of what stands before."""
-        loggers, components = self._loggers, self._components
+        seconds, leads, fractions, names, components = self._seconds, self._leads, _FRACTIONS.get, self._loggers, self._components
         rfind, find, startswith = text.rfind, text.find, text.startswith
+        data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
+        columns = columns_of(text, 0)
+        times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
+        firsts, afters = columns.firsts, columns.afters
+        closer: list[int] = []
         context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
-        lines = zip(begins, ends, lengths, known, columns.times, strict=True)
-        for at, (begin, end, length, logger, time) in enumerate(lines):
+        parts = map(_PARTS.unpack_from, repeat(data), begins)
+        for (second, fraction, lead), begin, end, logger in zip(parts, begins, ends, loggers, strict=True):
+            time = seconds[second] + fractions(fraction, _NEVER)
+            level, length = leads[lead]
             first = begin + length
             if logger is not None:
                 after = end - len(logger) - _AROUND
             else:
                 after = rfind(" (", first, end)
-                logger = loggers[text[after:end]] if after >= 0 else None
-            if logger is None or length < 0 or time < _NEVER // 2 or end - begin > LONG_MESSAGE or after < first:
-                columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None)
-                continue
-            context, mark = _NOTHING, text[first]
-            if mark == "[":
+                logger = names[text[after:end]] if after >= 0 else None
+            if logger is None or length < 0 or time < _SOONEST or end - begin > LONG_MESSAGE or after < first:
+                context = None
+            elif (mark := text[first]) == "[":
                 if within and startswith(named, first, after):
-                    context, first = within, first + len(named)
+                    context = within
+                    first += len(named)
                 else:
                     closed = find("] ", first, after)
                     context = components[text[first:closed]] if closed >= 0 else None
@@ -193,15 +181,26 @@ class Heads:
                         named, within = text[first : closed + 2], context
                     elif context is not None and text[closed + 2] == "[":
                         context = None
-                    if context is not None:
-                        first = closed + 2
+                    first = closed + 2
             elif mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after):
                 context = None
+            else:
+                context = _NOTHING
             if context is None:
-                columns.put(at, _closer((logger, time, False, columns.levels[at]), text[first:after]))
-                continue
-            columns.loggers[at], columns.contexts[at] = logger, context
-            columns.firsts[at], columns.afters[at] = first, after
+                closer.append(len(times))
+                context = _NOTHING
+            times.append(time)
+            levels.append(level)
+            found.append(logger)
+            contexts.append(context)
+            firsts.append(first)
+            afters.append(after)
+        of_all = columns_of(text, len(times))
+        columns = columns._replace(utc=of_all.utc, bracketed=of_all.bracketed, texts=of_all.texts)
+        for at in closer:
+            begin, end = begins[at], ends[at]
+            columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE and text.startswith("[", begin) else None)
+        return columns
 
 
 def columns_of(text: str, size: int) -> Columns:

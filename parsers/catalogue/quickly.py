@@ -369,19 +369,26 @@ class _Block:
         )
 
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
-        """Who was named last before lines that name no writer."""
-        loggers, contexts = self.heads.loggers, self.heads.contexts
-        silent = [loggers[at] is not None and id(contexts[at]) not in self.nodes for at in chosen]
-        if not any(silent):
-            return [None] * len(chosen)
-        return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
+        """Who was named last before lines that name no writer, as Reading tells it."""
+        loggers, contexts, nodes = self.heads.loggers, self.heads.contexts, self.nodes
+        nears: list[int | None] = []
+        namings = iter([*self.namings, len(loggers)])
+        following = next(namings)
+        node: int | None = None
+        moment: int | None = None
+        for at, time in zip(chosen, times, strict=True):
+            while following < at:
+                (node, moment), following = self._naming(following), next(namings)
+            if loggers[at] is None or id(contexts[at]) in nodes:
+                nears.append(None)
+            elif node is not None:
+                nears.append(node if moment is not None and abs(time - moment) <= _MOMENT else None)
+            else:
+                nears.append(self._near_carried(time))
+        return nears
 
-    def _near(self, at: int, time: int) -> int | None:
-        """As Reading tells it of a line that names no writer."""
-        naming = bisect_left(self.namings, at) - 1
-        if naming >= 0:
-            node, moment = self._naming(self.namings[naming])
-            return node if moment is not None and abs(time - moment) <= _MOMENT else None
+    def _near_carried(self, time: int) -> int | None:
+        """The same before any line here names one."""
         reading = self.reading
         named, reading.named = reading.named, self.carried
         found = reading.near(moment_of(time))

@@ -11,6 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
+
+import regex
 
 from parsers.patterns.pattern import Pattern, Sample
 from parsers.schemas import Row
@@ -51,7 +54,8 @@ def _since_heard(row: Row) -> Iterator[Row]:
         yield {**row, "time": row["time"] - timedelta(milliseconds=row["duration_ms"])}
 
 
-_TOLD = (
+_SETTING = re.compile(r"(?m)^\t([\w.-]+) = (.*)$")
+_TOLD = regex.compile(
     r"(?:broker|node)\.(?:id|rack)|process\.roles|controller\.quorum\.(?:voters|fetch\.timeout\.ms)"
     r"|log\.dirs?|metadata\.log\.dir|log\.flush\.(?:interval\.\w+|offset\.checkpoint\.interval\.ms)|log\.segment\.bytes"
     r"|log\.retention\.(?:ms|minutes|hours|bytes)|log\.cleanup\.policy|log\.message\.format\.version|inter\.broker\.protocol\.version"
@@ -63,7 +67,11 @@ _TOLD = (
     r"|controlled\.shutdown\.(?:enable|max\.retries)|zookeeper\.session\.timeout\.ms|broker\.(?:session\.timeout|heartbeat\.interval)\.ms"
 )
 """Settings that bear on what may be lost; the other 250 of a dump, secrets among them, are left in the file."""
-_SETTING = re.compile(rf"(?m)^\t({_TOLD}) = (.*)$")
+
+
+@lru_cache(maxsize=1 << 12)
+def _tells(key: str) -> bool:
+    return _TOLD.fullmatch(key) is not None
 
 
 def _settings(row: Row) -> Iterator[Row]:
@@ -71,7 +79,8 @@ def _settings(row: Row) -> Iterator[Row]:
     ids = [value for key, value in found if key in ("broker.id", "node.id") and value.isdecimal()]
     node = int(ids[0]) if ids else row.get("node")
     for key, value in found:
-        yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
+        if _tells(key):
+            yield {**row, "node": node, "key": key, "value": value, "text": f"{key} = {value}"}
 
 
 _LIFE: tuple[Pattern, ...] = (
