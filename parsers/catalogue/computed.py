@@ -117,7 +117,8 @@ class _Computed:
             levels += [self.levels[firsts[code]]] * len(made)
             self.events.check(len(rows), 0)
         if [row.get("level") for row in rows] == levels:
-            rows = [{name: value for name, value in row.items() if name != "level"} for row in rows]
+            for row in rows:
+                row.pop("level", None)
         if not rows:
             return
         lines: Sequence[int] = range(len(which))

@@ -155,7 +155,7 @@ class Heads:
         columns = columns_of(text, 0)
         times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
         firsts, afters = columns.firsts, columns.afters
-        closer: list[int] = []
+        closer: dict[int, Head | None] = {}
         context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
         parts = map(_PARTS.unpack_from, repeat(data), begins)
@@ -169,26 +169,24 @@ class Heads:
                 after = rfind(" (", first, end)
                 logger = names[text[after:end]] if after >= 0 else None
             if logger is None or length < 0 or time < _SOONEST or end - begin > LONG_MESSAGE or after < first:
-                context = None
+                is_record = end - begin <= LONG_MESSAGE and text.startswith("[", begin)
+                closer[len(times)], context = self.read(text[begin:end]) if is_record else None, _NOTHING
             elif (mark := text[first]) == "[":
                 if within and startswith(named, first, after):
-                    context = within
-                    first += len(named)
+                    context, message = within, first + len(named)
                 else:
                     closed = find("] ", first, after)
-                    context = components[text[first:closed]] if closed >= 0 else None
+                    context, message = components[text[first:closed]] if closed >= 0 else None, closed + 2
                     if context:
-                        named, within = text[first : closed + 2], context
-                    elif context is not None and text[closed + 2] == "[":
+                        named, within = text[first:message], context
+                    elif context is not None and text[message] == "[":
                         context = None
-                    first = closed + 2
-            elif mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after):
-                context = None
+                if context is not None:
+                    first = message
             else:
-                context = _NOTHING
+                context = None if mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after) else _NOTHING
             if context is None:
-                closer.append(len(times))
-                context = _NOTHING
+                closer[len(times)], context = _closer((logger or "", time, False, level), text[first:after]), _NOTHING
             times.append(time)
             levels.append(level)
             found.append(logger)
@@ -197,9 +195,8 @@ class Heads:
             afters.append(after)
         of_all = columns_of(text, len(times))
         columns = columns._replace(utc=of_all.utc, bracketed=of_all.bracketed, texts=of_all.texts)
-        for at in closer:
-            begin, end = begins[at], ends[at]
-            columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE and text.startswith("[", begin) else None)
+        for at, head in closer.items():
+            columns.put(at, head)
         return columns
 
 
