@@ -63,7 +63,7 @@ class _Chunk:
         find, rfind, count = self.data.find, self.data.rfind, self.data.count
         size, floor, end = len(self.data), base, base
         ids: tuple[int, ...] = ()
-        block = _Block(self)
+        block = _Block(self, floor, number)
         begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
         stop = 0
         for hit, start, until in hits:
@@ -76,7 +76,7 @@ class _Chunk:
                 stops.append(stop)
                 if len(literals) >= _LINES:
                     yield block
-                    block = _Block(self)
+                    block = _Block(self, floor, number)
                     begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
             ids, stop = (hit,), until
             begin, end = floor + 1, find(b"\n", floor + 1)
@@ -98,8 +98,10 @@ class _Chunk:
 class _Block:
     """Lines with literals, one after the other; lists go by line."""
 
-    def __init__(self, chunk: _Chunk) -> None:
+    def __init__(self, chunk: _Chunk, floor: int, number: int) -> None:
         self.chunk, self.reading = chunk, chunk.reading
+        self.floor = floor, number
+        """Where the line before them ends that has literals, too, and its number."""
         self.begins: list[int] = []
         self.ends: list[int] = []
         self.numbers: list[int] = []
@@ -261,11 +263,10 @@ class _Block:
                 self.namings.insert(bisect_left(self.namings, at), at)
             if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
                 yield from self._told(begun, at, rows)
-                begin = self.begins[at]
                 if reading.wrapped_at >= 0:
                     return None
-                reading.line -= 1 if begin else 0
-                return max(begin - 1, 0)
+                floor, reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
+                return floor
             if layouts.known is not chunk.known:
                 yield from self._told(begun, at + 1, rows)
                 return self.ends[at]
