@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
-from parsers.catalogue.literals import LITERALS, literals_of
+from parsers.catalogue.literals import LITERALS, Hits, Literals, literals_of
 from parsers.catalogue.text import line_end, text_of
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
 
@@ -50,6 +50,20 @@ class LayoutsInUse:
         self.written: datetime | None = None
         """When about the last line of the chunk was written, if that is known."""
         self._turns = self._failures = 0
+        self._found: tuple[Literals, bytes, Hits] | None = None
+
+    def find(self, data: bytes, base: int) -> Hits:
+        """The literals from a line's end on."""
+        found, self._found = self._found, None
+        if found is not None and found[0] is self.literals and found[1] is data and not base:
+            return found[2]
+        return self.literals.find(data, base)
+
+    def may_be_wrapped(self, data: bytes) -> Sequence[int]:
+        """The lines that may be the first wrapped ones. The literals, found in passing, wait for `find`."""
+        hits, lines = self.literals.find_all(data)
+        self._found = self.literals, data, hits
+        return lines
 
     def learn(self, head: bytes) -> None:
         """Looks at lines for the layout they are in, unless one is known."""

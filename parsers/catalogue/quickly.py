@@ -22,7 +22,7 @@ from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said, sl
 from parsers.catalogue.computed import add_computed
 from parsers.catalogue.heads import Heads, columns_of, microseconds, moment_of
 from parsers.catalogue.learning import leaves_over
-from parsers.catalogue.literals import Tried
+from parsers.catalogue.literals import Hits, Tried
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
 from parsers.catalogue.reading import SAME_MOMENT, Reading
 from parsers.layouts import Record, prefix
@@ -35,7 +35,7 @@ _MOMENT = SAME_MOMENT.seconds * 10**6
 
 def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
     """Events of a chunk from a line's end on. Returns where to search anew once the literals or layouts have become others."""
-    hits = reading.layouts.literals.find(data, base)
+    hits = reading.layouts.find(data, base)
     chunk = _Chunk(reading, data)
     number, floor = reading.line, base
     for block in chunk.blocks(hits, base, number):
@@ -58,7 +58,7 @@ class _Chunk:
         self.text = data.decode("latin-1")
         self.clean = data.isascii() and not reading.survey.noisy and b"\r" not in data
 
-    def blocks(self, hits: Sequence[tuple[int, int, int]], base: int, number: int) -> Iterator[_Block]:
+    def blocks(self, hits: Hits, base: int, number: int) -> Iterator[_Block]:
         """The lines with these hits, from a line's end on, in the line with this number."""
         find, rfind, count = self.data.find, self.data.rfind, self.data.count
         size, floor, end = len(self.data), base, base

@@ -134,7 +134,7 @@ class Reading:
 
     def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
-        hits = self.layouts.literals.find(data, base)
+        hits = self.layouts.find(data, base)
         at, count, floor = 0, len(hits), base
         while at < count:
             start = hits[at][1]
