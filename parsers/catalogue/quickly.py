@@ -14,6 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, chain, compress
+from operator import itemgetter
+from typing import Any
 
 import pyarrow as pa
 
@@ -342,9 +344,12 @@ class _Block:
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
         """Where and when lines tell something, and who did."""
+        pick: Callable[[Sequence[Any]], Sequence[Any]] = (
+            itemgetter(*chosen) if len(chosen) > 1 else lambda of_line: [of_line[at] for at in chosen]
+        )
         heads = self.heads
-        times, contexts = [heads.times[at] for at in chosen], [heads.contexts[at] for at in chosen]
-        begins, ends, numbers = ([of_line[at] for at in chosen] for of_line in (self.begins, self.ends, self.numbers))
+        times, utc, levels, contexts = pick(heads.times), pick(heads.utc), pick(heads.levels), pick(heads.contexts)
+        begins, ends, numbers = pick(self.begins), pick(self.ends), pick(self.numbers)
         stops = (
             [record.end if (record := self.records.get(at)) is not None else end for at, end in zip(chosen, ends, strict=True)]
             if self.records
@@ -352,8 +357,8 @@ class _Block:
         )
         spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
         nears = self._nears(chosen, spots[2])
-        clocks = ["utc" if heads.utc[at] else "line" for at in chosen]
-        return Lines(*spots, clocks, [heads.levels[at] or None for at in chosen], nears, contexts, lambda place: self._line(chosen[place]))
+        clocks = ["utc" if here else "line" for here in utc]
+        return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self._line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """What these records are in the chunk."""
@@ -372,24 +377,14 @@ class _Block:
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
         """Who was named last before lines that name no writer, as Reading tells it."""
         loggers, contexts, nodes = self.heads.loggers, self.heads.contexts, self.nodes
-        nears: list[int | None] = []
-        namings = iter([*self.namings, len(loggers)])
-        following = next(namings)
-        node: int | None = None
-        moment: int | None = None
-        for at, time in zip(chosen, times, strict=True):
-            while following < at:
-                (node, moment), following = self._naming(following), next(namings)
-            if loggers[at] is None or id(contexts[at]) in nodes:
-                nears.append(None)
-            elif node is not None:
-                nears.append(node if moment is not None and abs(time - moment) <= _MOMENT else None)
-            else:
-                nears.append(self._near_carried(time))
-        return nears
+        silent = [loggers[at] is not None and id(contexts[at]) not in nodes for at in chosen]
+        return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
 
-    def _near_carried(self, time: int) -> int | None:
-        """The same before any line here names one."""
+    def _near(self, at: int, time: int) -> int | None:
+        last = bisect_left(self.namings, at) - 1
+        if last >= 0:
+            node, moment = self._naming(self.namings[last])
+            return node if moment is not None and abs(time - moment) <= _MOMENT else None
         reading = self.reading
         named, reading.named = reading.named, self.carried
         found = reading.near(moment_of(time))
