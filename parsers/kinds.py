@@ -197,6 +197,7 @@ _KINDS = (
     # the evidence
     Kind("source", Scope.EVIDENCE, By.READER, PLAIN, "what a source is; one per source"),
     Kind("archive", Scope.EVIDENCE, By.READER, PLAIN, "an archive or a compressed file as it lies on disk: value its SHA-256, bytes its size, reason its form"),
+    Kind("events-left-out", Scope.PARTITION, By.READER, PLAIN, "so many events (count) from `at` to `last_at`, more of what was told before and after them than a process can hold; its text is that of the first"),
     Kind("problem", Scope.EVIDENCE, By.READER, PLAIN, "something that could not be read; reason is a short word, text says what"),
 )
 # fmt: on

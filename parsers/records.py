@@ -193,13 +193,13 @@ class _Writer:
     def _tell_time(self, record: Record | None, line: Line) -> None:
         if record is None or record.time is None:
             counts = record is not None or self.clock != "line"
-            at = time_of(line) if counts and line.utc is not None else None
+            at = time_of(line.utc) if counts else None
             if at is not None:
                 self.time, self.clock = at, "utc"
             return
         self.seconds = self.seconds and not record.time.microsecond
         fine = self.seconds and line.utc is not None
-        self.time, self.clock = finer(record.time, time_of(line)) if fine else record.time, "utc" if record.utc else "line"
+        self.time, self.clock = finer(record.time, time_of(line.utc)) if fine else record.time, "utc" if record.utc else "line"
 
     def _append(self, text: str, line: Line) -> None:
         assert self.open is not None

@@ -52,7 +52,7 @@ def of_cluster(table: pa.Table) -> pa.Table:
 
 def timelines(table: pa.Table) -> Iterable[tuple[PartitionTimeline, Cluster]]:
     cluster, identifier = gathered(table)
-    for topic, partition, events in by_partition(identified(table, identifier)):
+    for topic, partition, events in by_partition(identified(table, identifier, cluster)):
         yield from built(topic, partition, events, cluster)
 
 
@@ -60,7 +60,9 @@ def report(table: pa.Table, options: Options | None = None) -> Report:
     cluster, identifier = gathered(table, options)
     named = (identifier.apply(b) for b in table.filter(pc.equal(table["event"], "load-metric")).to_batches())
     cluster.measures = measures(r for b in sums(named) for r in b.to_pylist())
-    told = conclude(pa.Table.from_batches(judged(identified(table, identifier), cluster, judge_partition, VERDICTS), VERDICTS), cluster)
+    told = conclude(
+        pa.Table.from_batches(judged(identified(table, identifier, cluster), cluster, judge_partition, VERDICTS), VERDICTS), cluster
+    )
     return Report(cluster, told.findings, told.partitions, told.incidents)
 
 

@@ -305,8 +305,10 @@ def test_a_full_disk_changes_nothing_that_counts(run: Run, tmp_path: Path) -> No
 
 def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None:
     put(Path(run.archive), "prod.tar.gz", BUNDLE.read_bytes())
-    assert run(tmp_path / "out", "--layout", "{cluster}/…").returncode == 0
+    how = ("--limit", "archives=4")
+    assert run(tmp_path / "out", "--layout", "{cluster}/…", *how).returncode == 0
     found = InCase(Audit(tmp_path / "out").case("prod"))
+    assert found.case.manifest["tool"]["command"] == ["audit", run.archive, "--layout", "{cluster}/…", *how]
     told = found.conclusion(None)
     there = local.report(local.events_of(BUNDLE))
     there.cluster.archives = ()  # an audit has them in its manifest, whosever they are

@@ -49,7 +49,7 @@ def make(directory: Path, events: pa.Table) -> Case:
     """A case made in this process, without the records of logs."""
     cluster, identifier = local.gathered(events)
     origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
-    rows = judged(local.identified(events, identifier), cluster, judge(cluster), ROW)
+    rows = judged(local.identified(events, identifier, cluster), cluster, judge(cluster), ROW)
     with whole_directory(directory) as to:
         write(to, origin, local.of_cluster(events), cluster, identifier, rows, [])
     return Case(directory)

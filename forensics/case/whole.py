@@ -74,7 +74,7 @@ def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
     cluster, identifier = gather(told, work.origin.options)
     named = (identifier.apply(b) for b in events.filter(pc.equal(events["event"], "load-metric")).to_batches())
     cluster.measures = measures(row for batch in sums(named) for row in batch.to_pylist())
-    rows = judged(identified_here(events, identifier), cluster, judge(cluster), ROW)
+    rows = judged(identified_here(events, identifier, cluster), cluster, judge(cluster), ROW)
     records: Iterator[pa.RecordBatch] = iter(())
     if work.sources.records:
         records = records_of(work.sources.records, kept, merger(cluster, identifier, None, work.origin.log_patterns))

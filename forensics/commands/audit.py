@@ -15,7 +15,19 @@ from urllib.parse import quote
 import click
 
 from forensics.commands.analyze import LEVELS
-from forensics.commands.evidence import Opened, Progress, Unusable, check, clocks, limits, log_patterns, reading_options, start, started
+from forensics.commands.evidence import (
+    Opened,
+    Progress,
+    Unusable,
+    check,
+    clocks,
+    limits,
+    log_patterns,
+    reading_options,
+    reading_words,
+    start,
+    started,
+)
 from forensics.commands.found import InEvidence
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
@@ -248,10 +260,14 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
     """Judges clusters and commits them: small ones side by side, a large one by all tasks."""
     from forensics.case.whole import Work
-    from forensics.case.write import Origin
+    from forensics.case.write import Origin, told_options
+
+    settings = archive.settings
+    layout = () if settings.layout is None else ("--layout", settings.layout)
+    words = ("audit", *settings.archive, *layout, *reading_words(told_options(options, log_patterns(), limits())))
 
     def work(sources: Sources) -> Work:
-        origin = Origin(archive.settings.archive, ("audit", *archive.settings.archive), options, log_patterns(), limits())
+        origin = Origin(settings.archive, words, options, log_patterns(), limits())
         return Work(sources, archive.directory, archive.staged(sources.name), origin)
 
     def put(judged: Iterable[Judged]) -> Iterator[tuple[str, str]]:

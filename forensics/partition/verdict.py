@@ -28,8 +28,9 @@ from parsers.kinds import named
 from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import DETECTION
 from spark.partition.continuity import Gap, between
+from spark.partition.floods import LEFT_OUT
 from spark.partition.replicas import EXACT, Observation
-from spark.partition.states import State
+from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline, Term
 
 LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
@@ -97,6 +98,13 @@ def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
     return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
 
 
+def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
+    """What is missing was seen and not kept: changes of its ISR by the one leader that led in the one leader epoch (spark.partition.floods)."""
+    if (one.leader, one.leader_epoch) != (other.leader, other.leader_epoch):
+        return False
+    return any(not_after(e.at, other.at) and not_after(one.at, e.last_at) for e in timeline.of(LEFT_OUT))
+
+
 def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[State], lost: Sequence[Loss]) -> Iterator[str]:
     """What keeps the partition from being proven whole, and what would settle it."""
     if not known:
@@ -106,7 +114,7 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
         yield f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed; logs without gaps would tell them apart"
     for one, other in pairwise(known):
         missing = between(one, other, isr_told=True)
-        if isinstance(missing, Gap):
+        if isinstance(missing, Gap) and not _left_out(one, other, timeline):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
     yield from _of_rims(timeline, known, cluster)
     yield from _of_leaders(timeline, cluster)

@@ -5,12 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule, brokers_named, counted, quote, some
+from forensics.model import Evidence, Finding, Many, Rule, brokers_named, counted, moment, quote, some
 from forensics.partition.witnesses import tells_logs
 from spark.cluster.facts import Cluster
 from spark.events import Event
+from spark.partition.floods import LEFT_OUT
+from spark.partition.timeline import PartitionTimeline
 
 CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
+
+
+def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    """What there was too much of (spark.partition.floods)."""
+    gaps = timeline.of(LEFT_OUT)
+    if gaps:
+        first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
+        yield Finding(
+            kind="evidence-gap",
+            severity="low",
+            confidence="certain",
+            start=first,
+            end=last,
+            summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out, more of the same",
+            explanation=(
+                f"So much is told of {timeline.name} that it cannot be held at once. Times in which one leader led in one leader epoch, and nothing "
+                "but changes of its ISR, refused writes and failed fetches is told, were judged by how they begin and how they end "
+                f"({len(gaps)} of them); {count:,} events between were left out. When the ISR was how small in between, and how often, is unknown: "
+                "windows and counts that reach into that time are told smaller than they were."
+            ),
+            next_steps=("Give a shorter time of these logs, to have all of it judged.",),
+            evidence=quote(gaps[:3]),
+        )
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -72,6 +97,8 @@ RULE = Rule(
     rank=510,
     level="low",
     meaning="Something was not collected or could not be read; the report cannot know what it held.",
+    partition=judge_partition,
     cluster=judge,
+    many=Many(words=lambda first, group: "more is told of them than can be held: the middle was left out", whenever=True),
     of_evidence=True,
 )

@@ -22,6 +22,7 @@ from forensics.partition.absences import (
 )
 from forensics.thresholds import FLAPPING, FLAPS
 from spark.cluster.facts import Cluster
+from spark.partition.floods import LEFT_OUT
 from spark.partition.timeline import PartitionTimeline
 
 
@@ -49,6 +50,7 @@ def _often(own: Sequence[Interval]) -> list[Interval]:
 
 def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) -> Finding:
     causes = Counter(i.cause for i in own)
+    times = f"{'at least ' if timeline.of(LEFT_OUT) else ''}{len(own)} times"
     return Finding(
         kind="isr-flapping",
         severity="medium",
@@ -56,9 +58,9 @@ def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) 
         brokers=(broker,),
         start=own[0].start,
         end=own[-1].start,
-        summary=f"{timeline.name}: broker {broker} left the ISR {len(own)} times and came back",
+        summary=f"{timeline.name}: broker {broker} left the ISR {times} and came back",
         explanation=(
-            f"Broker {broker} left the ISR of {timeline.name} {len(own)} times between {moment(own[0].start)} and {moment(own[-1].start)} "
+            f"Broker {broker} left the ISR of {timeline.name} {times} between {moment(own[0].start)} and {moment(own[-1].start)} "
             f"({', '.join(f'{_WORDS[cause]}: {count}' for cause, count in causes.most_common())}) and came back each time while it was not being shut "
             "down. Each time it caught up soon after: a process, disk or network on that broker that stalls again and again."
         ),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forensics.cluster.aftermath import aftermath
-from forensics.model import Finding
+from forensics.model import Finding, moment
 from forensics.partition.absences import (
     CRASHED,
     GONE,
@@ -33,6 +33,7 @@ from parsers.kinds import Role, named, of
 from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import words_of
 from spark.events import Event
+from spark.partition.floods import LEFT_OUT
 from spark.partition.replicas import Disk, Removal
 from spark.partition.standing import Standing
 from spark.partition.states import State
@@ -498,6 +499,7 @@ TELLINGS: Mapping[str, Telling] = {
     "log-dir-partitions": Telling(_directory, "bad"),
     "log-dir-offline": Telling(lambda e, t: "loses a log directory" + (f": {e.directory}" if e.directory else ""), "bad"),
     "reassignment": Telling(_reassignment, subject=False),
+    LEFT_OUT: Telling(lambda e, t: f"{e.count:,} events up to {moment(e.last_at)} are left out: more of the same", "gap", subject=False),
     "topic-created": Telling(lambda e, t: "topic created", subject=False),
     "topic-deletion": Telling(lambda e, t: "deletion of the topic begins", "warn", subject=False),
     "topic-deleted": Telling(lambda e, t: "topic deleted", "warn", subject=False),

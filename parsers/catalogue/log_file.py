@@ -103,7 +103,7 @@ class LogFile(Reading):
         """Events of what follows `offset`: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
         for run in self.unwrapper.runs(outer):
-            reading = self.writers.of(run[0], len(run))
+            reading = self.writers.of(run, len(run))
             reading.add(run)
             if reading.size >= WRAPPED // max(4, len(self.writers.named)):
                 yield from reading.flush()

@@ -21,7 +21,7 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import text_of
 from parsers.layouts import Layout
 from parsers.schemas import MAX_TEXT, Member, Row, Told
-from parsers.wrappers.unwrapper import Line, finer, time_of
+from parsers.wrappers.unwrapper import Lines, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
 
@@ -31,75 +31,80 @@ class Unwrapped(Reading):
 
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
-        self.lines: list[Line] = []
+        self.lines = Lines()
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, run: Sequence[Line]) -> None:
+    def add(self, run: Lines) -> None:
         """Keeps lines until `flush`."""
-        self.lines += run
-        self.size += sum([len(line.text) for line in run]) + len(run)
+        self.lines.add(run)
+        self.size += sum(map(len, run.text)) + len(run)
         self.count += len(run)
 
     def flush(self, *, last: bool = False) -> Iterator[Told]:
         """Events of the lines kept; unless these are the last, the last record waits for what follows."""
-        if not self.lines:
+        if not len(self.lines):
             return
-        data = b"\n".join([line.text for line in self.lines]) + b"\n"
-        self.starts = list(accumulate((len(line.text) + 1 for line in self.lines), initial=0))
-        self.layouts.written = time_of(self.lines[-1])
+        data = b"\n".join(self.lines.text) + b"\n"
+        self.starts = list(accumulate([len(text) + 1 for text in self.lines.text], initial=0))
+        self.layouts.written = time_of(self.lines.utc[-1])
         self.layouts.learn(data)
         done = len(self.lines) if last else bisect_right(self.starts, self.layouts.cut(data)) - 1 or len(self.lines)
-        self._compare(self.lines[:done])
+        self._compare(done)
         yield from self.chunk(data[: self.starts[done]])
-        self.lines = self.lines[done:]
+        self.lines.drop(done)
         self.size = len(data) - self.starts[done]
 
     def collected(self) -> Row:
         told = median_low(self.differences) if self.differences else None
         return {**super().collected(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": told}
 
-    def _compare(self, lines: Sequence[Line]) -> None:
+    def _compare(self, done: int) -> None:
         """The wrapper's UTC against the wall clock of the records, at lines spread over the chunk."""
-        for line in lines[:: max(1, len(lines) // _WITNESSES)]:
-            at = time_of(line) if line.utc is not None else None
-            record = self.layouts.record_at(line.text, 0) if at is not None else None
+        for number in range(0, done, max(1, done // _WITNESSES)):
+            at = time_of(self.lines.utc[number])
+            record = self.layouts.record_at(self.lines.text[number], 0) if at is not None else None
             if at is not None and record is not None and record.time is not None and not record.utc:
                 self.differences.append(round((record.time - at).total_seconds() * 1000))
                 self.seconds = self.seconds and not record.time.microsecond
 
-    def _at(self, begin: int) -> Line:
-        return self.lines[min(bisect_right(self.starts, begin) - 1, len(self.lines) - 1)]
+    def _at(self, begin: int) -> int:
+        """Which of the lines that is in the chunk."""
+        return min(bisect_right(self.starts, begin) - 1, len(self.lines) - 1)
+
+    def _utc(self, begin: int) -> datetime | None:
+        return time_of(self.lines.utc[self._at(begin)])
 
     def _place(self, seen: Seen) -> tuple[int, int]:
-        line = self._at(seen.begin)
-        return line.line, line.byte
+        at = self._at(seen.begin)
+        return self.lines.line[at], self.lines.byte[at]
 
     def _when(self, seen: Seen) -> tuple[datetime | None, str]:
         time, clock = super()._when(seen)
         if time is None:
-            at = time_of(self._at(seen.begin))
+            at = self._utc(seen.begin)
             return (at, "utc") if at is not None else (None, clock)
         if self.seconds and len(self.differences) >= _SURE:
-            return finer(time, time_of(self._at(seen.begin))), clock
+            return finer(time, self._utc(seen.begin)), clock
         return time, clock
 
     def spots(
         self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: pa.StringArray
     ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
+        kept = self.lines
         firsts = [bisect_right(self.starts, begin) - 1 for begin in begins]
-        found = [self.lines[min(first, len(self.lines) - 1)] for first in firsts]
+        found = firsts if not firsts or max(firsts) < len(kept) else [min(first, len(kept) - 1) for first in firsts]
         if self.seconds and len(self.differences) >= _SURE:
-            times = [microseconds(finer(moment_of(time), time_of(line))) for time, line in zip(times, found, strict=True)]
+            times = [microseconds(finer(moment_of(time), time_of(kept.utc[at]))) for time, at in zip(times, found, strict=True)]
         whole = [self.starts[first + 1] >= end for first, end in zip(firsts, ends, strict=True)]
         raw = [
-            text_of(line.raw)[:MAX_TEXT] if is_whole else self._between(begin, end)
-            for line, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
+            text_of(kept.raw[at])[:MAX_TEXT] if is_whole else self._between(begin, end)
+            for at, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
         ]
-        return [line.line for line in found], [line.byte for line in found], times, pa.array(raw, pa.string())
+        return [kept.line[at] for at in found], [kept.byte[at] for at in found], times, pa.array(raw, pa.string())
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)
@@ -107,7 +112,7 @@ class Unwrapped(Reading):
     def _between(self, begin: int, end: int) -> str:
         first = bisect_right(self.starts, begin) - 1
         after = max(bisect_left(self.starts, end), first + 1)
-        return text_of(b"\n".join([line.raw for line in self.lines[first:after]]))[:MAX_TEXT]
+        return text_of(b"\n".join(self.lines.raw[first:after]))[:MAX_TEXT]
 
     def _byte_at(self, at: int) -> int:
-        return self._at(at).byte
+        return self.lines.byte[self._at(at)]

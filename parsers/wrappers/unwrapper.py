@@ -13,8 +13,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from parsers.catalogue.learning import layout_of
@@ -57,17 +58,51 @@ class Line(NamedTuple):
     """When the wrapper got the line; its text, RFC 3339 or a number, where nobody needed it yet."""
 
 
+@dataclass(slots=True)
+class Lines:
+    """Lines that follow each other, those of a run of one writer and one host: what each has, by line, as Line says it."""
+
+    text: list[bytes] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    byte: list[int] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)
+    utc: list[datetime | bytes | None] = field(default_factory=list)
+    writer: str = ""
+    host: str = ""
+
+    @classmethod
+    def of(cls, line: Line) -> Lines:
+        return cls([line.text], [line.line], [line.byte], [line.raw], [line.utc], line.writer, line.host)
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __iter__(self) -> Iterator[Line]:
+        return map(Line, self.text, self.line, self.byte, self.raw, repeat(self.writer), repeat(self.host), self.utc)
+
+    def add(self, others: Lines) -> None:
+        self.text += others.text
+        self.line += others.line
+        self.byte += others.byte
+        self.raw += others.raw
+        self.utc += others.utc
+
+    def drop(self, count: int) -> None:
+        """The first of them."""
+        del self.text[:count], self.line[:count], self.byte[:count], self.raw[:count], self.utc[:count]
+
+
 _MOST_DIGITS = 19
 
 
-def time_of(line: Line) -> datetime | None:
-    """UTC of the wrapper, naive."""
-    if not isinstance(line.utc, bytes):
-        return line.utc
-    if len(line.utc) <= _MOST_DIGITS and line.utc.isdigit():
-        return epoch(int(line.utc))
-    at, utc = instant(line.utc.decode("ascii", "replace"))
-    return at if utc else None
+def time_of(utc: datetime | bytes | None) -> datetime | None:
+    """What a wrapper says when it got a line, naive."""
+    if not isinstance(utc, bytes):
+        return utc
+    if len(utc) <= _MOST_DIGITS and utc.isdigit():
+        return epoch(int(utc))
+    at, told = instant(utc.decode("ascii", "replace"))
+    return at if told else None
 
 
 def finer(time: datetime, stamp: datetime | None) -> datetime:
@@ -146,26 +181,26 @@ class Unwrapper:
         """Every line of the file, in its order."""
         return chain.from_iterable(self.runs(outer))
 
-    def runs(self, outer: Outer) -> Iterator[Sequence[Line]]:
+    def runs(self, outer: Outer) -> Iterator[Lines]:
         """The same, several lines at once where they are one writer's and one host's."""
         while True:
-            if run := self._run(outer):
+            if (run := self._run(outer)) is not None:
                 yield run
                 continue
             if (found := outer.next()) is None:
                 break
             text, number, byte = found
             if text.startswith(_CURSOR):
-                yield from ((line,) for line in self._entry(outer, number, byte))
+                yield from map(Lines.of, self._entry(outer, number, byte))
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
             elif (line := self._straight(text, number, byte)) is not None:
                 self._form = self._run_of(text + b"\n") or self._form
-                yield (line,)
+                yield Lines.of(line)
             else:
-                yield from ((line,) for line in self.line(text, number, byte))
+                yield from map(Lines.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
-            yield from ((one,) for one in self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+            yield from map(Lines.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
     def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
         found = run_of(line)
@@ -174,29 +209,37 @@ class Unwrapper:
             return learned(line)
         return found
 
-    def _run(self, outer: Outer) -> Sequence[Line]:
+    def _run(self, outer: Outer) -> Lines | None:
         """The next lines that are in the wrapper of those before, as `_straight` gives them."""
         if self._form is None or self._section or self._pending:
-            return ()
-        match = self._form.match
+            return None
+        match, (text_at, utc_at, host_at) = self._form.match, map(self._form.groupindex.__getitem__, ("text", "utc", "host"))
         data, at = outer.buffered()
-        number, byte, first = outer.line, outer.byte - at, at
-        host, name = b"", ""
-        run: list[Line] = []
-        while (found := match(data, at)) is not None and len(run) < _RUN:
-            text, utc, told = found.group("text", "utc", "host")
+        before, first = outer.byte - at, at
+        host = b""
+        texts: list[bytes] = []
+        places: list[int] = []
+        raws: list[bytes] = []
+        utcs: list[datetime | bytes | None] = []
+        while (found := match(data, at)) is not None and len(texts) < _RUN:
+            text, utc, told = found.group(text_at, utc_at, host_at)
             if told != host:
-                if run:
+                if texts:
                     break
-                host, name = told, told.decode("utf-8", "replace")
+                host = told
             end = found.end()
             if text.startswith(b"\\"):
                 text = text.replace(b"\\t", b"\t")
-            run.append(Line(text, number, byte + at, data[at : min(end - 1, at + RAW)], "", name, utc or None))
-            at, number = end, number + 1
-        if run:
-            outer.skip(at - first, len(run))
-        return run
+            texts.append(text)
+            utcs.append(utc or None)
+            places.append(before + at)
+            raws.append(data[at : min(end - 1, at + RAW)])
+            at = end
+        if not texts:
+            return None
+        numbers = list(range(outer.line, outer.line + len(texts)))
+        outer.skip(at - first, len(texts))
+        return Lines(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
         """What `line` gives of a whole line in one wrapper or none, as most are; None where it is to be asked."""

@@ -357,7 +357,11 @@ def _sorted(given: Iterable[tuple[int, bytes]], cluster: Cluster) -> Iterator[pa
             spool.write(data)
         for bucket in sorted(found):
             slices = [partial(_slice, spool, places) for places in found.pop(bucket)]
-            yield from folded(slices, cluster).sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches(max_chunksize=4096)
+            yield from _together(folded(slices, cluster))
+
+
+def _together(events: pa.Table) -> list[pa.RecordBatch]:
+    return events.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches(max_chunksize=4096)  # type: ignore[no-any-return]
 
 
 def _slice(spool: IO[bytes], places: Iterable[tuple[int, int]]) -> pa.Table:
@@ -407,11 +411,11 @@ def timelines(topic: str, partition: int, events: Sequence[Event], cluster: Clus
         yield from ((timeline, own) for timeline in build(topic, partition, told[number], own))
 
 
-def identified_here(events: pa.Table, identifier: Identifier) -> list[pa.RecordBatch]:
-    """The identified events of partitions, in their order, of events that are in this process."""
+def identified_here(events: pa.Table, identifier: Identifier, cluster: Cluster) -> list[pa.RecordBatch]:
+    """The identified events of partitions, by topic and partition, of events that are in this process."""
     named = pa.Table.from_batches([identifier.apply(batch) for batch in events.to_batches()], schema=IDENTIFIED)
     named = named.filter(pc.and_(pc.is_valid(named["topic"]), pc.is_valid(named["partition"])))
-    return named.sort_by([("topic", "ascending"), ("partition", "ascending")]).to_batches()  # type: ignore[no-any-return]
+    return _together(folded([lambda: named], cluster))
 
 
 def by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, list[Event]]]:

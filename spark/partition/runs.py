@@ -1,7 +1,7 @@
 """Statements that a broker's log repeats, folded while they are columns: of a million refusals of one write no million objects are made.
 
 Here: which rows of runs can be left out so that the timeline is the same as with them. Not here: which kinds are folded and what makes them
-one fact, or the runs that are seen when a broker's files are in order (folding).
+one fact, or the runs that are seen when a broker's files are in order (folding); what is left out although it is lost then (floods).
 
 Each file's rows are looked at in its own order, before a broker's files are put in order and a topic's lives are told apart. So a run is
 folded where neither can part it: no other file of the broker tells of the partition at that time, and nobody what may end a life.
@@ -12,14 +12,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import accumulate
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.kinds import OF_DELETION
 from spark.cluster.facts import Cluster, once
+from spark.partition import floods
 from spark.partition.folding import FOLDED, FOLDED_BY
 from spark.partition.generations import MARKS
+from spark.partition.numbers import BETWEEN, Numbers, copied, in_order
 
 _KINDS = FOLDED - MARKS
 _FILE = ("topic", "partition", "writer", "source")
@@ -40,63 +43,48 @@ Open = Callable[[], pa.Table]
 
 def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
     """Identified events, all there are of their partitions, without those that repeat the one before them in their file: that one has
-    `repeats` and `last_at`. A slice is open while its rows are looked at, and again to take those that are left."""
-    files, facts = _Files(), _Numbers()
+    `repeats` and `last_at`. Of more than anybody can hold the middle of floods is left out as well (floods). A slice is open while its rows
+    are looked at, and again to take those that are left."""
+    files, facts = _Files(), Numbers()
     opened = [one() for one in slices] if len(slices) == 1 else None
-    if opened and (pc.sum(_repeatable(opened[0], cluster)).as_py() or 0) < FEW:
+    if opened and opened[0].num_rows <= floods.MOST and (pc.sum(_repeatable(opened[0], cluster)).as_py() or 0) < FEW:
         return opened[0]
     rows = [_light(table, files, facts, cluster) for table in opened or (one() for one in slices)]
-    begins = [0]
-    for own in rows:
-        begins.append(begins[-1] + own.num_rows)
+    begins = [0, *accumulate(own.num_rows for own in rows)]
     found = _runs(rows, files, cluster)
+    if (begins[-1] if found is None else found.num_rows) > floods.MOST:
+        found = floods.cut(slices, begins, found)
     if found is None:
         return pa.concat_tables(opened or [one() for one in slices], promote_options="default")
     left = []
     for begin, end, one in zip(begins, begins[1:], slices, strict=False):
         own = found.filter(pc.and_(pc.greater_equal(found["row"], begin), pc.less(found["row"], end)))
         table = (opened[0] if opened else one()).take(pc.subtract(own["row"], begin))
+        table = floods.marked(table, own["left_out"]) if "left_out" in own.schema.names else table
         left.append(table.append_column("repeats", own["repeats"]).append_column("last_at", own["last_at"]))
     return pa.concat_tables(left, promote_options="default")
 
 
-class _Numbers(dict[str, int]):
-    """Of values as they are met."""
-
-    def __missing__(self, value: str) -> int:
-        number = self[value] = len(self)
-        return number
-
-    def of(self, rows: pa.Table, names: Sequence[str]) -> pa.Array:
-        """One for each row, the same where all columns of these names are."""
-        told = [_plain(rows[name]) if name in rows.schema.names else pa.scalar(_NULL) for name in names]
-        coded = pc.binary_join_element_wise(*told, _BETWEEN).dictionary_encode()
-        return pa.array([self[value] for value in coded.dictionary.to_pylist()], pa.int32()).take(coded.indices)
-
-
-_BETWEEN, _NULL = "\x1f", "\x1e"
-
-
-class _Files(_Numbers):
+class _Files(Numbers):
     """The part of a file that one broker tells of one partition."""
 
     def topics(self) -> list[str]:
-        return [name.split(_BETWEEN)[0] for name in self]
+        return [name.split(BETWEEN)[0] for name in self]
 
     def partitions(self) -> pa.Array:
         """Of the files in the order of their numbers, as those below."""
-        return _same(_BETWEEN.join(name.split(_BETWEEN)[:2]) for name in self)
+        return _same(BETWEEN.join(name.split(BETWEEN)[:2]) for name in self)
 
     def brokers(self) -> pa.Array:
-        return _same(_BETWEEN.join(name.split(_BETWEEN)[:3]) for name in self)
+        return _same(BETWEEN.join(name.split(BETWEEN)[:3]) for name in self)
 
 
 def _same(values: Iterable[str]) -> pa.Array:
-    numbers = _Numbers()
+    numbers = Numbers()
     return pa.array([numbers[value] for value in values], pa.int64())
 
 
-def _light(events: pa.Table, files: _Files, facts: _Numbers, cluster: Cluster) -> pa.Table:
+def _light(events: pa.Table, files: _Files, facts: Numbers, cluster: Cluster) -> pa.Table:
     """Of each row its place and time, and the number of its fact."""
     events = events.select([name for name in dict.fromkeys((*_FILE, *_PLACE[1:], *_FACT, "at")) if name in events.schema.names])
     events = events.combine_chunks()
@@ -105,8 +93,8 @@ def _light(events: pa.Table, files: _Files, facts: _Numbers, cluster: Cluster) -
     of_facts = pc.replace_with_mask(
         pc.if_else(marks, _MARK, _OTHER).cast(pa.int32()).combine_chunks(), repeatable.combine_chunks(), numbers
     )
-    columns = {name: events[name] for name in (*_PLACE[1:], "at") if name in events.schema.names}
-    columns["at"] = columns["at"].cast(pa.int64()) if "at" in columns else pa.nulls(events.num_rows, pa.int64())
+    columns = {name: copied(events[name]) for name in _PLACE[1:] if name in events.schema.names}
+    columns["at"] = copied(events["at"]).cast(pa.int64()) if "at" in events.schema.names else pa.nulls(events.num_rows, pa.int64())
     return pa.table({"file": files.of(events, _FILE), "fact": of_facts, **columns})
 
 
@@ -116,12 +104,6 @@ def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
     for name in ("line", "at"):
         found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
     return pc.and_not(found, pc.is_in(events["source"], pa.array(_copies(cluster), pa.string())))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_list(column.type):
-        column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")
-    return pc.fill_null(column.cast(pa.string()), _NULL).combine_chunks()
 
 
 @once
@@ -146,9 +128,10 @@ def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table |
     rows = pa.concat_tables(slices, promote_options="default")
     slices.clear()
     places = {name: pc.fill_null(rows[name], 0) if rows[name].null_count else rows[name] for name in _PLACE if name in rows.schema.names}
+    rows = rows.select(["file", "fact", "at"])
     order = pc.sort_indices(pa.table(places), [(name, "ascending") for name in places])
     del places
-    rows = rows.select(["file", "fact", "at"]).take(order).combine_chunks()
+    rows = in_order(rows, order)
     begins = _begins(*(column.combine_chunks() for column in rows.columns))
     starts = pc.indices_nonzero(begins).cast(pa.int64())
     if len(starts) == len(begins):

@@ -31,7 +31,7 @@ def stood(path: Path) -> tuple[Cluster, list[Partition]]:
 
 def standing_in(table: pa.Table) -> tuple[Cluster, list[Partition]]:
     cluster, identifier = local.gathered(table)
-    rows = [r for b in judged(local.identified(table, identifier), cluster, standing, SCHEMA) for r in b.to_pylist()]
+    rows = [r for b in judged(local.identified(table, identifier, cluster), cluster, standing, SCHEMA) for r in b.to_pylist()]
     return cluster, partitions(rows)
 
 

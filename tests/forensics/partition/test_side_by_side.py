@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 def compared(table: pa.Table, *, everything: bool = False) -> Comparison:
     cluster, identifier = local.gathered(table)
-    found = judged(local.identified(table, identifier), cluster, comparison(cluster, everything=everything), SCHEMA)
+    found = judged(local.identified(table, identifier, cluster), cluster, comparison(cluster, everything=everything), SCHEMA)
     return Comparison(cluster, [r for b in found for r in b.to_pylist()], identifier.shown, ("checkpoints",), everything)
 
 

@@ -29,7 +29,7 @@ def found(directory: Path, events: pa.Table, logs: Files | None = None) -> tuple
     """A report and its case; `logs`: whose lines are kept as records, too, each line one."""
     cluster, identifier = local.gathered(events)
     origin = Origin(["evidence"], ["analyze", "evidence"], Options(), [])
-    rows = judged(local.identified(events, identifier), cluster, judge(cluster), ROW)
+    rows = judged(local.identified(events, identifier, cluster), cluster, judge(cluster), ROW)
     with whole_directory(directory) as to:
         write(
             to,

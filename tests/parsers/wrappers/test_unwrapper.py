@@ -69,7 +69,7 @@ def test_wrapper_is_taken_off(name: str) -> None:
     first, line, last = unwrapped(data)
     assert line.text.decode() == RECORD
     assert (line.line, line.byte, line.raw.decode()) == (2, 7, text + "\r")
-    assert (line.writer, line.host, time_of(line)) == (writer, host, utc)
+    assert (line.writer, line.host, time_of(line.utc)) == (writer, host, utc)
     assert (first.text, last.text, last.line) == (b"first", b"last", 3)
     assert holds_log(data)
 
@@ -109,7 +109,7 @@ def test_journal_export() -> None:
     )
     assert holds_log(data)
     first, second = unwrapped(data)
-    assert (first.text.decode(), first.host, time_of(first), first.line) == (RECORD, "h1", UTC, 4)
+    assert (first.text.decode(), first.host, time_of(first.utc), first.line) == (RECORD, "h1", UTC, 4)
     assert data[first.byte :].startswith(b"MESSAGE=")
     assert (second.text.decode(), second.line) == (trace, 8)
     assert data[second.byte :].startswith(b"MESSAGE\n")
@@ -212,7 +212,7 @@ def test_any_bytes(pieces: list[bytes], between: bytes) -> None:
         assert 1 <= line.line <= data.count(b"\n") + 1
         assert data[line.byte : line.byte + 3].startswith(line.raw[:1])
         assert data[: line.byte].count(b"\n") == line.line - 1
-        at = time_of(line)
+        at = time_of(line.utc)
         assert at is None or at.tzinfo is None
     assert (outer.byte, outer.line) == (len(data), data.count(b"\n") + 1)
     holds_log(data)
@@ -265,7 +265,9 @@ def test_lines_read_at_once_are_those_read_one_by_one(pieces: list[tuple[str, in
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Unwrapper, "_run_of", lambda self, line: None)
         one_by_one = unwrapped(data)
-    assert [line._replace(utc=time_of(line)) for line in unwrapped(data)] == [line._replace(utc=time_of(line)) for line in one_by_one]
+    assert [line._replace(utc=time_of(line.utc)) for line in unwrapped(data)] == [
+        line._replace(utc=time_of(line.utc)) for line in one_by_one
+    ]
 
 
 def test_most_lines_of_a_wrapped_log_are_read_at_once() -> None:

@@ -1,0 +1,157 @@
+"""Floods: so much is told of one partition that no process can hold it, and nearly all of it is one story over and over. Their middle is left out.
+
+Here: which rows are a flood's, and where it is cut. Not here: what repeats one fact, by which nothing is lost (runs), or what is said of what was
+left out (forensics.rules.evidence_gap).
+
+A flood is a stretch of time in which all that anybody tells of a partition is changes of its ISR, refusals, failed fetches and states, of one
+leader in one leader epoch: nobody was elected in it. It is cut between two tellings of one ISR, the largest there is, so that what is left does not
+have a replica out of sync all the while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.kinds import Role, of
+from parsers.schemas import EVENTS
+from spark.events import IDENTIFIED
+from spark.partition.folding import FOLDED
+from spark.partition.numbers import BETWEEN, NULL, Numbers, copied, in_order
+
+LEFT_OUT = "events-left-out"
+MOST = 200_000
+"""Events of a partition from which on floods are cut: an event takes two kilobytes until its partition is judged."""
+ENDS = (16_384, 4_096, 1_024, 256, 64)
+"""Events that are left of a flood before and after its cut: as many as make no more than MOST together, or else the fewest."""
+_INTENTS, _STATES = of(role=Role.ISR_INTENT), of(role=Role.ISR | Role.STATE)
+_KINDS = FOLDED | _INTENTS | _STATES
+_PARTITION, _LEADER = ("topic", "partition", "cluster"), ("leader", "leader_epoch")
+_TOLD = ("effect", "isr")
+_OTHER, _NOBODY = -1, -2
+"""Instead of the number of a leader in its epoch: rows that are no flood's, and those that name none."""
+
+Open = Callable[[], pa.Table]
+
+
+def cut(slices: Sequence[Open], begins: Sequence[int], left: pa.Table | None) -> pa.Table | None:
+    """Of the rows that are left (`row`: counted through all slices, which begin at `begins`; with `repeats` and `last_at`; None: all rows) those
+    that stay. `left_out` is at the first of so many that are not told one by one, and the time of the last in its `last_at`."""
+    numbers = Numbers(), Numbers(), Numbers()
+    told = []
+    for begin, end, one in zip(begins, begins[1:], slices, strict=False):
+        own = left["row"].filter(pc.and_(pc.greater_equal(left["row"], begin), pc.less(left["row"], end))) if left is not None else None
+        told.append(_light(one(), pc.subtract(own, begin) if own is not None else None, *numbers))
+    rows = pa.concat_tables(told)
+    rows = rows.append_column("number", pc.indices_nonzero(pa.repeat(pa.scalar(True), rows.num_rows)).cast(pa.int64()))
+    del told
+    counts = rows["partition"].value_counts()
+    floods = counts.filter(pc.greater(counts.field("counts"), MOST)).field("values")
+    if not len(floods):
+        return left
+    many = pc.is_in(rows["partition"], floods)
+    few = rows["number"].filter(pc.invert(many))
+    rows = rows.filter(many) if len(few) else rows
+    rows = in_order(rows, pc.sort_indices(rows, [("partition", "ascending"), ("at", "ascending")]))
+    number, at = rows["number"], rows["at"]
+    cuts = list(_cuts(rows, list(numbers[2])))
+    if not cuts:
+        return left
+    kept = zip([0, *(end for _, end in cuts)], [*(begin + 1 for begin, _ in cuts), rows.num_rows], strict=True)
+    stays = pa.chunked_array([*few.chunks, *(chunk for begin, end in kept for chunk in number[begin:end].chunks)], number.type).sort()
+    which = pc.index_in(stays, pa.array([number[begin].as_py() for begin, _ in cuts], number.type))
+    counts, until = [end - begin for begin, end in cuts], [at[end - 1].as_py() for _, end in cuts]
+    repeats, last_at = pa.repeat(pa.scalar(1, pa.int64()), len(stays)), pa.nulls(len(stays), at.type)
+    if left is not None:
+        gone = [left.take(number[begin:end]) for begin, end in cuts]
+        counts = [pc.sum(own["repeats"]).as_py() for own in gone]
+        until = [pc.max(own["last_at"]).as_py() for own in gone]
+        repeats, last_at = (left[name].take(stays) for name in ("repeats", "last_at"))
+        stays = left["row"].take(stays)
+    left_out = pa.array(counts, pa.int64()).take(which)
+    return pa.table(
+        {
+            "row": stays,
+            "repeats": pc.if_else(pc.is_valid(left_out), 1, repeats),
+            "last_at": pc.coalesce(pa.array(until, at.type).take(which), last_at),
+            "left_out": left_out,
+        }
+    )
+
+
+def marked(events: pa.Table, left_out: pa.ChunkedArray) -> pa.Table:
+    """Events of which some stand for all that was left out from there on."""
+    if left_out.null_count == len(left_out):
+        return events
+    told = pc.if_else(pc.is_valid(left_out), pa.scalar(LEFT_OUT), events["event"])
+    events = events.set_column(events.schema.get_field_index("event"), "event", told)
+    count = left_out.cast(EVENTS.field("count").type)
+    if "count" not in events.schema.names:
+        return events.append_column("count", count)
+    return events.set_column(events.schema.get_field_index("count"), "count", pc.coalesce(count, events["count"]))
+
+
+def _light(events: pa.Table, rows: pa.ChunkedArray | None, partitions: Numbers, leaders: Numbers, isrs: Numbers) -> pa.Table:
+    names = {"event", "at", "isr", *_PARTITION, *_LEADER} & set(events.schema.names)
+    events = events.select(sorted(names))
+    events = (events.take(rows) if rows is not None else events).combine_chunks()
+    at = events["at"] if "at" in names else pa.nulls(events.num_rows, IDENTIFIED.field("at").type)
+    leader = leaders.of(events, _LEADER)
+    leader = pc.if_else(pc.equal(leader, leaders[BETWEEN.join([NULL] * len(_LEADER))]), _NOBODY, leader)
+    flood = pc.and_(pc.is_in(events["event"], pa.array(sorted(_KINDS))), pc.is_valid(at))
+    return pa.table(
+        {
+            "partition": partitions.of(events, _PARTITION),
+            "leader": pc.if_else(flood, leader, _OTHER).cast(pa.int32()),
+            "isr": isrs.of(_telling(events), _TOLD),
+            "at": copied(at),
+        }
+    )
+
+
+def _telling(events: pa.Table) -> pa.Table:
+    """Which ISR each tells, and whether it is in effect: an intent may come to nothing, and whoever does not print more (up to 2.3) prints it
+    as it takes effect."""
+    kinds = pa.array(sorted(_STATES)), pa.array(sorted(_INTENTS))
+    surely, maybe = (pc.is_in(events["event"], own) for own in kinds)
+    told = pc.if_else(surely, "2", pc.if_else(maybe, "1", "0"))
+    return events.select([name for name in ("isr",) if name in events.schema.names]).append_column("effect", told)
+
+
+def _cuts(rows: pa.Table, isrs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """What is left out of rows that are sorted by partition and time, from where to where."""
+    partition, leader, isr = (rows[name].combine_chunks() for name in ("partition", "leader", "isr"))
+    begins = pc.indices_nonzero(_begin(partition, leader)).to_pylist()
+    stretches: dict[int, list[tuple[int, int]]] = {}
+    for begin, end in pairwise([*begins, len(leader)]):
+        stretches.setdefault(partition[begin].as_py(), []).append((begin, end))
+    for own in stretches.values():
+        left = (n for n in ENDS if sum(min(end - begin, 2 * n) for begin, end in own) <= MOST)
+        ends = next(left, ENDS[-1])
+        for begin, end in own:
+            if end - begin > 2 * ends and (middle := _between(isr[begin + ends : end - ends], isrs)) is not None:
+                yield begin + ends + middle[0], begin + ends + middle[1]
+
+
+def _begin(partition: pa.Array, leader: pa.Array) -> pa.Array:
+    """Where a stretch begins: at each row that is no flood's, and behind it; with another leader or leader epoch than was named before."""
+    named = pc.fill_null(pc.fill_null_forward(pc.if_else(pc.equal(leader, _NOBODY), pa.scalar(None, leader.type), leader)), _NOBODY)
+    other = pc.or_(pc.not_equal(partition[1:], partition[:-1]), pc.or_(pc.equal(leader[1:], _OTHER), pc.equal(leader[:-1], _OTHER)))
+    another = pc.and_(pc.not_equal(named[1:], named[:-1]), pc.not_equal(named[:-1], _NOBODY))
+    return pa.concat_arrays([pa.array([True]), pc.or_(other, another)])
+
+
+def _between(isr: pa.Array, isrs: Sequence[str]) -> tuple[int, int] | None:
+    """What is between the first and the last telling of the largest ISR; None where that is nothing."""
+    largest = max(isr.unique().to_pylist(), key=lambda number: _rank(isrs[number]))
+    told = pc.indices_nonzero(pc.equal(isr, largest))
+    begin, end = told[0].as_py() + 1, told[-1].as_py()
+    return (begin, end) if begin < end else None
+
+
+def _rank(told: str) -> tuple[bool, str, int, str]:
+    effect, isr = told.split(BETWEEN)
+    return isr != NULL, effect, isr.count(","), isr
