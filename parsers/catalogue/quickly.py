@@ -1,36 +1,31 @@
 """The lines that cost most because there are most of them, read many at a time: whole records in the layout of the lines before.
 
-Here: the same as Reading does of such lines, by what they have in common: those with the same literals by the same logger meet the
-same expressions. Not here: any other line, for which Reading is asked in its turn, nor what becomes of the events (columns).
-
-Measured on recorded lines: RE2 over many lines at once takes two to five times that of `re` to tell the groups.
+Here: the same as Reading does of such lines, in their order. Not here: which expressions they meet (block), any other line, for which
+Reading is asked in its turn, nor what becomes of the events (columns).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
-from itertools import accumulate, chain, compress
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
 from parsers.catalogue import columns
-from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said, slices
+from parsers.catalogue.block import Block, Chunk
+from parsers.catalogue.columns import Events, Lines, TooMany, add_said, slices
 from parsers.catalogue.computed import add_computed
-from parsers.catalogue.heads import Heads, columns_of, microseconds, moment_of
-from parsers.catalogue.learning import leaves_over
-from parsers.catalogue.literals import Hits, Tried
-from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
+from parsers.catalogue.heads import microseconds, moment_of
+from parsers.catalogue.literals import Hits
+from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import SAME_MOMENT, Reading
-from parsers.layouts import Record, prefix
 from parsers.schemas import MAX_TEXT, Row, Told
 
-_LINES = 1 << 14
+_LINES = 1 << 15
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
 
@@ -38,9 +33,9 @@ _MOMENT = SAME_MOMENT.seconds * 10**6
 def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
     """Events of a chunk from a line's end on. Returns where to search anew once the literals or layouts have become others."""
     hits = reading.layouts.find(data, base)
-    chunk = _Chunk(reading, data)
+    chunk = Chunk(reading, data)
     number, floor = reading.line, base
-    for block in chunk.blocks(hits, base, number):
+    for block in _blocks(chunk, hits, base, number):
         block.match()
         again = yield from block.in_turn()
         if again is not None or reading.wrapped_at >= 0:
@@ -50,73 +45,50 @@ def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, in
     return None
 
 
-class _Chunk:
-    """What the lines of a chunk have in common."""
-
-    def __init__(self, reading: Reading, data: bytes) -> None:
-        self.reading, self.data = reading, data
-        self.literals, self.known = reading.layouts.literals, reading.layouts.known
-        self.heads = Heads(self.known[0]) if self.known else None
-        self.text = data.decode("latin-1")
-        self.clean = data.isascii() and not reading.survey.noisy and b"\r" not in data
-
-    def blocks(self, hits: Hits, base: int, number: int) -> Iterator[_Block]:
-        """The lines with these hits, from a line's end on, in the line with this number."""
-        find, rfind, count = self.data.find, self.data.rfind, self.data.count
-        size, floor, end = len(self.data), base, base
-        ids: tuple[int, ...] = ()
-        block = _Block(self, floor, number)
-        begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
-        stop = 0
-        for hit, start, until in hits:
-            if start < end and ids:
-                ids += (hit,)
-                stop = until
-                continue
-            if ids:
-                literals.append(ids)
-                stops.append(stop)
-                if len(literals) >= _LINES:
-                    yield block
-                    block = _Block(self, floor, number)
-                    begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
-            ids, stop = (hit,), until
-            begin, end = floor + 1, find(b"\n", floor + 1)
-            if start > end >= 0 or floor == base:
-                begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
-                number += count(b"\n", floor, begin)
-            else:
-                number += 1
-            floor = end = end if end >= 0 else size
-            begins.append(begin)
-            ends.append(end)
-            numbers.append(number)
+def _blocks(chunk: Chunk, hits: Hits, base: int, number: int) -> Iterator[_InTurn]:
+    """The lines with these hits, from a line's end on, in the line with this number."""
+    find, rfind, count = chunk.data.find, chunk.data.rfind, chunk.data.count
+    size, floor, end = len(chunk.data), base, base
+    ids: tuple[int, ...] = ()
+    block = _InTurn(chunk, floor, number)
+    begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+    stop = 0
+    for hit, start, until in hits:
+        if start < end and ids:
+            ids += (hit,)
+            stop = until
+            continue
         if ids:
             literals.append(ids)
             stops.append(stop)
-            yield block
+            if len(literals) >= _LINES:
+                yield block
+                block = _InTurn(chunk, floor, number)
+                begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+        ids, stop = (hit,), until
+        begin, end = floor + 1, find(b"\n", floor + 1)
+        if start > end >= 0 or floor == base:
+            begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
+            number += count(b"\n", floor, begin)
+        else:
+            number += 1
+        floor = end = end if end >= 0 else size
+        begins.append(begin)
+        ends.append(end)
+        numbers.append(number)
+    if ids:
+        literals.append(ids)
+        stops.append(stop)
+        yield block
 
 
-class _Block:
-    """Lines with literals, one after the other; lists go by line."""
+class _InTurn(Block):
+    """The lines in their order, with those that Reading is asked for."""
 
-    def __init__(self, chunk: _Chunk, floor: int, number: int) -> None:
-        self.chunk, self.reading = chunk, chunk.reading
+    def __init__(self, chunk: Chunk, floor: int, number: int) -> None:
+        super().__init__(chunk)
         self.floor = floor, number
         """Where the line before them ends that has literals, too, and its number."""
-        self.begins: list[int] = []
-        self.ends: list[int] = []
-        self.numbers: list[int] = []
-        self.literals: list[tuple[int, ...]] = []
-        self.stops: list[int] = []
-        """Where the last of them ends."""
-        self.heads = columns_of("", 0)
-        """Without a logger where Reading is to be asked."""
-        self.said: dict[str, Said] = {}
-        self.records: dict[int, Seen] = {}
-        """All of a record of several lines, where a pattern has told it."""
-        self.unknown: list[int] = []
-        """Nobody knows what they say, though their logger matters."""
         self.namings: list[int] = []
         """Lines that name their writer."""
         self.named: dict[int, tuple[int, int | None]] = {}
@@ -124,116 +96,6 @@ class _Block:
         self.nodes: dict[int, int] = {}
         """Of components' names, those of writers."""
         self.carried = self.reading.named
-
-    def _line(self, at: int) -> str:
-        return self.chunk.text[self.begins[at] : self.ends[at]].removesuffix("\r")
-
-    # what lines say, whatever their order
-
-    def match(self) -> None:
-        """Puts the lines to the patterns that may know them."""
-        chunk = self.chunk
-        if chunk.heads is None:
-            self.heads = columns_of("", len(self.begins))
-            return
-        ends, known = self._readable(), chunk.literals.loggers.get
-        loggers = [known(ids[-1]) if stop == end else None for ids, stop, end in zip(self.literals, self.stops, ends, strict=True)]
-        self.heads = chunk.heads.read_all(chunk.data, chunk.text, self.begins, ends, loggers)
-        alike: dict[tuple[tuple[int, ...], str], list[int]] = defaultdict(list)
-        for at, (ids, logger) in enumerate(zip(self.literals, self.heads.loggers, strict=True)):
-            if logger is not None:
-                alike[ids, logger].append(at)
-            elif chunk.clean:
-                self._take_open(at, ids)
-        for (ids, logger), lines in alike.items():
-            self._put(ids, logger, lines)
-
-    def _readable(self) -> Sequence[int]:
-        """Where the lines end that are printable ASCII; others where they begin."""
-        if self.chunk.clean:
-            return self.ends
-        lines = [self._line(at) for at in range(len(self.ends))]
-        return [begin + len(line) * (line.isascii() and line.isprintable()) for begin, line in zip(self.begins, lines, strict=True)]
-
-    def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
-        """Lines with the same literals by the same logger."""
-        loggers, texts, firsts, afters = self.heads.loggers, self.heads.texts, self.heads.firsts, self.heads.afters
-        for one in self.chunk.literals.tried(ids, logger):
-            fullmatch = one.fullmatch
-            if fullmatch is None:
-                for at in lines:
-                    self.heads.put(at, None)
-                return
-            if one.pattern.multiline:
-                found = [self._of_record(at, fullmatch) for at in lines]
-            else:
-                found = [fullmatch(texts[at], firsts[at], afters[at]) for at in lines]
-            missed = None in found
-            if one.tells:
-                said = self._said(one)
-                said.lines += compress(lines, found) if missed else lines
-                said.found += filter(None, found)
-            lines = [at for at, match in zip(lines, found, strict=True) if match is None and loggers[at] is not None] if missed else ()
-            if not lines:
-                return
-        if self.chunk.literals.names_logger(ids):
-            self.unknown += lines
-
-    def _said(self, one: Tried) -> Said:
-        said = self.said.get(one.pattern.name)
-        if said is None:
-            said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
-        return said
-
-    def _take_open(self, at: int, ids: tuple[int, ...]) -> None:
-        """Reads a record whose logger stands at the end of a later line, as a dump of settings is, if but one statement can be meant."""
-        candidates, layout = self.chunk.literals.candidates(ids), self.chunk.known[0]
-        if len(candidates) != 1 or not candidates[0].multiline:
-            return
-        record = layout.read(self._line(at))
-        if record is None or record.time is None or record.logger is not None or leaves_over(record, layout):
-            return
-        whole = self._whole(at, record)
-        message, logger = whole.message, whole.logger
-        tried = self.chunk.literals.tried(ids, logger) if logger is not None else ()
-        if logger is None or not tried or tried[0].fullmatch is None or not tried[0].tells or prefix(message, logger)[1] != message:
-            return
-        with suppress(TimeoutError):  # for which Reading has words
-            if message.isascii() and apply(tried[0].pattern, message, logger) and (found := tried[0].fullmatch(message)) is not None:
-                of_record = logger, microseconds(record.time), record.utc, record.level
-                self.heads.put(at, (*of_record, {}, True, message, 0, len(message)))
-                self.records[at] = whole
-                said = self._said(tried[0])
-                said.lines.append(at)
-                said.found.append(found)
-
-    def _whole(self, at: int, record: Record) -> Seen:
-        """All of the record that begins here."""
-        seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
-        return self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.known[0])
-
-    def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
-        """The match with the record that begins here, unless the line is left to Reading."""
-        said = self.heads.texts[at][self.heads.firsts[at] : self.heads.afters[at]]
-        if self.heads.bracketed[at] and not said.startswith("["):
-            record = self._record(at)
-            whole = self._whole(at, record)
-            said += whole.message[len(record.message) :]
-            if len(said) <= LONG_MESSAGE and said.isascii():
-                found = fullmatch(said)
-                if found is not None:
-                    self.records[at] = whole
-                return found
-        self.heads.put(at, None)
-        return None
-
-    def _record(self, at: int) -> Record:
-        assert self.chunk.heads is not None
-        record = self.chunk.heads.layout.read(self._line(at))
-        assert record is not None
-        return record
-
-    # in the order of the lines
 
     def in_turn(self) -> Generator[Told, None, int | None]:
         """Events, with those of the lines that Reading is asked for. Returns where to search anew, if so."""
@@ -283,7 +145,7 @@ class _Block:
             return
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
-            reading.pass_by(self._record(at), self.begins[at], self.ends[at], layout)
+            reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
             reading.told = True
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
@@ -303,9 +165,9 @@ class _Block:
 
     def _count_unrecognised(self, at: int) -> None:
         assert self.chunk.heads is not None
-        record = self._record(at)
+        record = self.record(at)
         self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
-        self.reading.count_unrecognised(Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at]))
+        self.reading.count_unrecognised(Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at]))
         if id(self.heads.contexts[at]) in self.nodes:
             self._name(at)
 
@@ -358,7 +220,7 @@ class _Block:
         spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
         nears = self._nears(chosen, spots[2])
         clocks = ["utc" if here else "line" for here in utc]
-        return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self._line(chosen[place]))
+        return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self.line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
         """What these records are in the chunk."""
@@ -370,7 +232,7 @@ class _Block:
             return slices(self.chunk.data, begins, ends)
         records = [self.records.get(at) for at in chosen]
         return pa.array(
-            [self._line(at)[:MAX_TEXT] if record is None else record.text[:MAX_TEXT] for at, record in zip(chosen, records, strict=True)],
+            [self.line(at)[:MAX_TEXT] if record is None else record.text[:MAX_TEXT] for at, record in zip(chosen, records, strict=True)],
             pa.string(),
         )
 
