@@ -156,6 +156,7 @@ class Heads:
         times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
         firsts, afters = columns.firsts, columns.afters
         closer: dict[int, Head | None] = {}
+        unbracketed: list[int] = []
         context: Mapping[str, Any] | None
         named, within = "[", _NOTHING  # mostly it is the same as in the line before
         parts = map(_PARTS.unpack_from, repeat(data), begins)
@@ -186,7 +187,12 @@ class Heads:
             else:
                 context = None if mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after) else _NOTHING
             if context is None:
-                closer[len(times)], context = _closer((logger or "", time, False, level), text[first:after]), _NOTHING
+                head = _closer((logger or "", time, False, level), text[first:after])
+                if head is None:
+                    closer[len(times)], context = None, _NOTHING
+                else:
+                    unbracketed.append(len(times))
+                    context, first = head[4], first + head[7]
             times.append(time)
             levels.append(level)
             found.append(logger)
@@ -195,6 +201,8 @@ class Heads:
             afters.append(after)
         of_all = columns_of(text, len(times))
         columns = columns._replace(utc=of_all.utc, bracketed=of_all.bracketed, texts=of_all.texts)
+        for at in unbracketed:
+            columns.bracketed[at] = False
         for at, head in closer.items():
             columns.put(at, head)
         return columns
