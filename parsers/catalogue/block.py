@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import compress
 
 from parsers.catalogue.columns import Said
-from parsers.catalogue.heads import Heads, columns_of, microseconds
+from parsers.catalogue.heads import columns_of, microseconds
 from parsers.catalogue.learning import leaves_over
 from parsers.catalogue.literals import Tried
 from parsers.catalogue.matching import LONG_MESSAGE, Seen, apply
@@ -29,7 +29,7 @@ class Chunk:
     def __init__(self, reading: Reading, data: bytes) -> None:
         self.reading, self.data = reading, data
         self.literals, self.known = reading.layouts.literals, reading.layouts.known
-        self.heads = Heads(self.known[0]) if self.known else None
+        self.heads = reading.layouts.heads
         self.text = data.decode("latin-1")
         self.clean = data.isascii() and not reading.survey.noisy and b"\r" not in data
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from parsers.catalogue.heads import Heads
 from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
 from parsers.catalogue.literals import LITERALS, Hits, Literals, literals_of
 from parsers.catalogue.text import line_end, text_of
@@ -41,6 +42,8 @@ class LayoutsInUse:
         """What is to be searched for in lines of these layouts."""
         self.begins = LOG4J.begins
         """Whether a record begins in these bytes at this place."""
+        self.heads: Heads | None = None
+        """Of records in the latest of them."""
         self.shown: list[str] = []
         """First lines, while no layout is known."""
         self.learned: list[str] = []
@@ -164,6 +167,7 @@ class LayoutsInUse:
         known = [layout, *(other for other in self.known if other is not layout)]
         self.known = sorted(known, key=lambda one: one.bare)[:MAX_LAYOUTS]
         self.literals = literals_of(self.known)
+        self.heads = Heads(self.known[0])
         self.begins = layout.begins if len(self.known) == 1 else self._begins_any
 
     def _begins_any(self, data: bytes, at: int) -> bool:
