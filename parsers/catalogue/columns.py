@@ -10,9 +10,11 @@ No event of a statement is a dict on its way, but where its number fits no colum
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -24,9 +26,10 @@ from parsers.schemas import EVENTS, Row, Told, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
 """Events, and characters of their text, that are about as many as are kept until they become a batch."""
-_OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
-_COMMON = (*_OF_LINE, "event", "pattern")
+OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
+_COMMON = (*OF_LINE, "event", "pattern")
 """Columns that do not depend on what the statement says."""
+_NOTHING: Sequence[Any] = ()
 NAMES = frozenset(EVENTS.names) - {"source"}
 
 
@@ -55,11 +58,17 @@ class Said:
     lines: list[int] = field(default_factory=list)
     found: list[re.Match[str]] = field(default_factory=list)
 
-    def of(self, begin: int, end: int, places: Mapping[int, int]) -> Said:
-        """What the lines from one to another say; in `places` are their numbers from now on."""
+    def of(self, begin: int, end: int) -> Said:
+        """What the lines from one to another say."""
         kept = [begin <= line < end for line in self.lines]
-        lines = [places[line] for line in compress(self.lines, kept)]
-        return Said(self.pattern, self.groupdict, self.by_columns, lines, list(compress(self.found, kept)))
+        if all(kept):
+            return self
+        return Said(self.pattern, self.groupdict, self.by_columns, list(compress(self.lines, kept)), list(compress(self.found, kept)))
+
+    def at(self, places: Mapping[int, int]) -> Said:
+        """The same of lines that have these numbers from now on."""
+        lines = [places[line] for line in self.lines]
+        return Said(self.pattern, self.groupdict, self.by_columns, lines, self.found)
 
     def groups(self) -> Mapping[str, Sequence[str | None]]:
         """The text of each group."""
@@ -78,25 +87,41 @@ class Said:
         return texts
 
 
-class Lines(NamedTuple):
-    """What does not depend on what they say of lines that tell something, each a list by line; `quoted` is how problems show one."""
+@dataclass
+class Lines:
+    """What does not depend on what they say of lines that tell something, each by line; `quote` is how problems show one."""
 
     line: Sequence[int]
     byte: Sequence[int]
     time: Sequence[int]
-    text: Sequence[str]
+    text: pa.StringArray
     clock: Sequence[str]
     level: Sequence[str | None]
     near: Sequence[int | None]
     context: Sequence[Mapping[str, Any]]
-    quoted: Sequence[str]
+    quote: Callable[[int], str]
+
+    @cached_property
+    def lengths(self) -> Sequence[int]:
+        """How many characters each text has."""
+        lengths: list[int] = pc.utf8_length(self.text).to_pylist()
+        return lengths
+
+
+def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
+    """Texts in data in UTF-8, none of which begins before the one before ends, without any being made."""
+    offsets = array("i", bytes(8 * len(begins)))
+    offsets[::2], offsets[1::2] = array("i", begins), array("i", ends)
+    both = pa.StringArray.from_buffers(max(len(offsets) - 1, 0), pa.py_buffer(offsets), pa.py_buffer(data))
+    return both.take(pa.array(range(0, len(both), 2), pa.int32()))
 
 
 class Part(NamedTuple):
-    """Events with the same columns: of which line each is, and what it says."""
+    """Events with the same columns: of which line each is, what it says, and what all of them say."""
 
     places: Sequence[int]
     columns: Mapping[str, Sequence[Any]]
+    common: Mapping[str, Any] = {}
 
 
 def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
@@ -174,7 +199,7 @@ class Events:
 
     def add_problem(self, line: int, error: ValueError) -> None:
         """What a line says does not fit."""
-        told = problem("out-of-range", f"{error}: {self.lines.quoted[line]}", line=self.lines.line[line], byte=self.lines.byte[line])
+        told = problem("out-of-range", f"{error}: {self.lines.quote(line)}", line=self.lines.line[line], byte=self.lines.byte[line])
         self._problems.append((line, {**told, "source": self._source}))
 
     def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
@@ -182,7 +207,7 @@ class Events:
         self._problems += [(line, row) for line, row in rows if row["event"] == "problem"]
         made = [(line, row) for line, row in rows if row["event"] != "problem"]
         if made:
-            missing = dict.fromkeys(_OF_LINE, [None] * len(made))
+            missing = dict.fromkeys(OF_LINE, [None] * len(made))
             self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
 
     def told(self) -> Iterator[Told]:
@@ -203,33 +228,44 @@ class Events:
             yield batch.slice(at)
 
     def _batch(self, places: Sequence[int], order: pa.Array) -> pa.RecordBatch:
-        size, lines = len(places), self.lines
+        size = len(places)
         by_name: dict[str, _Pieces] = defaultdict(_Pieces)
+        common: dict[str, list[Any]] = defaultdict(lambda: [None] * len(self._parts))
         at = 0
-        for part in self._parts:
+        for number, part in enumerate(self._parts):
             for name, told in part.columns.items():
                 by_name[name].add(at, told)
+            for name, value in part.common.items():
+                common[name][number] = value
             at += len(part.places)
-        found = {name: pieces.array(name, size).take(order) for name, pieces in by_name.items()}
-        each = len(set(places)) == size == len(lines.line)
-        of_lines = None if each else pa.array(places, pa.int32()).take(order)
-        for name in _OF_LINE:
-            of_line = getattr(lines, name)
+        parts = [pa.repeat(pa.scalar(number, pa.int32()), len(part.places)) for number, part in enumerate(self._parts)]
+        of_part = pa.concat_arrays([*parts, pa.nulls(len(self._problems), pa.int32())]).take(order)
+        found = {name: pa.array(of_parts, EVENTS.field(name).type).take(of_part) for name, of_parts in common.items()}
+        found |= self._of_lines(places, order)
+        for name, pieces in by_name.items():
+            told = pieces.array(name, size).take(order)
             if name in found:
-                pieces = [part.columns.get(name) or [of_line[place] for place in part.places] for part in self._parts]
-                found[name] = _array(name, [*chain.from_iterable(pieces), *[None] * len(self._problems)]).take(order)
-            else:
-                values_of = _array(name, of_line)
-                found[name] = values_of if of_lines is None else values_of.take(of_lines)
+                own = pa.array([name in part.columns for part in self._parts], pa.bool_()).take(of_part)
+                told = pc.if_else(own, told, found[name])
+            found[name] = told
         found["source"] = pa.repeat(pa.scalar(self._source), size)
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
+
+    def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
+        """The columns that are the line's, where events do not have their own."""
+        found = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
+        if len(set(places)) == len(places) == len(self.lines.line):
+            return found
+        of_lines = pa.array(places, pa.int32()).take(order)
+        return {name: of_line.take(of_lines) for name, of_line in found.items()}
 
 
 def add_said(events: Events, said: Said) -> None:
     """The events of a statement for which `by_columns` holds."""
     groups = said.groups()
-    fixed = {"mode": said.pattern.mode, **said.pattern.fixed} if said.pattern.mode is not None else dict(said.pattern.fixed)
-    fixed |= {"event": said.pattern.event, "pattern": said.pattern.name}
+    common = {**said.pattern.fixed, "event": said.pattern.event, "pattern": said.pattern.name}
+    if said.pattern.mode is not None:
+        common.setdefault("mode", said.pattern.mode)
     texts = {name: groups[name] for name in said.pattern.columns}
     places: Sequence[int] = said.lines
     try:
@@ -243,11 +279,20 @@ def add_said(events: Events, said: Said) -> None:
                 events.add_problem(line, error)
         places = [line for line, _ in fitting]
         told = of_rows([row for _, row in fitting])
-    contexts = [events.lines.context[line] for line in places]
-    for name in set().union(*{id(context): context for context in contexts}.values()):
-        found = told.get(name)
-        if found is None:
-            told[name] = [context.get(name) for context in contexts]
-        elif None in found:
-            told[name] = [context.get(name) if value is None else value for context, value in zip(contexts, found, strict=True)]
-    events.add(Part(places, told | {name: [value] * len(places) for name, value in fixed.items()}))
+    for name, found in of_contexts([events.lines.context[line] for line in places]).items():
+        if None in (own := told.get(name, _NOTHING)):
+            told[name] = [b if a is None else a for a, b in zip(own, found, strict=True)]
+        elif name not in told:
+            told[name] = found
+    events.add(Part(places, {name: found for name, found in told.items() if name not in common}, common))
+
+
+def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """What components' names tell, by column; few differ as a rule."""
+    known = {id(context): context for context in contexts}
+    which = list(map(id, contexts))
+    told: dict[str, Sequence[Any]] = {}
+    for name in set().union(*known.values()):
+        of_context = {at: context.get(name) for at, context in known.items()}
+        told[name] = list(map(of_context.__getitem__, which))
+    return told

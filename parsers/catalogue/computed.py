@@ -9,15 +9,16 @@ from then on belongs to what lines must have in common. A broker tells ten state
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NoReturn
 
 from parsers.catalogue import columns
-from parsers.catalogue.columns import Events, Part, Said, of_rows, values
+from parsers.catalogue.columns import Events, Part, Said, of_contexts, of_rows, values
 from parsers.catalogue.heads import moment_of
 from parsers.patterns.pattern import check, column
-from parsers.schemas import Row, shared
+from parsers.schemas import MAX_SHARED, Row, shared
 
 
 class _LookedAt(Exception):
@@ -65,22 +66,26 @@ def _add_each(events: Events, said: Said) -> None:
     rows: list[Row] = []
     places: list[int] = []
     lines, pattern = events.lines, said.pattern
-    size = 0
+    lengths = lines.lengths
+    size, quoted = 0, False
     for line, found in zip(said.lines, said.found, strict=True):
         try:
             made = pattern.events(said.groupdict(found), lines.context[line], moment_of(lines.time[line]), lines.level[line])
         except ValueError as error:
             events.add_problem(line, error)
             continue
-        text = shared(lines.text[line], len(made))
-        size += len(text) * len(made)
+        size += lengths[line] * len(made)
+        quoted = quoted or lengths[line] * len(made) > MAX_SHARED or any("text" in row for row in made)
         for row in made:
             row.setdefault("event", pattern.event)
-            row.setdefault("text", text)
         rows += made
         places += [line] * len(made)
         events.check(len(rows), size)
-    events.add(Part(places, of_rows(rows) | {"pattern": [pattern.name] * len(rows)}))
+    if quoted:
+        counts = Counter(places)
+        for row, line in zip(rows, places, strict=True):
+            row.setdefault("text", shared(lines.text[line].as_py(), counts[line]))
+    events.add(Part(places, of_rows(rows), {"pattern": pattern.name}))
 
 
 class _Computed:
@@ -103,41 +108,52 @@ class _Computed:
         own = {name: values(name, self.groups[name]) for name in self.pattern.columns}
         rows: list[Row] = []
         begins, counts, firsts = [], [], dict(zip(reversed(which), range(len(which) - 1, -1, -1), strict=True))
+        levels: list[str | None] = []
         for code in range(len(alike)):
             made = self._rows(firsts[code])
             begins.append(len(rows))
             counts.append(len(made))
             rows += made
+            levels += [self.levels[firsts[code]]] * len(made)
             self.events.check(len(rows), 0)
+        if [row.get("level") for row in rows] == levels:
+            for row in rows:
+                row.pop("level", None)
         if not rows:
             return
-        texts = [self.events.lines.text[line] for line in self.said.lines]
-        several = len(rows) > len(alike)
-        if several:
+        lines: Sequence[int] = range(len(which))
+        index = [begins[code] for code in which]
+        if any(count != 1 for count in counts):
             each = [counts[code] for code in which]
-            self.events.check(sum(each), sum([len(text) * count for text, count in zip(texts, each, strict=True)]))
-        index = [at for code in which for at in range(begins[code], begins[code] + counts[code])]
-        lines = [line for line, code in enumerate(which) for _ in range(counts[code])]
-        places = [self.said.lines[line] for line in lines]
-        told = self._columns(rows, index, lines, own)
-        if several:
-            quotes = [shared(text, count) for text, count in zip(texts, each, strict=True)]
-            told["text"] = [quotes[line] for line in lines]
-        self.events.add(Part(places, told))
+            lines = [line for line, count in enumerate(each) for _ in range(count)]
+            index = [at for begin, count in zip(index, each, strict=True) for at in range(begin, begin + count)]
+        told, common = self._columns(rows, index, lines, own)
+        if len(lines) > len(which):
+            lengths = self.events.lines.lengths
+            sizes = [lengths[line] for line in self.said.lines]
+            self.events.check(len(lines), sum([size * count for size, count in zip(sizes, each, strict=True)]))
+            if any(size * count > MAX_SHARED for size, count in zip(sizes, each, strict=True)):
+                quotes = [shared(self.events.lines.text[line].as_py(), count) for line, count in zip(self.said.lines, each, strict=True)]
+                told["text"] = [quotes[line] for line in lines]
+        self.events.add(Part([self.said.lines[line] for line in lines], told, common))
 
     def _columns(
         self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], own: Mapping[str, Sequence[Any]]
-    ) -> dict[str, Sequence[Any]]:
-        """Of events, the columns of each as one of the rows has them, marks being filled in by line."""
+    ) -> tuple[dict[str, Sequence[Any]], dict[str, Any]]:
+        """Of events, the columns of each as one of the rows has them, marks being filled in by line; and what all of them say."""
         passed_on: dict[str, Sequence[Any]] = {"time": self.times, **own}
-        for name in set().union(*{id(context): context for context in self.contexts}.values()):
-            of_context = [context.get(name) for context in self.contexts]
+        for name, of_context in of_contexts(self.contexts).items():
             passed_on[name] = [b if a is None else a for a, b in zip(own[name], of_context, strict=True)] if name in own else of_context
         found: dict[str, Sequence[Any]] = {}
+        common: dict[str, Any] = {}
         for name in columns.NAMES & set(chain.from_iterable(rows)):
             told = [row.get(name) for row in rows]
             marks = {value.column for value in told if type(value) is _Mark}
-            if not marks:
+            if name == "time" and marks == {"time"} and all(type(value) is _Mark for value in told):
+                continue
+            if not marks and name not in columns.OF_LINE and all(value == told[0] for value in told):
+                common[name] = told[0]
+            elif not marks:
                 found[name] = [told[at] for at in index]
             elif len(marks) == 1 and all(type(value) is _Mark for value in told):
                 of_line = passed_on[marks.pop()]
@@ -145,7 +161,7 @@ class _Computed:
             else:
                 both = zip([told[at] for at in index], lines, strict=True)
                 found[name] = [passed_on[value.column][line] if type(value) is _Mark else value for value, line in both]
-        return found
+        return found, common
 
     def _keys(self) -> Iterator[tuple[Any, ...]]:
         """What each line must have in common with those that are alike."""
@@ -181,9 +197,10 @@ class _Computed:
             raise _LookedAt(_UNKNOWN) from error
         for one in made:
             one.pop("_groups", None)
-            for value in one.values():
+            other = {name: value for name, value in one.items() if value is not None and type(value) is not str}
+            for value in other.values():
                 _inside(value)
-            check({name: value for name, value in one.items() if type(value) is not _Mark})
+            check({name: value for name, value in other.items() if type(value) is not _Mark})
             one.setdefault("event", self.pattern.event)
             one["pattern"] = self.pattern.name
         return made

@@ -9,10 +9,12 @@ Measured on recorded lines: where records are in Kafka's own layout, their parts
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from itertools import repeat
+from struct import Struct
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from parsers.catalogue.matching import LONG_MESSAGE
 from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
@@ -22,28 +24,52 @@ _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
 """How a component's name begins that is in no brackets."""
 _MAX_KEPT = 1 << 14
-_SECOND, _STAMPED, _LED = 20, 25, 33
-_SECONDS = re.compile(r"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
-_FRACTIONS = {f"{mark}{ms:03}]": 1000 * ms for mark in ",." for ms in range(1000)}
-_LEAD = re.compile(rf" ({LEVELS}) (?! |$)")
+_PARTS = Struct("20s5s8s")
+_STAMPED = 25
+_NEVER, _SOONEST = -(1 << 60), -(1 << 59)
+"""Of no date, and what is before every date."""
+_SECONDS = re.compile(rb"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
+_FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
+_LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
 _LOGGER = re.compile(r" \(([^()\s]+)\)")
 
+_Text = TypeVar("_Text", str, bytes)
 _Value = TypeVar("_Value")
 
 
-Head = tuple[int, bool, str, str, Mapping[str, Any], bool, str, int, int]
-"""Of a record: its time, in microseconds since 1970 as it prints it, and whether that is UTC; level; logger; what the component's name
+Head = tuple[str, int, bool, str, Mapping[str, Any], bool, str, int, int]
+"""Of a record: its logger; its time, in microseconds since 1970 as it prints it, and whether that is UTC; level; what the component's name
 tells, and whether that is known from its bracket alone; the text that holds the message behind that name, from where to where."""
 
 
-class _Kept(dict[str, _Value], Generic[_Value]):
+class Columns(NamedTuple):
+    """The heads of many lines, each a list by line; without a logger where a line takes a closer look."""
+
+    loggers: list[str | None]
+    times: list[int]
+    utc: list[bool]
+    levels: list[str]
+    contexts: list[Mapping[str, Any]]
+    bracketed: list[bool]
+    texts: list[str]
+    firsts: list[int]
+    afters: list[int]
+
+    def put(self, at: int, head: Head | None) -> None:
+        """What stands in this line."""
+        columns: Iterable[list[Any]] = self
+        for column, value in zip(columns, head or _NO_HEAD, strict=True):
+            column[at] = value
+
+
+class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
     """What texts mean that come again and again."""
 
-    def __init__(self, meaning: Callable[[str], _Value]) -> None:
+    def __init__(self, meaning: Callable[[_Text], _Value]) -> None:
         super().__init__()
-        self._meaning = meaning
+        self._meaning: Callable[[_Text], _Value] = meaning
 
-    def __missing__(self, text: str) -> _Value:
+    def __missing__(self, text: _Text) -> _Value:
         if len(self) > _MAX_KEPT:
             self.clear()
         found = self[text] = self._meaning(text)
@@ -60,9 +86,9 @@ def moment_of(time: int) -> datetime:
     return _EPOCH + timedelta(microseconds=time)
 
 
-def _second(text: str) -> int | None:
-    whole = timestamp(text[1:]) if _SECONDS.fullmatch(text) else None
-    return microseconds(whole) if whole is not None else None
+def _second(text: bytes) -> int:
+    whole = timestamp(text[1:].decode()) if _SECONDS.fullmatch(text) else None
+    return microseconds(whole) if whole is not None else _NEVER
 
 
 def _logger(text: str) -> str | None:
@@ -91,17 +117,17 @@ class Heads:
         self._loggers = _Kept(_logger)
         self._components = _Kept(_component)
 
-    def _lead(self, text: str) -> tuple[str, int]:
+    def _lead(self, text: bytes) -> tuple[str, int]:
         """Level, and where the message begins; -1 where this is no level."""
         found = _LEAD.match(text)
-        return (self.layout.level(found[1]), _STAMPED + found.end()) if found is not None else ("", -1)
+        return (self.layout.level(found[1].decode()), _STAMPED + found.end()) if found is not None else ("", -1)
 
     def read(self, text: str) -> Head | None:
         """The head of a record in ASCII; None where it takes a closer look."""
         record = self.layout.read(text)
         if record is None or record.time is None or record.logger is None:
             return None
-        of_record = microseconds(record.time), record.utc, record.level, record.logger
+        of_record = record.logger, microseconds(record.time), record.utc, record.level
         context: Mapping[str, Any] | None
         context, first, message = _NOTHING, 0, record.message
         if message.startswith("["):
@@ -116,66 +142,91 @@ class Heads:
             return _closer(of_record, message)
         return *of_record, context, True, message, first, len(message)
 
-    def read_all(self, text: str, places: Iterable[tuple[int, int]]) -> list[Head | None]:
-        """The same of many, each from one place in the text to another."""
+    def read_all(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
+        """The same of many lines: where they are in the data and in the text of it, and loggers that are known to stand at their ends."""
         if self.layout is not LOG4J:
-            return [self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None for begin, end in places]
-        seconds, leads, loggers, components, fractions = self._seconds, self._leads, self._loggers, self._components, _FRACTIONS.get
-        found: list[Head | None] = []
-        append, rfind, find, startswith = found.append, text.rfind, text.find, text.startswith
+            columns = columns_of(text, len(begins))
+            for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+                columns.put(at, self.read(text[begin:end]) if end - begin <= LONG_MESSAGE else None)
+            return columns
+        seconds, leads, fractions, names, components = self._seconds, self._leads, _FRACTIONS.get, self._loggers, self._components
+        rfind, find, startswith = text.rfind, text.find, text.startswith
+        data = data if begins[-1] + _PARTS.size <= len(data) else data + bytes(_PARTS.size)
+        columns = columns_of(text, 0)
+        times, levels, contexts, found = columns.times, columns.levels, columns.contexts, columns.loggers
+        firsts, afters = columns.firsts, columns.afters
+        closer: dict[int, Head | None] = {}
+        unbracketed: list[int] = []
         context: Mapping[str, Any] | None
-        # mostly each is the same as in the line before
-        stamp, second, lead, level, length, behind, logger, named = "", None, "", "", -1, "", None, "["
-        within: Mapping[str, Any] = _NOTHING
-        for begin, end in places:
-            if end - begin > LONG_MESSAGE:
-                append(None)
-                continue
-            if second is None or not startswith(stamp, begin):
-                stamp = text[begin : begin + _SECOND]
-                second = seconds[stamp]
-            if length < 0 or not startswith(lead, begin + _STAMPED):
-                lead = text[begin + _STAMPED : begin + _LED]
-                level, length = leads[lead]
+        named, within = "[", _NOTHING  # mostly it is the same as in the line before
+        parts = map(_PARTS.unpack_from, repeat(data), begins)
+        for (second, fraction, lead), begin, end, logger in zip(parts, begins, ends, loggers, strict=True):
+            time = seconds[second] + fractions(fraction, _NEVER)
+            level, length = leads[lead]
             first = begin + length
-            after = end - len(behind)
-            if logger is None or after < first or not startswith(behind, after):
-                after = rfind(" (", first, end) if length >= 0 else -1
-                behind = text[after:end] if after >= 0 else ""
-                logger = loggers[behind]
-            fraction = fractions(text[begin + _SECOND : begin + _STAMPED])
-            if second is None or length < 0 or fraction is None or logger is None:
-                append(self.read(text[begin:end]))
-                continue
-            if startswith(named, first) and within and first + len(named) <= after:
-                append((second + fraction, False, level, logger, within, True, text, first + len(named), after))
-                continue
-            mark = text[first]
-            if mark == "[":
-                closed = find("] ", first, after)
-                context = components[text[first:closed]] if closed >= 0 else None
-                if context:
-                    named, within = text[first : closed + 2], context
-                if context or (context is not None and text[closed + 2] != "["):
-                    append((second + fraction, False, level, logger, context, True, text, closed + 2, after))
-                    continue
-            elif mark not in "BCP" or not startswith(_BEGINS_OTHERWISE, first, after):
-                append((second + fraction, False, level, logger, _NOTHING, True, text, first, after))
-                continue
-            append(_closer((second + fraction, False, level, logger), text[first:after]))
-        return found
+            if logger is not None:
+                after = end - len(logger) - _AROUND
+            else:
+                after = rfind(" (", first, end)
+                logger = names[text[after:end]] if after >= 0 else None
+            if logger is None or length < 0 or time < _SOONEST or end - begin > LONG_MESSAGE or after < first:
+                is_record = end - begin <= LONG_MESSAGE and text.startswith("[", begin)
+                closer[len(times)], context = self.read(text[begin:end]) if is_record else None, _NOTHING
+            elif (mark := text[first]) == "[":
+                if within and startswith(named, first, after):
+                    context, message = within, first + len(named)
+                else:
+                    closed = find("] ", first, after)
+                    context, message = components[text[first:closed]] if closed >= 0 else None, closed + 2
+                    if context:
+                        named, within = text[first:message], context
+                    elif context is not None and text[message] == "[":
+                        context = None
+                if context is not None:
+                    first = message
+            else:
+                context = None if mark in "BCP" and startswith(_BEGINS_OTHERWISE, first, after) else _NOTHING
+            if context is None:
+                head = _closer((logger or "", time, False, level), text[first:after])
+                if head is None:
+                    closer[len(times)], context = None, _NOTHING
+                else:
+                    unbracketed.append(len(times))
+                    context, first = head[4], first + head[7]
+            times.append(time)
+            levels.append(level)
+            found.append(logger)
+            contexts.append(context)
+            firsts.append(first)
+            afters.append(after)
+        of_all = columns_of(text, len(times))
+        columns = columns._replace(utc=of_all.utc, bracketed=of_all.bracketed, texts=of_all.texts)
+        for at in unbracketed:
+            columns.bracketed[at] = False
+        for at, head in closer.items():
+            columns.put(at, head)
+        return columns
 
 
-def _closer(of_record: tuple[int, bool, str, str], message: str) -> Head | None:
+def columns_of(text: str, size: int) -> Columns:
+    """Of lines of which nothing is known."""
+    return Columns(
+        [None] * size, [0] * size, [False] * size, [""] * size, [_NOTHING] * size, [True] * size, [text] * size, [0] * size, [0] * size
+    )
+
+
+def _closer(of_record: tuple[str, int, bool, str], message: str) -> Head | None:
     found = _WRITER.match(message)
     end = found.end() if found is not None else len(message)
     try:
-        context, rest = _writer(message[:end], of_record[-1]) if found is not None else prefix(message, of_record[-1])
+        context, rest = _writer(message[:end], of_record[0]) if found is not None else prefix(message, of_record[0])
     except ValueError:
         return None
     return *of_record, context, False, message, end - len(rest), len(message)
 
 
+_NO_HEAD = (None, 0, False, "", _NOTHING, True, "", 0, 0)
+_AROUND = len(" ()")
 _WRITER = re.compile(r"(?:Broker \d+|Controller \d+ epoch \d+) [a-z]")
 """How a message in state-change.log begins, to 0.11."""
 _writer = lru_cache(maxsize=_MAX_KEPT)(prefix)

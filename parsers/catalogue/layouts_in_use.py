@@ -5,11 +5,13 @@ Here: which of them a line's record is in, and where records begin. Not here: th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from parsers.catalogue.heads import Heads
 from parsers.catalogue.learning import Learned, begins_record, layout_of, leaves_over
-from parsers.catalogue.literals import LITERALS, literals_of
+from parsers.catalogue.literals import LITERALS, Hits, Literals, literals_of
 from parsers.catalogue.text import line_end, text_of
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
 
@@ -23,6 +25,7 @@ MAX_TURNS = 16
 """Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
 MAX_FAILURES = 4
 """Lines of a chunk in no known layout from which on only every so often something is to be learnt from one."""
+_NO_TAB = re.compile(rb"\n(?!\t)")
 _SHOWN_LINES, _SHOWN = 3, 200
 
 
@@ -39,6 +42,8 @@ class LayoutsInUse:
         """What is to be searched for in lines of these layouts."""
         self.begins = LOG4J.begins
         """Whether a record begins in these bytes at this place."""
+        self.heads: Heads | None = None
+        """Of records in the latest of them."""
         self.shown: list[str] = []
         """First lines, while no layout is known."""
         self.learned: list[str] = []
@@ -48,6 +53,20 @@ class LayoutsInUse:
         self.written: datetime | None = None
         """When about the last line of the chunk was written, if that is known."""
         self._turns = self._failures = 0
+        self._found: tuple[Literals, bytes, Hits] | None = None
+
+    def find(self, data: bytes, base: int) -> Hits:
+        """The literals from a line's end on."""
+        found, self._found = self._found, None
+        if found is not None and found[0] is self.literals and found[1] is data and not base:
+            return found[2]
+        return self.literals.find(data, base)
+
+    def may_be_wrapped(self, data: bytes) -> Sequence[int]:
+        """The lines that may be the first wrapped ones. The literals, found in passing, wait for `find`."""
+        hits, lines = self.literals.find_all(data)
+        self._found = self.literals, data, hits
+        return lines
 
     def learn(self, head: bytes) -> None:
         """Looks at lines for the layout they are in, unless one is known."""
@@ -99,6 +118,11 @@ class LayoutsInUse:
 
     def next_begin(self, data: bytes, at: int, limit: int) -> int:
         """The first line from there on that begins a record, if it begins before the limit; otherwise something beyond it."""
+        if self.known == [LOG4J]:  # of which none begins with a tab, as the lines of settings and of stack traces do
+            while at < limit and not LOG4J.begins(data, at):
+                line = _NO_TAB.search(data, at, limit)
+                at = line.end() if line is not None else limit
+            return at if at < limit else len(data) + 1
         found = [head.start() for layout in self.known or [LOG4J] if (head := layout.head.search(data, at, limit + _MAX_HEAD)) is not None]
         return min(found, default=len(data) + 1)
 
@@ -143,6 +167,7 @@ class LayoutsInUse:
         known = [layout, *(other for other in self.known if other is not layout)]
         self.known = sorted(known, key=lambda one: one.bare)[:MAX_LAYOUTS]
         self.literals = literals_of(self.known)
+        self.heads = Heads(self.known[0])
         self.begins = layout.begins if len(self.known) == 1 else self._begins_any
 
     def _begins_any(self, data: bytes, at: int) -> bool:

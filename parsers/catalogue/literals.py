@@ -11,6 +11,7 @@ import gc
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 import regex
@@ -26,6 +27,10 @@ from parsers.patterns.pattern import Pattern
 _MIN_LITERAL = 4
 _WITHIN_WORD = regex.compile(r"\w\w")
 _FULL = LOG4J.logged
+_WRAPPED_FROM = (b"\n==> ", b'\n{"', b"\n[pod/")
+"""Where a file may begin to be wrapped in the middle; otherwise a line with a literal shows it."""
+_LITERAL = itemgetter(0)
+Hits = Sequence[tuple[int, int, int]]
 
 
 class Tried(NamedTuple):
@@ -64,16 +69,28 @@ class Literals:
             for literal in (pattern.literal,) if whole else _without_logger(pattern):
                 by_literal.setdefault(literal.encode(), []).append(rank)
         self.ranks = list(by_literal.values())
-        names = {f"{before}{name}{after}" for before, after in logged for name in _names(before, after)}
-        self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in sorted(names))])
+        names = sorted({f"{before}{name}{after}" for before, after in logged for name in _names(before, after)})
+        self.automaton = BytesAhoCorasick([*by_literal, *(name.encode() for name in names), *_WRAPPED_FROM])
+        self._first_mark = len(by_literal) + len(names)
+        full = {f"{_FULL[0]}{name}{_FULL[1]}": name for name in RELEVANT_LOGGERS}
+        self.loggers = {hit: full[name] for hit, name in enumerate(names, len(by_literal)) if name in full}
+        """Those that are the name of a logger as Kafka's own layout prints it."""
         self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
         self.tried = lru_cache(maxsize=1 << 14)(self._tried)
 
-    def find(self, data: bytes, base: int = 0) -> list[tuple[int, int, int]]:
+    def find(self, data: bytes, base: int = 0) -> Hits:
         """(literal, start, end) of every occurrence from there on, by end; literals may overlap."""
         if not base:
-            return self.automaton.find_matches_as_indexes(data, overlapping=True)
+            return self.find_all(data)[0]
         return [(hit, start + base, end + base) for hit, start, end in self.find(data[base:])]
+
+    def find_all(self, data: bytes) -> tuple[Hits, Sequence[int]]:
+        """The same, and the lines that may be the first wrapped ones."""
+        found = self.automaton.find_matches_as_indexes(data, overlapping=True)
+        if max(map(_LITERAL, found), default=0) < self._first_mark:
+            return found, ()
+        marks = {hit: start + 1 for hit, start, _ in reversed(found) if hit >= self._first_mark}
+        return [hit for hit in found if hit[0] < self._first_mark], sorted(marks.values())
 
     def names_logger(self, hits: Iterable[int]) -> bool:
         """Whether one of these literals is the name of a logger that matters."""

@@ -26,8 +26,6 @@ CHUNK = 4 << 20
 """Bytes searched at a time; also the longest line that is looked into as a whole."""
 WRAPPED = 4 << 20
 """Bytes of unwrapped lines that are kept for all writers together."""
-_WRAPPED_FROM = (b"\n==> ", b'\n{"', b"\n[pod/")
-"""Where a file may begin to be wrapped in the middle; otherwise a line with a literal shows it."""
 
 
 def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
@@ -95,8 +93,8 @@ class LogFile(Reading):
 
     def _wrapped_from(self, data: bytes) -> int:
         """Where the first line begins that is plainly a wrapped one; the end where none is."""
-        found = [at + 1 for mark in _WRAPPED_FROM if (at := data.find(mark)) >= 0]
-        return min((at for at in found if self._wraps(data[at : line_end(data, at)])), default=len(data))
+        found = self.layouts.may_be_wrapped(data)
+        return next((at for at in found if self._wraps(data[at : line_end(data, at)])), len(data))
 
     def _wraps(self, line: bytes) -> bool:
         return self.unwrapper.wraps(line)

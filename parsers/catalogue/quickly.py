@@ -1,41 +1,41 @@
 """The lines that cost most because there are most of them, read many at a time: whole records in the layout of the lines before.
 
-Here: the same as Reading does of such lines, by what they have in common: those with the same literals by the same logger meet the
-same expressions. Not here: any other line, for which Reading is asked in its turn, nor what becomes of the events (columns).
-
-Measured on recorded lines: RE2 over many lines at once takes two to five times that of `re` to tell the groups.
+Here: the same as Reading does of such lines, in their order. Not here: which expressions they meet (block), any other line, for which
+Reading is asked in its turn, nor what becomes of the events (columns).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import compress
+from itertools import accumulate, chain
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
 
 from parsers.catalogue import columns
-from parsers.catalogue.columns import Events, Lines, Said, TooMany, add_said
+from parsers.catalogue.block import Block, Chunk
+from parsers.catalogue.columns import Events, Lines, TooMany, add_said, slices
 from parsers.catalogue.computed import add_computed
-from parsers.catalogue.heads import Head, Heads, microseconds, moment_of
-from parsers.catalogue.matching import LONG_MESSAGE, Seen
+from parsers.catalogue.heads import microseconds, moment_of
+from parsers.catalogue.literals import Hits
+from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import SAME_MOMENT, Reading
-from parsers.layouts import Record
-from parsers.schemas import Row, Told
+from parsers.schemas import MAX_TEXT, Row, Told
 
-_LINES = 1 << 14
+_LINES = 1 << 15
 """Lines that are read at a time."""
 _MOMENT = SAME_MOMENT.seconds * 10**6
-_OTHERWISE: Head = (0, False, "", "", {}, False, "", 0, 0)
-"""Of a line that Reading was asked for: its events tell all by themselves."""
 
 
 def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
     """Events of a chunk from a line's end on. Returns where to search anew once the literals or layouts have become others."""
-    hits = reading.layouts.literals.find(data, base)
-    chunk = _Chunk(reading, data)
+    hits = reading.layouts.find(data, base)
+    chunk = Chunk(reading, data)
     number, floor = reading.line, base
-    for block in chunk.blocks(hits, base, number):
+    for block in _blocks(chunk, hits, base, number):
         block.match()
         again = yield from block.in_turn()
         if again is not None or reading.wrapped_at >= 0:
@@ -45,160 +45,73 @@ def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, in
     return None
 
 
-class _Chunk:
-    """What the lines of a chunk have in common."""
-
-    def __init__(self, reading: Reading, data: bytes) -> None:
-        self.reading, self.data = reading, data
-        self.literals, self.known = reading.layouts.literals, reading.layouts.known
-        self.heads = Heads(self.known[0]) if self.known else None
-        self.text = data.decode("latin-1")
-        self.clean = data.isascii() and not reading.survey.noisy and b"\r" not in data
-
-    def blocks(self, hits: Sequence[tuple[int, int, int]], base: int, number: int) -> Iterator[_Block]:
-        """The lines with these hits, from a line's end on, in the line with this number."""
-        find, rfind, count = self.data.find, self.data.rfind, self.data.count
-        size, floor, end = len(self.data), base, base
-        ids: tuple[int, ...] = ()
-        block = _Block(self)
-        begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
-        for hit, start, _ in hits:
-            if start < end and ids:
-                ids += (hit,)
-                continue
-            if ids:
-                literals.append(ids)
-                if len(literals) >= _LINES:
-                    yield block
-                    block = _Block(self)
-                    begins, ends, numbers, literals = block.begins, block.ends, block.numbers, block.literals
-            ids = (hit,)
-            begin, end = floor + 1, find(b"\n", floor + 1)
-            if start > end >= 0 or floor == base:
-                begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
-                number += count(b"\n", floor, begin)
-            else:
-                number += 1
-            floor = end = end if end >= 0 else size
-            begins.append(begin)
-            ends.append(end)
-            numbers.append(number)
+def _blocks(chunk: Chunk, hits: Hits, base: int, number: int) -> Iterator[_InTurn]:
+    """The lines with these hits, from a line's end on, in the line with this number."""
+    find, rfind, count = chunk.data.find, chunk.data.rfind, chunk.data.count
+    size, floor, end = len(chunk.data), base, base
+    ids: tuple[int, ...] = ()
+    block = _InTurn(chunk, floor, number)
+    begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+    stop = 0
+    for hit, start, until in hits:
+        if start < end and ids:
+            ids += (hit,)
+            stop = until
+            continue
         if ids:
             literals.append(ids)
-            yield block
+            stops.append(stop)
+            if len(literals) >= _LINES:
+                yield block
+                block = _InTurn(chunk, floor, number)
+                begins, ends, numbers, literals, stops = block.begins, block.ends, block.numbers, block.literals, block.stops
+        ids, stop = (hit,), until
+        begin, end = floor + 1, find(b"\n", floor + 1)
+        if start > end >= 0 or floor == base:
+            begin, end = rfind(b"\n", floor, start) + 1 or floor, find(b"\n", start)
+            number += count(b"\n", floor, begin)
+        else:
+            number += 1
+        floor = end = end if end >= 0 else size
+        begins.append(begin)
+        ends.append(end)
+        numbers.append(number)
+    if ids:
+        literals.append(ids)
+        stops.append(stop)
+        yield block
 
 
-class _Block:
-    """Lines with literals, one after the other; lists go by line."""
+class _InTurn(Block):
+    """The lines in their order, with those that Reading is asked for."""
 
-    def __init__(self, chunk: _Chunk) -> None:
-        self.chunk, self.reading = chunk, chunk.reading
-        self.begins: list[int] = []
-        self.ends: list[int] = []
-        self.numbers: list[int] = []
-        self.literals: list[tuple[int, ...]] = []
-        self.heads: list[Head | None] = []
-        """None where Reading is to be asked."""
-        self.said: dict[str, Said] = {}
-        self.records: dict[int, Seen] = {}
-        """All of a record of several lines, where a pattern has told it."""
-        self.unknown: list[int] = []
-        """Nobody knows what they say, though their logger matters."""
+    def __init__(self, chunk: Chunk, floor: int, number: int) -> None:
+        super().__init__(chunk)
+        self.floor = floor, number
+        """Where the line before them ends that has literals, too, and its number."""
         self.namings: list[int] = []
         """Lines that name their writer."""
         self.named: dict[int, tuple[int, int | None]] = {}
-        """Whom, and when."""
+        """Whom those name of which Reading was asked, and when."""
+        self.nodes: dict[int, int] = {}
+        """Of components' names, those of writers."""
         self.carried = self.reading.named
-
-    def _line(self, at: int) -> str:
-        return self.chunk.text[self.begins[at] : self.ends[at]].removesuffix("\r")
-
-    # what lines say, whatever their order
-
-    def match(self) -> None:
-        """Puts the lines to the patterns that may know them."""
-        if self.chunk.heads is None:
-            self.heads = [None] * len(self.begins)
-            return
-        heads = self.heads = self.chunk.heads.read_all(self.chunk.text, zip(self.begins, self._stops(), strict=True))
-        alike: dict[tuple[tuple[int, ...], str], list[int]] = defaultdict(list)
-        for at, (head, ids) in enumerate(zip(heads, self.literals, strict=True)):
-            if head is not None:
-                alike[ids, head[3]].append(at)
-        for (ids, logger), lines in alike.items():
-            self._put(ids, logger, lines)
-
-    def _stops(self) -> Sequence[int]:
-        """Where the lines end that are printable ASCII; others where they begin."""
-        if self.chunk.clean:
-            return self.ends
-        lines = [self._line(at) for at in range(len(self.ends))]
-        return [begin + len(line) * (line.isascii() and line.isprintable()) for begin, line in zip(self.begins, lines, strict=True)]
-
-    def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
-        """Lines with the same literals by the same logger."""
-        heads = self.heads
-        for one in self.chunk.literals.tried(ids, logger):
-            fullmatch = one.fullmatch
-            if fullmatch is None:
-                for at in lines:
-                    self.heads[at] = None
-                return
-            if one.pattern.multiline:
-                found = [self._of_record(at, fullmatch) for at in lines]
-            else:
-                found = [fullmatch(head[6], head[7], head[8]) for at in lines if (head := heads[at]) is not None]
-            missed = None in found
-            if one.tells:
-                said = self.said.get(one.pattern.name)
-                if said is None:
-                    said = self.said[one.pattern.name] = Said(one.pattern, one.groupdict, one.by_columns)
-                said.lines += compress(lines, found) if missed else lines
-                said.found += filter(None, found)
-            lines = [at for at, match in zip(lines, found, strict=True) if match is None and self.heads[at] is not None] if missed else ()
-            if not lines:
-                return
-        if self.chunk.literals.names_logger(ids):
-            self.unknown += lines
-
-    def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
-        """The match with the record that begins here, unless the line is left to Reading."""
-        head = self.heads[at]
-        assert head is not None and self.chunk.heads is not None
-        said = head[6][head[7] : head[8]]
-        if head[5] and not said.startswith("["):
-            record = self._record(at)
-            seen = Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at])
-            whole = self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.heads.layout)
-            said += whole.message[len(record.message) :]
-            if len(said) <= LONG_MESSAGE and said.isascii():
-                found = fullmatch(said)
-                if found is not None:
-                    self.records[at] = whole
-                return found
-        self.heads[at] = None
-        return None
-
-    def _record(self, at: int) -> Record:
-        assert self.chunk.heads is not None
-        record = self.chunk.heads.layout.read(self._line(at))
-        assert record is not None
-        return record
-
-    # in the order of the lines
 
     def in_turn(self) -> Generator[Told, None, int | None]:
         """Events, with those of the lines that Reading is asked for. Returns where to search anew, if so."""
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
-        self.named = {at: (head[4]["node"], head[0]) for at, head in enumerate(self.heads) if head is not None and "node" in head[4]}
-        self.namings = list(self.named)
-        others = [at for at, head in enumerate(self.heads) if head is None] if None in self.heads else []
+        loggers = self.heads.loggers
+        self.nodes = {
+            id(context): context["node"] for context in {id(one): one for one in self.heads.contexts}.values() if "node" in context
+        }
+        self.namings = [at for at, context in enumerate(map(id, self.heads.contexts)) if context in self.nodes]
+        others = [at for at, logger in enumerate(loggers) if logger is None] if None in loggers else []
         for at in sorted([*self.unknown, *others]):
             self._pass_by(passed, at)
             passed = at + 1
-            if self.heads[at] is not None:
+            if loggers[at] is not None:
                 self._count_unrecognised(at)
                 continue
             before, reading.line = reading.named, self.numbers[at]
@@ -214,16 +127,15 @@ class _Block:
                 self.namings.insert(bisect_left(self.namings, at), at)
             if reading.wrapped_at >= 0 or layouts.literals is not chunk.literals:
                 yield from self._told(begun, at, rows)
-                begin = self.begins[at]
                 if reading.wrapped_at >= 0:
                     return None
-                reading.line -= 1 if begin else 0
-                return max(begin - 1, 0)
+                floor, reading.line = (self.ends[at - 1], self.numbers[at - 1]) if at else self.floor
+                return floor
             if layouts.known is not chunk.known:
                 yield from self._told(begun, at + 1, rows)
                 return self.ends[at]
-        self._pass_by(passed, len(self.heads))
-        yield from self._told(begun, len(self.heads), rows)
+        self._pass_by(passed, len(loggers))
+        yield from self._told(begun, len(loggers), rows)
         return None
 
     def _pass_by(self, begin: int, end: int) -> None:
@@ -233,7 +145,7 @@ class _Block:
             return
         at, layout = end - 1, self.chunk.heads.layout
         if at in self.records:
-            reading.pass_by(self._record(at), self.begins[at], self.ends[at], layout)
+            reading.pass_by(self.record(at), self.begins[at], self.ends[at], layout)
             reading.told = True
         else:
             reading.pass_by(None, self.begins[at], self.begins[at], layout)
@@ -243,16 +155,20 @@ class _Block:
     def _namings(self, begin: int, end: int) -> Sequence[int]:
         return self.namings[bisect_left(self.namings, begin) : bisect_left(self.namings, end)]
 
+    def _naming(self, at: int) -> tuple[int, int | None]:
+        """Whom a line names, and when."""
+        return self.named.get(at) or (self.nodes[id(self.heads.contexts[at])], self.heads.times[at])
+
     def _name(self, at: int) -> None:
-        node, time = self.named[at]
+        node, time = self._naming(at)
         self.reading.named = node, moment_of(time) if time is not None else None
 
     def _count_unrecognised(self, at: int) -> None:
         assert self.chunk.heads is not None
-        record = self._record(at)
+        record = self.record(at)
         self.reading.pass_by(record, self.begins[at], self.ends[at], self.chunk.heads.layout)
-        self.reading.count_unrecognised(Seen(self._line(at), record.message, record.logger, self.begins[at], self.ends[at]))
-        if at in self.named:
+        self.reading.count_unrecognised(Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at]))
+        if id(self.heads.contexts[at]) in self.nodes:
             self._name(at)
 
     # to columns
@@ -260,9 +176,10 @@ class _Block:
     def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
         """Events of lines from one to another, and these rows between them."""
         survey = self.reading.survey
-        heads = self.heads[begin:end]
-        survey.hits += len(heads) - heads.count(None)
-        survey.nodes.update([self.named[at][0] for at in self._namings(begin, end) if self.heads[at] is not None])
+        survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
+        for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
+            if context in self.nodes:
+                survey.nodes[self.nodes[context]] += count
         first, most = 0, end - begin
         while begin < end or first < len(rows):
             until = min(end, begin + most)
@@ -277,38 +194,58 @@ class _Block:
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
         """Raises TooMany, but not of one line."""
-        told = [at for said in self.said.values() for at in said.lines if begin <= at < end]
-        chosen = sorted([*told, *{at for at, _ in rows}])
+        said = [one.of(begin, end) for one in self.said.values()]
+        chosen = sorted({*chain.from_iterable([one.lines for one in said]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
         events = Events(self.reading.source, self._lines(chosen), bounded=end - begin > 1)
-        for said in self.said.values():
-            of = said.of(begin, end, places)
-            if of.lines:
-                (add_said if of.by_columns else add_computed)(events, of)
+        for one in said:
+            if one.lines:
+                (add_said if one.by_columns else add_computed)(events, one.at(places))
         events.add_rows([(places[at], row) for at, row in rows])
         return events
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
         """Where and when lines tell something, and who did."""
-        heads = [self.heads[at] or _OTHERWISE for at in chosen]
-        quoted = [self._line(at) for at in chosen]
-        texts, stops = quoted, [self.ends[at] for at in chosen]
-        if self.records:
-            records = [self.records.get(at) for at in chosen]
-            texts = [text if record is None else record.text for text, record in zip(texts, records, strict=True)]
-            stops = [stop if record is None else record.end for stop, record in zip(stops, records, strict=True)]
-        numbers, begins = [self.numbers[at] for at in chosen], [self.begins[at] for at in chosen]
-        spots = self.reading.spots(numbers, begins, stops, [head[0] for head in heads], texts)
-        silent = [head is not _OTHERWISE and at not in self.named for at, head in zip(chosen, heads, strict=True)]
-        nears = [self._near(at, time) if here else None for at, time, here in zip(chosen, spots[2], silent, strict=True)]
-        clocks = ["utc" if head[1] else "line" for head in heads]
-        return Lines(*spots, clocks, [head[2] or None for head in heads], nears, [head[4] for head in heads], quoted)
+        pick: Callable[[Sequence[Any]], Sequence[Any]] = (
+            itemgetter(*chosen) if len(chosen) > 1 else lambda of_line: [of_line[at] for at in chosen]
+        )
+        heads = self.heads
+        times, utc, levels, contexts = pick(heads.times), pick(heads.utc), pick(heads.levels), pick(heads.contexts)
+        begins, ends, numbers = pick(self.begins), pick(self.ends), pick(self.numbers)
+        stops = (
+            [record.end if (record := self.records.get(at)) is not None else end for at, end in zip(chosen, ends, strict=True)]
+            if self.records
+            else ends
+        )
+        spots = self.reading.spots(numbers, begins, stops, times, self._texts(chosen, begins, stops))
+        nears = self._nears(chosen, spots[2])
+        clocks = ["utc" if here else "line" for here in utc]
+        return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self.line(chosen[place]))
+
+    def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
+        """What these records are in the chunk."""
+        if self.chunk.clean:
+            ends = [min(end, begin + MAX_TEXT) for begin, end in zip(begins, ends, strict=True)]
+            if self.records:  # lines that Reading is asked for may lie in them; it tells their texts itself
+                begins = [max(begin, before) for begin, before in zip(begins, accumulate([0, *ends], max), strict=False)]
+                ends = list(map(max, begins, ends))
+            return slices(self.chunk.data, begins, ends)
+        records = [self.records.get(at) for at in chosen]
+        return pa.array(
+            [self.line(at)[:MAX_TEXT] if record is None else record.text[:MAX_TEXT] for at, record in zip(chosen, records, strict=True)],
+            pa.string(),
+        )
+
+    def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
+        """Who was named last before lines that name no writer, as Reading tells it."""
+        loggers, contexts, nodes = self.heads.loggers, self.heads.contexts, self.nodes
+        silent = [loggers[at] is not None and id(contexts[at]) not in nodes for at in chosen]
+        return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]
 
     def _near(self, at: int, time: int) -> int | None:
-        """As Reading tells it of a line that names no writer."""
-        naming = bisect_left(self.namings, at) - 1
-        if naming >= 0:
-            node, moment = self.named[self.namings[naming]]
+        last = bisect_left(self.namings, at) - 1
+        if last >= 0:
+            node, moment = self._naming(self.namings[last])
             return node if moment is not None and abs(time - moment) <= _MOMENT else None
         reading = self.reading
         named, reading.named = reading.named, self.carried

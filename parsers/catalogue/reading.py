@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from datetime import datetime, timedelta
 from typing import Any
 
+import pyarrow as pa
+
 from parsers.catalogue.layouts_in_use import MAX_RECORD, LayoutsInUse
 from parsers.catalogue.learning import begins_record, goes_on
 from parsers.catalogue.literals import relevant
@@ -132,7 +134,7 @@ class Reading:
 
     def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
         """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
-        hits = self.layouts.literals.find(data, base)
+        hits = self.layouts.find(data, base)
         at, count, floor = 0, len(hits), base
         while at < count:
             start = hits[at][1]
@@ -264,11 +266,11 @@ class Reading:
         return seen.text[:MAX_TEXT]
 
     def spots(
-        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: Sequence[str]
-    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]:
+        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: pa.StringArray
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
         """Lines and bytes in the file, times and the file's own texts of records that were read elsewhere: at which lines of all the
         chunks they are and where in the chunk they begin and end, the microseconds since 1970 that they print, and what they are there."""
-        return lines, [self.offset + begin for begin in begins], times, [text[:MAX_TEXT] for text in texts]
+        return lines, [self.offset + begin for begin in begins], times, texts
 
     def out_of_range(self, error: ValueError, text: str, line: int, byte: int) -> Row:
         return {**problem("out-of-range", f"{error}: {text}", line=line, byte=byte), "source": self.source}

@@ -13,6 +13,8 @@ from datetime import datetime
 from itertools import accumulate
 from statistics import median_low
 
+import pyarrow as pa
+
 from parsers.catalogue.heads import microseconds, moment_of
 from parsers.catalogue.matching import Seen
 from parsers.catalogue.reading import Quickly, Reading
@@ -90,8 +92,8 @@ class Unwrapped(Reading):
         return time, clock
 
     def spots(
-        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: Sequence[str]
-    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[str]]:
+        self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: pa.StringArray
+    ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
         kept = self.lines
         firsts = [bisect_right(self.starts, begin) - 1 for begin in begins]
         found = firsts if not firsts or max(firsts) < len(kept) else [min(first, len(kept) - 1) for first in firsts]
@@ -102,7 +104,7 @@ class Unwrapped(Reading):
             text_of(kept.raw[at])[:MAX_TEXT] if is_whole else self._between(begin, end)
             for at, is_whole, begin, end in zip(found, whole, begins, ends, strict=True)
         ]
-        return [kept.line[at] for at in found], [kept.byte[at] for at in found], times, raw
+        return [kept.line[at] for at in found], [kept.byte[at] for at in found], times, pa.array(raw, pa.string())
 
     def _raw(self, seen: Seen) -> str:
         return self._between(seen.begin, seen.end)

@@ -20,8 +20,8 @@ LEADER_ISR = (
     r"(?:(?:ZkVersion|PartitionEpoch):(?P<partition_epoch>-?\d+),)?ControllerEpoch:(?P<controller_epoch>-?\d+)\)"
 )
 """kafka.controller.LeaderIsrAndControllerEpoch."""
-_STATE_INFO = rf"\(LeaderAndIsrInfo:{LEADER_ISR},ReplicationFactor:\d+\),(?P<unordered>AllReplicas):(?P<replicas>{IDS})\)"
-"""kafka.api.PartitionStateInfo; its parentheses do not balance, its replicas are a set."""
+_STATE_INFO = rf"(?:\(LeaderAndIsrInfo:)?{LEADER_ISR}(?:,ReplicationFactor:\d+\),(?P<unordered>AllReplicas):(?P<replicas>{IDS})\))?"
+"""LeaderIsrAndControllerEpoch alone or in kafka.api.PartitionStateInfo, whose parentheses do not balance and whose replicas are a set."""
 _PARTITION_STATE = (
     rf"(?:LeaderAndIsr|UpdateMetadata)?PartitionState\((?:topicName='(?P<topic>{TOPIC})', partitionIndex=(?P<partition>\d+), )?"
     r"controllerEpoch=(?:-1|(?P<controller_epoch>\d+)), leader=(?P<leader>-?\d+), leaderEpoch=(?P<leader_epoch>-?\d+), "
@@ -37,7 +37,7 @@ REGISTRATION = (
     r"leaderEpoch=(?P<leader_epoch>-?\d+), partitionEpoch=(?P<partition_epoch>-?\d+)\)"
 )
 """org.apache.kafka.metadata.PartitionRegistration."""
-STATE = rf"(?:{_PARTITION_STATE}|{_STATE_INFO}|{LEADER_ISR}|{REGISTRATION})"
+STATE = rf"(?:{_PARTITION_STATE}|{_STATE_INFO}|{REGISTRATION})"
 
 
 def _and_mismatch(row: Row) -> Iterator[Row]:
@@ -475,7 +475,7 @@ PATTERNS: tuple[Pattern, ...] = (
         event="partition-state",
         literal="Skipped the become-",
         regex=rf"Skipped the become-(?:leader|follower) state change for {TP} with topic id {TOPIC_ID}"
-        rf"(?: and partition state {STATE}|, partition registration {STATE} and isNew=\w+) since (?:"
+        rf"(?: and partition state|, partition registration) {STATE}(?: and isNew=\w+)? since (?:"
         r"it is already the leader with leader epoch -?\d+\. Current high watermark (?P<high_watermark>-?\d+), "
         rf"ISR {IDS}, adding replicas {IDS} and removing replicas {IDS}\.|it is already a follower with leader epoch -?\d+\.|"
         r"the (?:leader|follower) is already at a newer partition epoch -?\d+\.)",

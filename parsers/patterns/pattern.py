@@ -34,8 +34,8 @@ WITHIN = r"(?P<directory>.*)[/\\]"
 NAME = r"[^/\\]*"
 """What stands behind it: the path's last component. Names of replicas and files hold no separator of either kind, so the last one
 splits on every system."""
-IDS = r"(?:\w+\()?\[?(?:-?\d+(?:, ?-?\d+)*)?\]?\)?"
-"""Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`; always used inside a named group."""
+IDS = r"(?:\w+\()?\[?[-\d, ]*\]?\)?"
+"""Broker ids as `1,2`, `[1, 2]`, `List(1, 2)` or `Set()`."""
 SETTING = regex.compile(r"(?:^|, ?)(?P<key>[\w.-]+)(?:=| -> )(?P<value>.*?)(?=, ?[\w.-]+(?:=| -> )|,?$)")
 """One of the settings in a printed map, Java's or Scala's; a value may be a list itself."""
 
