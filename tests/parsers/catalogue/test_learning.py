@@ -192,12 +192,15 @@ OF_NOTHING = Shape(("time", "level"), ("logger",), ("",) * 4, "|", " ", "%Y-%m-%
 """With a message that is empty, between a level that is padded and what stands behind."""
 SHORTENED = Shape(("time", "level"), ("logger",), ("", "", "", ""), "  ", "  ", "%Y-%m-%dT%H:%M:%S.%msZ", 5, "whole", "")
 """No blank behind a shortened level fills it up."""
+LIKE_SYSLOG = Shape(("time", "level"), ("logger",), ("",) * 4, " | ", ": ", "%Y-%m-%dT%H:%M:%S.%msZ", 3, "whole", "")
+"""Levels of five letters stand where syslog has a program."""
 
 
 @settings(max_examples=60, deadline=None)
 @given(shapes(), st.integers(0, 10**6))
 @example(SHORTENED, 837075)
 @example(OF_NOTHING, 3)
+@example(LIKE_SYSLOG, 0)
 def test_any_layout_reads_as_kafkas_own_or_is_a_named_problem(shape: Shape, seed: int) -> None:
     entries = said(seed, 60)
     rows = read("".join(map(shape.line, entries)), entries[-1].at)
