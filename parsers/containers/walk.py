@@ -147,6 +147,8 @@ def _file(
         guard = Guarded(read, nest.allowance, on_disk=True)
         stream = buffered(guard)
         form = form_of(label, stream.peek(BUFFER))
+        if form == "plain" and whole is not None:
+            whole.leave()
         if form == "zip":
             nest.allowance.taken += file.size
             file.seek(0)
@@ -172,13 +174,19 @@ class _Digested:
     def __init__(self, file: File) -> None:
         self._file = file
         self._digest = hashlib.sha256()
+        self._left = False
         self.size = 0
 
     def read(self, size: int) -> bytes:
         data = self._file.read(size) or b""
-        self._digest.update(data)
-        self.size += len(data)
+        if not self._left:
+            self._digest.update(data)
+            self.size += len(data)
         return data
+
+    def leave(self) -> None:
+        """It is no archive: whoever reads it as a source digests it."""
+        self._left = True
 
     def finish(self, *, at_once: bool) -> str | None:
         """SHA-256 of all of it; None where it cannot be had. `at_once`: it costs little to read it again."""
