@@ -50,6 +50,8 @@ SPLIT_BYTES = 64 << 20
 """Evidence a task reads, about."""
 LEAST_BYTES = 2 << 20
 """Evidence worth a task of its own, where there are cores for it."""
+READ_A_CORE = 2
+"""Tasks that read, for each core, where there is not evidence for more: with three for two cores one was alone for a third of the time."""
 HAND_BYTES = 32 << 20
 MOST_HANDS = 8
 """Tasks that read one compressed tar, each its own members, and what each should have at least: each decompresses all of it."""
@@ -86,7 +88,7 @@ class Parcel(NamedTuple):
 
 def tasks(session: SparkSession, size: int) -> int:
     """How many tasks so many bytes of evidence are worth."""
-    return _ways(session.sparkContext.defaultParallelism, size, SPLIT_BYTES, LEAST_BYTES)
+    return _ways(session.sparkContext.defaultParallelism * READ_A_CORE, size, SPLIT_BYTES, LEAST_BYTES)
 
 
 def _ways(cores: int, size: int, each: int, least: int) -> int:
