@@ -59,7 +59,7 @@ def test_order_of_the_units_is_nothing() -> None:
 
 
 def test_ten_thousand_small_files_and_a_huge_one_are_dealt_by_their_bytes(session: SparkSession) -> None:
-    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 2, 320]
+    assert [tasks(session, size) for size in (0, 1 << 20, 3 << 20, 30 << 20, 20 << 30)] == [1, 1, 1, 4, 320]
 
 
 def events(*places: tuple[str, int]) -> pa.RecordBatch:
