@@ -14,7 +14,7 @@ from parsers.wrappers.peeled import Peeled, epoch
 ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 _NAME = rb"\w[^\s:\[\]]*"
 _NO_LEVEL_NAME = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)"
-_NO_LEVEL_PROGRAM = rb"(?!(?i:trace|debug|info|warn|error|fatal|tra|deb|inf|war|err|fat|[tdiwef])[:\[])"
+_NO_LEVEL_PROGRAM = rb"(?![TDIWEFtdiwef](?i:race|ra|ebug|eb|nfo|nf|arn|ar|rror|rr|atal|at)?[:\[])"  # a class first: most begin otherwise
 FROM = _NAME + rb") " + _NO_LEVEL_PROGRAM + rb"(?:[^\s:\[]+)(?:\[\d+\])?"
 """The end of the group of a host's name, and the program's: `2026-11-21T00:15:38Z | ERROR: ` names neither."""
 _FROM = _NO_LEVEL_NAME + rb"(" + FROM + rb": ?(.*)"
