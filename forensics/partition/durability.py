@@ -41,29 +41,21 @@ MAX_CHANGES = 200
 
 def min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
     """min.insync.replicas as the state's leader has it. What it said when it refused a write counts before all but the topic's own."""
-    known, asked = _known(timeline, cluster), (state.leader, state.at)
-    if asked not in known:
-        known[asked] = _min_isr(state, timeline, cluster)
-    return known[asked]
+    return _min_isr(timeline, cluster, state.leader, state.at)
 
 
 @last_kept
-def _known(timeline: PartitionTimeline, cluster: Cluster) -> dict[tuple[int, datetime | None], Effective]:
-    """What was asked already: of each state it is asked again and again."""
-    return {}
-
-
-def _min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
-    found = effective(cluster, MIN_ISR, topic=timeline.topic, broker=state.leader, at=state.at)
-    said = _refused(state, timeline) if found.source != TOPIC or found.assumed else None
+def _min_isr(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: datetime | None) -> Effective:
+    found = effective(cluster, MIN_ISR, topic=timeline.topic, broker=leader, at=at)
+    said = _refused(timeline, leader, at) if found.source != TOPIC or found.assumed else None
     return Effective(MIN_ISR, str(said.count), EFFECTIVE, said.at, said) if said is not None else found
 
 
-def _refused(state: State, timeline: PartitionTimeline) -> Event | None:
-    """The refusal of the state's leader that is nearest to when it began."""
+def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> Event | None:
+    """The refusal of the leader that is nearest to a time."""
     told = timeline.of("append-refused")
-    place = bisect_right(told, state.at or datetime.min, key=lambda e: e.at or datetime.min)
-    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (state.leader, None)]
+    place = bisect_right(told, at or datetime.min, key=lambda e: e.at or datetime.min)
+    near = [e for e in told[max(place - 1, 0) : place + 1] if e.count and e.writer in (leader, None)]
     return near[-1] if near else None
 
 

@@ -10,8 +10,8 @@ have a replica out of sync all the while.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, repeat
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,7 @@ from parsers.kinds import Role, of
 from parsers.schemas import EVENTS
 from spark.events import IDENTIFIED
 from spark.partition.folding import FOLDED
-from spark.partition.numbers import BETWEEN, NULL, Numbers, copied, in_order
+from spark.partition.numbers import BETWEEN, NULL, Numbers, Open, by_slice, copied, in_order
 
 LEFT_OUT = "events-left-out"
 MOST = 200_000
@@ -34,20 +34,16 @@ _TOLD = ("effect", "isr")
 _OTHER, _NOBODY = -1, -2
 """Instead of the number of a leader in its epoch: rows that are no flood's, and those that name none."""
 
-Open = Callable[[], pa.Table]
-
 
 def cut(slices: Sequence[Open], begins: Sequence[int], left: pa.Table | None) -> pa.Table | None:
     """Of the rows that are left (`row`: counted through all slices, which begin at `begins`; with `repeats` and `last_at`; None: all rows) those
     that stay. `left_out` is at the first of so many that are not told one by one, and the time of the last in its `last_at`."""
     numbers = Numbers(), Numbers(), Numbers()
-    told = []
-    for begin, end, one in zip(begins, begins[1:], slices, strict=False):
-        own = left["row"].filter(pc.and_(pc.greater_equal(left["row"], begin), pc.less(left["row"], end))) if left is not None else None
-        told.append(_light(one(), pc.subtract(own, begin) if own is not None else None, *numbers))
-    rows = pa.concat_tables(told)
+    of_slices = by_slice(left.select(["row"]), begins) if left is not None else repeat(None)
+    rows = pa.concat_tables(
+        [_light(one(), own["row"] if own is not None else None, *numbers) for one, own in zip(slices, of_slices, strict=False)]
+    )
     rows = rows.append_column("number", pc.indices_nonzero(pa.repeat(pa.scalar(True), rows.num_rows)).cast(pa.int64()))
-    del told
     counts = rows["partition"].value_counts()
     floods = counts.filter(pc.greater(counts.field("counts"), MOST)).field("values")
     if not len(floods):

@@ -1,13 +1,19 @@
-"""What runs and floods look at in columns: numbers for their values, the same in all slices that are looked at one after the other."""
+"""What runs and floods have in common, who look at events in columns, slice by slice: numbers for values, rows by slice, and room.
+
+Here: what is done alike. Not here: which rows can be left out (runs, floods).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 BETWEEN, NULL = "\x1f", "\x1e"
+Open = Callable[[], pa.Table]
+"""How the rows of a slice are had, as often as they are wanted."""
 
 
 class Numbers(dict[str, int]):
@@ -28,6 +34,13 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_list(column.type):
         column = pc.binary_join(column.cast(pa.list_(pa.string())), ",")
     return pc.fill_null(column.cast(pa.string()), NULL).combine_chunks()
+
+
+def by_slice(rows: pa.Table, begins: Sequence[int]) -> Iterator[pa.Table]:
+    """Those of each slice. Their numbers (`row`) are counted through all slices, which begin there, and then from the begin of their own."""
+    for begin, end in pairwise(begins):
+        own = rows.filter(pc.and_(pc.greater_equal(rows["row"], begin), pc.less(rows["row"], end)))
+        yield own.set_column(own.schema.get_field_index("row"), "row", pc.subtract(own["row"], begin))
 
 
 def in_order(rows: pa.Table, order: pa.Array) -> pa.Table:

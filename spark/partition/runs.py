@@ -10,7 +10,7 @@ folded where neither can part it: no other file of the broker tells of the parti
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 
@@ -22,7 +22,7 @@ from spark.cluster.facts import Cluster, once
 from spark.partition import floods
 from spark.partition.folding import FOLDED, FOLDED_BY
 from spark.partition.generations import MARKS
-from spark.partition.numbers import BETWEEN, Numbers, copied, in_order
+from spark.partition.numbers import BETWEEN, Numbers, Open, by_slice, copied, in_order
 
 _KINDS = FOLDED - MARKS
 _FILE = ("topic", "partition", "writer", "source")
@@ -37,8 +37,6 @@ _MOST = 1 << 32
 _NEVER = -(1 << 62)
 PIECE = 64
 """Rows of a run that are left out, or left, together."""
-
-Open = Callable[[], pa.Table]
 
 
 def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
@@ -57,9 +55,8 @@ def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
     if found is None:
         return pa.concat_tables(opened or [one() for one in slices], promote_options="default")
     left = []
-    for begin, end, one in zip(begins, begins[1:], slices, strict=False):
-        own = found.filter(pc.and_(pc.greater_equal(found["row"], begin), pc.less(found["row"], end)))
-        table = (opened[0] if opened else one()).take(pc.subtract(own["row"], begin))
+    for one, own in zip(slices, by_slice(found, begins), strict=True):
+        table = (opened[0] if opened else one()).take(own["row"])
         table = floods.marked(table, own["left_out"]) if "left_out" in own.schema.names else table
         left.append(table.append_column("repeats", own["repeats"]).append_column("last_at", own["last_at"]))
     return pa.concat_tables(left, promote_options="default")
