@@ -575,6 +575,11 @@ class Rule:
     """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
 
 
+def timestamp(at: datetime | None) -> str | None:
+    """RFC 3339, UTC, milliseconds."""
+    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
+
+
 def moment(at: datetime | None) -> str:
     """A time as explanations give it."""
     return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"

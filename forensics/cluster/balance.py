@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model import Fact
+from forensics.model import Fact, timestamp
 from forensics.partition.placement import INTERVAL_S, SIZES, STEPS, WRITTEN
 from spark.cluster.effective import effective, number
 from spark.cluster.facts import Cluster, Measure
@@ -273,7 +273,7 @@ def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[
                     "elsewhere": points[-1].elsewhere,
                     "ratio": round(points[-1].ratio, 4),
                     "series": [
-                        {"at": _stamp(p.at), "preferred": p.preferred, "elsewhere": p.elsewhere, "ratio": round(p.ratio, 4)}
+                        {"at": timestamp(p.at), "preferred": p.preferred, "elsewhere": p.elsewhere, "ratio": round(p.ratio, 4)}
                         for p in thinned(points)
                     ],
                 }
@@ -325,9 +325,5 @@ def _bytes_in(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         width *= 2
     found: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for (broker, index), count in sorted(joined.items()):
-        found[broker].append({"at": _stamp(epoch + timedelta(seconds=index * width)), "bytes": count})
+        found[broker].append({"at": timestamp(epoch + timedelta(seconds=index * width)), "bytes": count})
     return {"interval_seconds": width, "brokers": [{"broker": b, "series": series} for b, series in found.items()]}
-
-
-def _stamp(at: datetime | None) -> str | None:
-    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None

@@ -24,6 +24,7 @@ from forensics.commands.evidence import Progress, evidence_options
 from forensics.commands.found import Found, open_found
 from forensics.commands.help import Told
 from forensics.commands.output import TIME_FORMATS, json_option, opened_file
+from forensics.model import timestamp
 
 if TYPE_CHECKING:
     from spark.cluster.facts import Cluster
@@ -174,14 +175,10 @@ def _quiet_when_unread() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _stamp(at: datetime | None) -> str | None:
-    return f"{at.isoformat(timespec='milliseconds')}Z" if at is not None else None
-
-
 def json_line(row: Mapping[str, Any]) -> str:
     """A row of MERGED as a line of JSON, ASCII only."""
     told = {name: row[name] for name in ("source", "line", "byte", "level", "logger", "event", "topic", "partition", "text")}
-    return json.dumps({"time": _stamp(row["at"]), "broker": row["broker"], **told}) + "\n"
+    return json.dumps({"time": timestamp(row["at"]), "broker": row["broker"], **told}) + "\n"
 
 
 @dataclass(frozen=True)
@@ -196,7 +193,7 @@ class Lines:
     colours: Mapping[int, int]
 
     def __call__(self, row: Mapping[str, Any]) -> str:
-        at = _stamp(row["at"]) or "-"
+        at = timestamp(row["at"]) or "-"
         broker = row["broker"]
         node = f"{at:24} {self.nodes.get(broker) or (f'broker-{broker}' if broker is not None else '-'):{self.widths[0]}}"
         if broker in self.colours:

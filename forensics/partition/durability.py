@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from forensics.model import Fact
+from forensics.model import Fact, timestamp
 from forensics.partition.placement import FACTOR, TOLD
 from forensics.partition.remembered import last_kept
 from forensics.partition.witnesses import tells_isr
@@ -324,7 +324,7 @@ def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[st
     found.sort(key=lambda f: (f[0].at, f[0].order))
     return [
         {
-            "at": change.at.isoformat(timespec="milliseconds") + "Z",
+            "at": timestamp(change.at),
             "key": key,
             "value": change.value,
             "topic": topic,

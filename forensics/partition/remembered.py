@@ -27,7 +27,7 @@ def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
     @wraps(compute)
     def answer(*asked: P.args, **named: P.kwargs) -> T:
         nonlocal of
-        objects, more = asked[:_OBJECTS], (*asked[_OBJECTS:], *named.values())
+        objects, more = asked[:_OBJECTS], (*asked[_OBJECTS:], *named.items())
         if not known(objects) or more not in kept:
             found = compute(*asked, **named)
             if not known(objects):

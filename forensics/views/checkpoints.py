@@ -14,8 +14,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from forensics.model import timestamp
 from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
-from forensics.views.document import timestamp
 from forensics.views.json_text import encoded
 from forensics.views.terminal import put, rendered
 from forensics.views.unseen import clean

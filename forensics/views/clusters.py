@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.judge import Conclusion
-from forensics.model import LEVELS, some
+from forensics.model import LEVELS, some, timestamp
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
-from forensics.views.document import timestamp
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
 from forensics.views.json_text import encoded

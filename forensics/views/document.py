@@ -9,7 +9,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +18,7 @@ from forensics.cluster import balance
 from forensics.cluster.broker_states import Span, spans
 from forensics.cluster.incidents import Incident
 from forensics.cluster.under_replication import MAX_LEADERS, MAX_STEPS, OF_LEADERS, Series, capped, offline, series
-from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named
+from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named, timestamp
 from forensics.partition import durability
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.json_text import encoded
@@ -55,11 +54,6 @@ def rules_digest() -> str:
         for file in sorted(root.rglob("*.py")):
             digest.update(f"{package}/{file.relative_to(root).as_posix()}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return "sha256:" + digest.hexdigest()
-
-
-def timestamp(at: datetime | None) -> str | None:
-    """RFC 3339, UTC, milliseconds."""
-    return at.isoformat(timespec="milliseconds") + "Z" if at is not None else None
 
 
 @dataclass(frozen=True)

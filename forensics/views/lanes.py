@@ -15,7 +15,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from forensics.views.document import timestamp
+from forensics.model import timestamp
 from forensics.views.json_text import encoded
 from forensics.views.unseen import clean
 from forensics.views.version import version

@@ -21,8 +21,8 @@ from typing import Any
 from forensics.cluster.broker_states import DOWN, ENDED, RECOVERING, STARTING, STATES, STOPPING, UP
 from forensics.cluster.folding import places
 from forensics.cluster.under_replication import capped, offline, series
-from forensics.model import LEVELS, MINOR, Finding, Place
-from forensics.views.document import Report, timestamp
+from forensics.model import LEVELS, MINOR, Finding, Place, timestamp
+from forensics.views.document import Report
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.unseen import cleaned
 from forensics.views.version import version

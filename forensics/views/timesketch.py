@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from forensics.cluster.broker_states import STATES
-from forensics.model import MINOR, Evidence, Finding, Place
-from forensics.views.document import Report, timestamp
+from forensics.model import MINOR, Evidence, Finding, Place, timestamp
+from forensics.views.document import Report
 from forensics.views.json_text import encoded
 from forensics.views.unseen import cleaned
 

@@ -21,7 +21,7 @@ from parsers.catalogue.reading import Quickly, Reading
 from parsers.catalogue.text import text_of
 from parsers.layouts import Layout
 from parsers.schemas import MAX_TEXT, Member, Row, Told
-from parsers.wrappers.unwrapper import Lines, finer, time_of
+from parsers.wrappers.unwrapper import Run, finer, time_of
 
 _WITNESSES, _SURE = 300, 3
 
@@ -31,14 +31,14 @@ class Unwrapped(Reading):
 
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
-        self.lines = Lines()
+        self.lines = Run()
         self.starts: list[int] = []  # where each begins in the chunk
         self.size = 0
         self.count = 0
         self.differences: deque[int] = deque(maxlen=_WITNESSES)  # wall clock of records minus UTC of the wrapper, ms
         self.seconds = True  # records print whole seconds only
 
-    def add(self, run: Lines) -> None:
+    def add(self, run: Run) -> None:
         """Keeps lines until `flush`."""
         self.lines.add(run)
         self.size += sum(map(len, run.text)) + len(run)

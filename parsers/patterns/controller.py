@@ -105,7 +105,7 @@ def _last_isr(row: Row) -> Iterator[Row]:
         yield {**made, "isr": [row["broker"]]}
 
 
-def _each_partition(row: Row) -> Iterator[Row]:
+def each_partition(row: Row) -> Iterator[Row]:
     for partition in partitions(row["_groups"]["_partitions"]):
         yield {**row, **partition}
 
@@ -455,7 +455,7 @@ _STATES: tuple[Pattern, ...] = (
         regex=r"Mark replicas (?P<_partitions>.*) on broker (?P<broker>\d+) as offline",
         versions=("1.0", "3.9"),
         loggers=_STATE_CHANGE,
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2026-11-21 02:11:32,327] INFO [Controller id=3] Mark replicas media-1,media-3 on broker 2 as offline"
@@ -589,7 +589,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
         regex=r"Starting replica leader election \((?P<reason>\w+)\) for partitions (?P<_partitions>.*) triggered by (?P<value>\w+)",
         versions=("2.4", "3.9"),
         loggers=_CONTROLLER,
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2026-11-21 02:01:23,104] INFO [Controller id=1] Starting replica leader election (PREFERRED) for partitions audit-0,"
@@ -613,7 +613,7 @@ _ELECTIONS: tuple[Pattern, ...] = (
         versions=("0.8.2", "2.3"),
         loggers=_CONTROLLER,
         fixed={"reason": "PREFERRED"},
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Controller 3]: Starting preferred replica leader election for partitions"
@@ -1020,7 +1020,7 @@ _REASSIGNMENTS: tuple[Pattern, ...] = (
         versions=("0.8.2", "3.9"),
         loggers=_CONTROLLER,
         fixed={"reason": "completed"},
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2024-05-01 12:00:00,123] INFO [Controller id=1] Removing partitions Set(t-0, u.v-1) from the list of reassigned"

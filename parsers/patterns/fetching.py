@@ -42,7 +42,7 @@ def _removed(row: Row) -> Iterator[Row]:
         yield {**row, "topic": entry["topic"], "partition": column("partition", entry["partition"])}
 
 
-def _exception_named(row: Row) -> Iterator[Row]:
+def exception_named(row: Row) -> Iterator[Row]:
     """The exception's class, without package, as the reason."""
     exception = row["_groups"]["_exception"]
     if exception:
@@ -53,7 +53,7 @@ def _exception_named(row: Row) -> Iterator[Row]:
 def _broken_off(row: Row) -> Iterator[Row]:
     """A connection that was lost in the midst of a fetch tells when the leader went; that it cannot be had again does not."""
     lost = row["_groups"]["_lost"] is not None
-    yield from ({**one, "event": "fetch-broken-off"} if lost else one for one in _exception_named(row))
+    yield from ({**one, "event": "fetch-broken-off"} if lost else one for one in exception_named(row))
 
 
 PATTERNS: tuple[Pattern, ...] = (
@@ -323,7 +323,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"(?P<offset>-?\d+){_EXCEPTION})",
         versions=("0.8.2", "4.3"),
         multiline=True,
-        explode=_exception_named,
+        explode=exception_named,
         samples=(
             Sample(
                 line="[2026-11-21 03:01:20,734] ERROR [ReplicaFetcherThread-0-1], Error for partition [orders,1] to "
@@ -411,7 +411,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"(?P<offset>-?\d+))?{_EXCEPTION}",
         versions=("1.0", "4.3"),
         multiline=True,
-        explode=_exception_named,
+        explode=exception_named,
         samples=(
             Sample(
                 line="[2026-11-21 02:11:32,163] ERROR [ReplicaFetcher replicaId=2, leaderId=3, fetcherId=0] Error while "

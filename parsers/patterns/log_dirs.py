@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import regex
 
-from parsers.patterns.controller import partitions
+from parsers.patterns.controller import each_partition
 from parsers.patterns.pattern import NAME, TP, WITHIN, Pattern, Sample
 from parsers.schemas import Row
 
@@ -39,11 +39,6 @@ _REFUSALS = (
     ("denied", regex.compile(r"AccessDeniedException")),
 )
 """What the system refused, by its own words, which are of its language, or by Java's class. Windows refuses what is still mapped or open."""
-
-
-def _each_partition(row: Row) -> Iterator[Row]:
-    for partition in partitions(row["_groups"]["_partitions"]):
-        yield {**row, **partition}
 
 
 def _each_directory(row: Row) -> Iterator[Row]:
@@ -336,7 +331,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r" because they are in the failed log (?:directory (?P<directory>.*)\.|dir (?P<directory>.*))",
         versions=("1.0", "4.3"),
         loggers=_REPLICA_MANAGER,
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2026-11-21 02:12:08,017] WARN [ReplicaManager broker=2] Broker 2 stopped fetcher for partitions media-1,media-3 and"
@@ -362,7 +357,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r" are offline due to failure on log directory (?P<directory>.*)",
         versions=("1.0", "4.3"),
         loggers=_LOG_MANAGER + _REPLICA_MANAGER,
-        explode=_each_partition,
+        explode=each_partition,
         samples=(
             Sample(
                 "[2026-11-21 02:12:08,081] WARN Logs for partitions media-1,media-3 are offline and logs for future partitions  are"

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import regex
 
+from parsers.patterns.fetching import exception_named
 from parsers.patterns.pattern import IDS, TP, Pattern, Sample, column
 from parsers.schemas import Row
 
@@ -22,14 +23,6 @@ _TOO_FEW = (
     rf"(?:, live replica\(s\) broker\.id are : (?P<isr>{IDS}))?)"
 )
 _FAILED = regex.compile(r"(?<![\w.-])(?P<topic>[\w.-]+)-(?P<partition>\d+) -> (?P<exception>[\w.$]+)")
-
-
-def _exception_named(row: Row) -> Iterator[Row]:
-    """The exception's class, without package, as the reason."""
-    exception = row["_groups"]["_exception"]
-    if exception:
-        row["reason"] = exception.rsplit(".", 1)[-1]
-    yield row
 
 
 def _failed_partitions(row: Row) -> Iterator[Row]:
@@ -82,7 +75,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf")(?:\n(?P<_exception>[\w.$]+).*)?",
         versions=("0.9.0", "4.3"),
         multiline=True,
-        explode=_exception_named,
+        explode=exception_named,
         samples=(
             Sample(
                 line="[2020-01-01 00:00:00,000] ERROR [ReplicaManager broker=1] Error processing append operation on "

@@ -59,7 +59,7 @@ class Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Lines:
+class Run:
     """Lines that follow each other, those of a run of one writer and one host: what each has, by line, as Line says it."""
 
     text: list[bytes] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Lines:
     host: str = ""
 
     @classmethod
-    def of(cls, line: Line) -> Lines:
+    def of(cls, line: Line) -> Run:
         return cls([line.text], [line.line], [line.byte], [line.raw], [line.utc], line.writer, line.host)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Lines:
     def __iter__(self) -> Iterator[Line]:
         return map(Line, self.text, self.line, self.byte, self.raw, repeat(self.writer), repeat(self.host), self.utc)
 
-    def add(self, others: Lines) -> None:
+    def add(self, others: Run) -> None:
         self.text += others.text
         self.line += others.line
         self.byte += others.byte
@@ -181,7 +181,7 @@ class Unwrapper:
         """Every line of the file, in its order."""
         return chain.from_iterable(self.runs(outer))
 
-    def runs(self, outer: Outer) -> Iterator[Lines]:
+    def runs(self, outer: Outer) -> Iterator[Run]:
         """The same, several lines at once where they are one writer's and one host's."""
         while True:
             if (run := self._run(outer)) is not None:
@@ -191,16 +191,16 @@ class Unwrapper:
                 break
             text, number, byte = found
             if text.startswith(_CURSOR):
-                yield from map(Lines.of, self._entry(outer, number, byte))
+                yield from map(Run.of, self._entry(outer, number, byte))
             elif text.startswith(b"==> ") and (section := _SECTION.fullmatch(text)):
                 self._section = section[1].decode("utf-8", "replace").strip()
             elif (line := self._straight(text, number, byte)) is not None:
                 self._form = self._run_of(text + b"\n") or self._form
-                yield Lines.of(line)
+                yield Run.of(line)
             else:
-                yield from map(Lines.of, self.line(text, number, byte))
+                yield from map(Run.of, self.line(text, number, byte))
         for text, line in list(self._pending.values()):
-            yield from map(Lines.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
+            yield from map(Run.of, self._deeper(Peeled(text, line.writer, line.host, line.utc), line, 1))
 
     def _run_of(self, line: bytes) -> re.Pattern[bytes] | None:
         found = run_of(line)
@@ -209,7 +209,7 @@ class Unwrapper:
             return learned(line)
         return found
 
-    def _run(self, outer: Outer) -> Lines | None:
+    def _run(self, outer: Outer) -> Run | None:
         """The next lines that are in the wrapper of those before, as `_straight` gives them."""
         if self._form is None or self._section or self._pending:
             return None
@@ -239,7 +239,7 @@ class Unwrapper:
             return None
         numbers = list(range(outer.line, outer.line + len(texts)))
         outer.skip(at - first, len(texts))
-        return Lines(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
+        return Run(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
         """What `line` gives of a whole line in one wrapper or none, as most are; None where it is to be asked."""

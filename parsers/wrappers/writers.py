@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from parsers.wrappers.unwrapper import Line, Lines
+from parsers.wrappers.unwrapper import Line, Run
 
 MAX_WRITERS = 200
 """Writers of one file that are told apart."""
@@ -31,7 +31,7 @@ class Writers(Generic[W]):
         yield self.own
         yield from self.named.values()
 
-    def of(self, line: Line | Lines, lines: int = 1) -> W:
+    def of(self, line: Line | Run, lines: int = 1) -> W:
         """The writer of a line, or of several like it. The first host is the file's own, for most journals are of one."""
         self._host = self._host or line.host
         name = line.writer or (line.host if line.host != self._host else "")

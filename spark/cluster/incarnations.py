@@ -53,11 +53,6 @@ class Incarnations:
     def last(self) -> int:
         return len(self.ids) - 1
 
-    def at(self, node: int | None, wall: datetime) -> int:
-        """The cluster of what a node's clock dates so; what is before its first span is of the first."""
-        spans = self.of_node(node)
-        return spans[max(bisect_right([s.since for s in spans], wall) - 1, 0)].cluster if spans else self.last
-
     def of_node(self, node: int | None) -> tuple[Span, ...]:
         return self.spans.get(node) or self.spans.get(None, ())
 

@@ -37,7 +37,7 @@ def ordered(node: int, minutes: float, epoch: int) -> Event:
 
 
 def where(found: Incarnations, node: int, *minutes: float) -> list[int]:
-    return [found.at(node, at(m)) for m in minutes]
+    return [span.cluster for m in minutes for span in found.between(node, at(m), at(m))]
 
 
 def test_no_witness_is_one_cluster() -> None:
@@ -109,7 +109,7 @@ def test_nodes_without_ids_are_together_by_what_they_heard_at_one_moment() -> No
     """Broker 3's server.log is not there: by its controllers it is in B all the time, though A's broker lived then, too."""
     told = [*start(1, 0, "A"), elected(1, 0.2, 1), *start(2, 0.5, "B"), elected(2, 0.7, 4), ordered(3, 0.71, 4), ordered(3, 9, 5)]
     found = incarnations([*told, elected(2, 9, 5)])
-    assert found.ids[found.at(3, at(5))] == "B"
+    assert [found.ids[n] for n in where(found, 3, 5)] == ["B"]
 
 
 def test_a_disk_of_a_cluster_no_line_names_is_the_last() -> None:
