@@ -8,11 +8,15 @@ No line says that a process was killed; so what is not told to have been in orde
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import pairwise
+
 from forensics.partition.witnesses import tells_logs
 from parsers.kinds import TAKES_PART
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import Incarnation
 from spark.events import Event
+from spark.partition.continuity import Gap, between
 from spark.partition.timeline import PartitionTimeline, Term
 
 
@@ -37,6 +41,34 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
         given_up = elected_again(term) or (term.before is not None and term.before.leader == -1)
         return start.event.previous_leader_epoch is None and not given_up and not loaded
     return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+
+
+def came_back(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The leader's process came after one that is not known to have stopped in order and had the log before; no leader has taken it into the ISR
+    since. What it was told in this life, of a leader that may be gone, says nothing of its log."""
+    replica = timeline.replicas.get(term.leader)
+    lives = [life for life in cluster.presence(term.leader).lives if term.at is None or life.begin_at is None or life.begin_at <= term.at]
+    if replica is None or len(lives) < 2 or _in_order(lives[-2], lives[-1]):
+        return False
+    begin = lives[-1].begin_at
+    had = begin is None or any(e.at is not None and e.at < begin for e in replica.events)
+    return had and not in_sync_since(begin, term.leader, term, timeline)
+
+
+def in_sync_since(moment: datetime | None, broker: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """Its leader took the broker into the ISR after that moment and before the term: then it had all that was committed
+    (Partition#maybeExpandIsr)."""
+    led = [s for s in timeline.states if s.leader_epoch <= term.epoch and s is not term.state]
+    return any(
+        broker in s.isr
+        and broker not in prior.isr
+        and moment is not None
+        and s.at is not None
+        and s.at > moment
+        and not isinstance(between(prior, s, isr_told=True), Gap)
+        for prior, s in pairwise(led)
+        if s.leader not in (-1, broker) and s.leader_epoch < term.epoch
+    )
 
 
 def elected_again(term: Term) -> bool:

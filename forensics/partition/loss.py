@@ -259,7 +259,7 @@ def _by_commitment(whole: Range, removal: Removal, removals: Sequence[Removal], 
     else:
         reached = reached_by_isr(s.term, s.timeline)
         marks = [hw, (reached, before.event) if reached is not None else None]
-        held_all = s.term.leader in (*before.isr, *before.eligible) and s.whole and not s.once_had(whole.start)
+        held_all = s.term.leader in (*before.isr, *before.eligible) and s.whole and not s.came_back and not s.once_had(whole.start)
         dated = removal.epoch is not None  # else they may have been gone before this term
         above = NeverCommitted(s.clean) if held_all and dated and s.clean is not None else None
     safe, by = max((mark for mark in marks if mark is not None), key=lambda mark: mark[0], default=(0, None))
@@ -289,7 +289,8 @@ def _cause(s: Succession, removals: Sequence[Removal], commitment: Commitment, h
         return "uncommitted-tail"
     if any(r.cause == "high-watermark" and r.broker == term.leader for r in removals):
         return "hw-truncation"
-    return "uncommitted-tail" if s.election is not None and s.election.clean is not None and commitment is None else "unknown"
+    in_sync = s.election is not None and s.election.clean is not None and not s.came_back
+    return "uncommitted-tail" if in_sync and commitment is None else "unknown"
 
 
 def _brought_again(part: Range, s: Succession) -> bool:

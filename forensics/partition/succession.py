@@ -6,12 +6,10 @@ Here: what a judgement on a loss asks of the beginning of a term, each answered 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from functools import cached_property
-from itertools import pairwise
 
 from forensics.partition.before_epochs import cut_before_leading
-from forensics.partition.came_through import came_through, knew
+from forensics.partition.came_through import came_back, came_through, in_sync_since, knew
 from forensics.partition.durability import required
 from forensics.partition.elections import Election, Proof, elections, right_before
 from forensics.partition.handovers import Handover, handover
@@ -182,27 +180,12 @@ class Succession:
     def shorter(self, broker: int) -> bool:
         """It came back without what its own log had held."""
         back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self.after(r.epoch))
-        return any(not self._in_sync_since(r.at, broker) for r in back)
+        return any(not in_sync_since(r.at, broker, self.term, self.timeline) for r in back)
 
     def unclean_loads(self, broker: int) -> list[Load]:
         own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
         near = [load for load in own if (load.unclean or load.cut) and self._near(load.epoch)]
-        return [load for load in near if not self._in_sync_since(load.at, broker)]
-
-    def _in_sync_since(self, moment: datetime | None, broker: int) -> bool:
-        """Its leader took the broker into the ISR after that moment and before this term: then it had all that was committed
-        (Partition#maybeExpandIsr)."""
-        led = [s for s in self.timeline.states if s.leader_epoch <= self.term.epoch and s is not self.term.state]
-        return any(
-            broker in s.isr
-            and broker not in prior.isr
-            and moment is not None
-            and s.at is not None
-            and s.at > moment
-            and not isinstance(between(prior, s, isr_told=True), Gap)
-            for prior, s in pairwise(led)
-            if s.leader not in (-1, broker) and s.leader_epoch < self.term.epoch
-        )
+        return [load for load in near if not in_sync_since(load.at, broker, self.term, self.timeline)]
 
     def _near(self, epoch: int | None) -> bool:
         """A restart with this epoch in mind lies between the term before and this one."""
@@ -215,6 +198,10 @@ class Succession:
         if self.recovered or self.emptied or self.cut is not None:
             return False
         return came_through(self.term, self.timeline, self.cluster)
+
+    @cached_property
+    def came_back(self) -> bool:
+        return came_back(self.term, self.timeline, self.cluster)
 
     def once_had(self, offset: int) -> bool:
         """The leader's own log had come further than it began with, and what cut it is not in evidence: it may have had these records."""

@@ -27,8 +27,10 @@ from forensics.partition.witnesses import tells_logs
 from parsers.kinds import named
 from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import DETECTION
+from spark.events import Event
 from spark.partition.continuity import Gap, between
 from spark.partition.floods import LEFT_OUT
+from spark.partition.folding import MADE
 from spark.partition.replicas import EXACT, Observation
 from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline, Term
@@ -135,6 +137,8 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Clust
         begun = next((s for s in timeline.replicas[first.leader].leader_starts if s.epoch == first.epoch and not s.restart), None)
         if begun is not None and begun.event.previous_leader_epoch not in (first.epoch, -1):
             yield f"leader epoch {first.epoch} began in the evidence, and what was before it is not in evidence; older logs would tell"
+        elif begun is not None and begun.event.previous_leader_epoch == -1 and not _loaded(begun.event, first, timeline):
+            yield f"the evidence begins when broker {first.leader} was back, and how it loaded its log is not in evidence; older logs would tell"
         elif any(load.unclean and load.epoch is None and load.offset for load in timeline.replicas[first.leader].loads):
             yield f"the evidence begins when broker {first.leader} was back from an unclean stop, and what was before it is not in evidence; older logs would tell"
     disks = () if inherited(timeline, cluster) else timeline.disks.values()
@@ -144,6 +148,12 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Clust
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         led = "nobody" if now.leader == -1 else f"broker {now.leader}"
         yield f"{led} was seen to lead it at {moment(now.at)}, and how it came to that is not in evidence; the controller's logs would tell"
+
+
+def _loaded(start: Event, term: Term, timeline: PartitionTimeline) -> bool:
+    """The broker tells that it loaded, or made, the log with which it began to lead."""
+    own = timeline.replicas[term.leader].events
+    return any(e.event in MADE for e in own[: own.index(start)])
 
 
 def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:

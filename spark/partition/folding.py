@@ -44,7 +44,8 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
 
 
 _OF_A_LOG = of(by=By.LOG)
-_MADE = named("log-created", "log-load")
+MADE = named("log-created", "log-load")
+"""A log is there, made or loaded, from then on."""
 
 
 def without_future_logs(events: Sequence[Event]) -> list[Event]:
@@ -80,6 +81,6 @@ def _goes_on(later: Sequence[Event], own: str | None) -> bool:
         if e.line is not None and e.event in _OF_A_LOG and e.directory is not None:
             if e.directory == own:
                 return True
-            if e.event in _MADE:
+            if e.event in MADE:
                 return False
     return False
