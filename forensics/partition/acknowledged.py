@@ -70,11 +70,12 @@ def _died(s: Succession) -> tuple[datetime, datetime] | None:
     if before is None or elected is None:
         return None
     led = before.at or elected
-    lives = s.cluster.presence(before.leader).lives
+    lives = s.cluster.presence(before.leader).latest(led)
     life = next((x for x in reversed(lives) if x.begin_at is not None and x.begin_at < led), None)
     last = life.last_seen.at if life is not None and life.outcome == "crashed" and life.last_seen is not None else None
     if last is None or last >= elected:
         return None
-    broken = ((e.writer, e.at) for e in s.cluster.of("fetch-broken-off") if e.broker == before.leader and e.at is not None)
+    told = s.cluster.between("fetch-broken-off", last, elected)
+    broken = ((e.writer, e.at) for e in told if e.broker == before.leader and e.at is not None)
     lost = min({writer: at for writer, at in broken if last < at <= elected}.values(), default=None)
     return (lost, lost) if lost is not None else (last, elected)

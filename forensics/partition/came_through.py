@@ -33,7 +33,7 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
         return False
     if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
         return False  # it was back from an unclean stop when its evidence begins, and what it knew before is not there
-    lives = [life for life in cluster.presence(term.leader).lives if _begun(life, start.event)]
+    lives = cluster.presence(term.leader).latest(start.event.at)
     lived_on = not lives or _within(lives[-1], before[-1])
     if lived_on:  # or it was started anew, and the line of that is not there
         since = replica.events[replica.events.index(before[-1]) : replica.events.index(start.event)]
@@ -47,7 +47,7 @@ def came_back(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool
     """The leader's process came after one that is not known to have stopped in order and had the log before; no leader has taken it into the ISR
     since. What it was told in this life, of a leader that may be gone, says nothing of its log."""
     replica = timeline.replicas.get(term.leader)
-    lives = [life for life in cluster.presence(term.leader).lives if term.at is None or life.begin_at is None or life.begin_at <= term.at]
+    lives = cluster.presence(term.leader).latest(term.at)
     if replica is None or len(lives) < 2 or _in_order(lives[-2], lives[-1]):
         return False
     begin = lives[-1].begin_at

@@ -37,8 +37,8 @@ def handover(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Hando
     woke = obeyed(before, term, timeline, cluster) if before is not None and before.leader != term.leader else None
     if woke is None or woke.at is None or term.at is None:
         return None
-    stops = ((life.stopping or life.controlled, life.end_at) for life in cluster.presence(woke.broker).lives)
-    stopping = any(s is not None and s.at is not None and s.at <= woke.at and (end is None or end >= term.at) for s, end in stops)
+    stops = (life.stopping or life.controlled for life in cluster.presence(woke.broker).living(term.at, woke.at))
+    stopping = any(s is not None and s.at is not None and s.at <= woke.at for s in stops)
     in_sync = term.state is not None and woke.broker in term.state.isr
     at = _took_up(woke, woke.at, timeline)
     return Handover(woke.broker, at, at - term.at, stopping or in_sync)
@@ -64,9 +64,9 @@ def obeyed(before: Term, term: Term, timeline: PartitionTimeline, cluster: Clust
 def _restarted(replica: Replica, before: Term, woke: FollowerStart, cluster: Cluster) -> bool:
     if woke.event.previous_leader_epoch is not None:
         return not knew(woke.event)
-    presence = cluster.presence(replica.broker)
-    starts = [life.begin_at for life in presence.lives]
+    presence, until = cluster.presence(replica.broker), woke.at or datetime.max
+    starts = presence.begun(before.at, until) if before.at is not None else ()
     loads = [load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch)]
-    told = presence.between("registered", before.at, datetime.max) if before.at is not None else ()
+    told = presence.between("registered", before.at, until) if before.at is not None else ()
     registered = [e.at for e in told if e.event == "metadata-broker" and e.at != before.at]
-    return any(at is None or woke.at is None or (before.at or at) < at <= woke.at for at in (*starts, *loads, *registered))
+    return presence.unbegun or any(at is None or (before.at or at) < at <= until for at in (*starts, *loads, *registered))

@@ -166,6 +166,14 @@ class Cluster:
         found = [numbered for kind in dict.fromkeys(kinds) for numbered in known.get(kind, ())]
         return [self.events[n] for n in (found if len(kinds) == 1 else sorted(found))]
 
+    def between(self, kind: str, since: datetime, until: datetime) -> list[Event]:
+        """Events of a kind in a span of time."""
+        known = self._by_kind.get(kind, ())
+        begin, end = (
+            cut(known, at, key=lambda n: self.events[n].at or datetime.min) for cut, at in ((bisect_left, since), (bisect_right, until))
+        )
+        return [self.events[n] for n in known[begin:end]]
+
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[int]]:
         found: dict[str, list[int]] = defaultdict(list)

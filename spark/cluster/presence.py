@@ -102,6 +102,11 @@ class Spans(Generic[S]):
         self._ends = [end(one) or datetime.max for one in self.all]
         self._over = list(accumulate(self._ends, max))  # when each and all before it were
 
+    def latest(self, until: datetime, count: int) -> Sequence[S]:
+        """So many of those that had begun until then, what began last last."""
+        place = bisect_right(self._begins, until)
+        return self.all[max(place - count, 0) : place]
+
     def within(self, since: datetime, until: datetime) -> Iterator[S]:
         """What had begun until then and was not over before; what began last comes first."""
         for place in range(bisect_right(self._begins, until) - 1, -1, -1):
@@ -265,7 +270,10 @@ class Presence:
     def __init__(self, broker: int, lives: Sequence[Incarnation], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
         self.broker, self.lives = broker, lives
         self._said, self._last_line = said, last_line
+        self._lived = by_time(lives)
         self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
+        self.unbegun = len(self._begun) < len(lives)
+        """Of some life the begin is not in evidence."""
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
         self._away = _spans(own)
@@ -321,6 +329,14 @@ class Presence:
             return True
         returns = [b for b in self.between("back", lost.at, until) if b.broker_epoch is not None]
         return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
+
+    def latest(self, at: datetime | None) -> Sequence[Incarnation]:
+        """The life that began last until then, or at all, and before it the one that it came after."""
+        return self._lived.latest(at or datetime.max, 2)
+
+    def living(self, since: datetime, until: datetime) -> Iterator[Incarnation]:
+        """The lives of a span of time, what began last first."""
+        return self._lived.within(since, until)
 
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
         """The starts of its process in a span of time."""
