@@ -183,6 +183,8 @@ def _embedded_settings(cores: int, directory: Path) -> dict[str, str]:
     """For a JVM of our own: no server, no network but the loopback, no file outside `directory`."""
     return {
         "spark.pyspark.python": sys.executable,
+        # Of more that wait Spark takes each in its turn, and each makes the cluster's facts of its own.
+        "spark.python.factory.idleWorkerMaxPoolSize": str(cores),
         "spark.ui.enabled": "false",
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.host": "127.0.0.1",
