@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
+STARTING = timedelta(seconds=1)
+"""What a broker needs at least from its first line to the load of a log."""
 
 
 class Observation(NamedTuple):
@@ -210,8 +212,9 @@ class _Walk:
         )
 
     def forget_restarts(self) -> None:
-        """A log that is longer than at its load, with no role in between, is another of this name: a start loads those of the topic's
-        earlier lives that wait for their deletion, too, and up to 2.2 no line says which is which. What one lacks was in another."""
+        """A log that is loaded after another of this name, with no role in between, and cannot be the same is another one: a start loads
+        those of the topic's earlier lives that wait for their deletion, too, and up to 2.2 no line says which is which. What one lacks was
+        in another."""
         self.replica.removals = [r for r in self.replica.removals if r.cause != "restart" or r.evidence[-1] not in self.loading]
 
     # transitions
@@ -255,7 +258,7 @@ def _on_load(w: _Walk, e: Event) -> None:
     if e.log_end_offset is None:
         return
     w.loading = [*w.loading, e] if w.loaded else [e]
-    w.several = w.loaded and (w.several or e.log_end_offset > w.replica.loads[-1].offset)
+    w.several = w.loaded and (w.several or _of_another(e, w.replica.loads[-1]))
     if w.several:
         w.forget_restarts()
     elif w.end is not None and e.log_end_offset < w.end:
@@ -269,6 +272,12 @@ def _on_load(w: _Walk, e: Event) -> None:
         w.grows()
     w.untold = w.untold and not w.has_log
     w.loaded, w.fetching, w.recovering, w.cut = not created, False, None, False
+
+
+def _of_another(load: Event, before: Load) -> bool:
+    """Of another log of that name, as of a topic that is deleted, than the one before: it is longer, or follows sooner than a process can be back."""
+    soon = load.at is not None and before.at is not None and load.at - before.at < STARTING
+    return soon or (load.log_end_offset or 0) > before.offset
 
 
 def _on_created(w: _Walk, e: Event) -> None:
