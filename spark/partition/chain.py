@@ -66,12 +66,14 @@ def _elected_otherwise(intended: State, after: State) -> bool:
 
 
 def _counted(states: Sequence[State]) -> list[State]:
-    """With what is left of the partition epochs between two states for changes that nobody tells."""
+    """With what is left of the partition epochs between two states for changes that nobody tells. Both epochs begin at 0, and what raises the
+    leader epoch raises the partition epoch, too: that of the first state is no lower."""
     counted = list(states)
-    numbered = [i for i, s in enumerate(states) if s.partition_epoch is not None]
-    for one, other in pairwise(numbered):
-        lacking = (states[other].partition_epoch or 0) - (states[one].partition_epoch or 0) - (other - one)
-        if other - one > 1 and lacking > 0:
+    epochs = [s.partition_epoch if s.partition_epoch is not None or i else max(s.leader_epoch, 0) for i, s in enumerate(states)]
+    numbered = [(i, epoch) for i, epoch in enumerate(epochs) if epoch is not None]
+    for (one, before), (other, after) in pairwise(numbered):
+        lacking = after - before - (other - one)
+        if lacking > 0 and (other - one > 1 or states[one].partition_epoch is None):
             counted[one + 1 : other + 1] = [replace(s, untold=lacking) for s in states[one + 1 : other + 1]]
         elif lacking <= 0:
             counted[one:other] = [replace(s, doubt=None) if s.doubt is not s.event else s for s in counted[one:other]]
