@@ -38,6 +38,7 @@ ONCE_BROKEN = (
     ("unclean-election-3.7.2-zk", "first half of all logs"),  # a leader that was back, and nothing tells how it loaded its log
     ("recreated-topic-ids-2.2.2-zk", "line 1 of every 5"),  # logs of deleted topics that are loaded, and the own one is missing
     ("busy-two-at-once-2.8.2-zk", "line 1 of every 2"),  # a first state without a partition epoch
+    ("last-replica-standing-unprovable-2.8.2-zk", "tenth 8 of all logs"),  # the last replica in sync is back, and its load is missing
     ("unclean-election-0.8.2.2-zk", "line 1 of every 3"),  # a log left behind, all of whose records the leader has
 )
 

@@ -40,7 +40,7 @@ def came_through(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> b
         loaded = any(load.offset and load.event in since for load in replica.loads)
         given_up = elected_again(term) or (term.before is not None and term.before.leader == -1)
         return start.event.previous_leader_epoch is None and not given_up and not loaded
-    return len(lives) > 1 and _within(lives[-2], before[-1]) and _in_order(lives[-2], lives[-1])
+    return len(lives) > 1 and _within(lives[-2], before[-1]) and in_order(lives[-2], lives[-1])
 
 
 def came_back(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -48,7 +48,7 @@ def came_back(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool
     since. What it was told in this life, of a leader that may be gone, says nothing of its log."""
     replica = timeline.replicas.get(term.leader)
     lives = cluster.presence(term.leader).latest(term.at)
-    if replica is None or len(lives) < 2 or _in_order(lives[-2], lives[-1]):
+    if replica is None or len(lives) < 2 or in_order(lives[-2], lives[-1]):
         return False
     begin = lives[-1].begin_at
     had = begin is None or any(e.at is not None and e.at < begin for e in replica.events)
@@ -99,5 +99,6 @@ def _within(life: Incarnation, event: Event) -> bool:
     return _begun(life, event) and (life.end_at is None or event.at is None or event.at <= life.end_at)
 
 
-def _in_order(life: Incarnation, after: Incarnation) -> bool:
+def in_order(life: Incarnation, after: Incarnation) -> bool:
+    """A life is known to have ended in order, by its own words or those of the one that came after it."""
     return life.outcome == "stopped" or any(e.event == "clean-start" for e in after.evidence)

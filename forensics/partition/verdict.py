@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from forensics.model import Finding, brokers_named, moment
 from forensics.partition.before_epochs import cut_after
-from forensics.partition.came_through import came_through, elected_again, knew
+from forensics.partition.came_through import came_through, elected_again, in_order, knew
 from forensics.partition.elections import elections
 from forensics.partition.handovers import obeyed
 from forensics.partition.inheritance import inherited
@@ -169,6 +169,8 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
             yield f"the log of broker {state.leader} begins after it led alone in leader epoch {state.leader_epoch}; its older logs would tell"
         elif len(state.isr) == 1 and _recovers(state, timeline):
             yield f"broker {state.isr[0]} was the only in-sync replica and stopped uncleanly; what it had not flushed may be gone"
+        elif len(state.isr) == 1 and _back_untold(state, timeline, cluster):
+            yield f"broker {state.isr[0]} was the only in-sync replica and was started anew; that it had been stopped in order is not in evidence"
     unread = _unread(cluster)
     if partly := sorted(led & unread.keys()):
         yield f"logs of {brokers_named(partly)}, which led it, were not all understood ({unread[partly[0]]})"
@@ -177,9 +179,21 @@ def _of_leaders(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
     """The only replica in sync recovers its log before another one is: what it had not flushed may be gone, whatever it leads with then."""
     own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
-    joined = next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
+    joined = _joined(state, timeline)
     began = [e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at]
     return any(joined is None or at < joined for at in began)
+
+
+def _back_untold(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The only replica in sync is started anew before another one is, and nothing tells that it had been stopped in order."""
+    presence = cluster.presence(state.isr[0])
+    starts = presence.begun(state.at, _joined(state, timeline) or datetime.max) if state.at is not None else ()
+    return any(len(pair := presence.latest(at)) < 2 or not in_order(*pair) for at in starts)
+
+
+def _joined(state: State, timeline: PartitionTimeline) -> datetime | None:
+    """When the only replica in sync was not the only one any more."""
+    return next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
 
 
 @once
