@@ -40,6 +40,9 @@ ONCE_BROKEN = (
     ("busy-two-at-once-2.8.2-zk", "line 1 of every 2"),  # a first state without a partition epoch
     ("last-replica-standing-unprovable-2.8.2-zk", "tenth 8 of all logs"),  # the last replica in sync is back, and its load is missing
     ("unclean-election-0.8.2.2-zk", "line 1 of every 3"),  # a log left behind, all of whose records the leader has
+    ("wiped-zookeeper-1.1.1-zk", "all but broker-3"),  # what others brought from the cluster before
+    ("busy-rolling-4.1.1-kraft", "line 2 of every 3"),  # a cut whose leader epoch only its plan tells
+    ("busy-two-at-once-2.8.2-zk", "line 3 of every 3"),  # clocks compared by lines of two restarts; a cut after a restart, and no role told
 )
 
 

@@ -119,6 +119,7 @@ def _unproven(timeline: PartitionTimeline, cluster: Cluster, known: Sequence[Sta
         if isinstance(missing, Gap) and not _left_out(one, other, timeline):
             yield f"{missing}; state-change.log and controller.log of all brokers, rotated files too, would tell"
     yield from _of_rims(timeline, known, cluster)
+    yield from _of_clusters_before(timeline, cluster)
     yield from _of_leaders(timeline, cluster)
     yield from _of_elections(timeline, cluster)
     yield from _of_restarts(timeline, cluster)
@@ -148,6 +149,15 @@ def _of_rims(timeline: PartitionTimeline, known: Sequence[State], cluster: Clust
     if (now := timeline.standing).leader != known[-1].leader and timeline.later:
         led = "nobody" if now.leader == -1 else f"broker {now.leader}"
         yield f"{led} was seen to lead it at {moment(now.at)}, and how it came to that is not in evidence; the controller's logs would tell"
+
+
+def _of_clusters_before(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """Records of the cluster before that a replica brought with it are cut as it follows (inheritance); topic ids keep such logs apart."""
+    if not cluster.begun or timeline.topic_id is not None or not timeline.created():
+        return
+    told = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
+    if untold := sorted({*timeline.assigned} - told):
+        yield f"whether {brokers_named(untold)} brought a log of this name from the cluster before is not in evidence; server.log would tell"
 
 
 def _loaded(start: Event, term: Term, timeline: PartitionTimeline) -> bool:

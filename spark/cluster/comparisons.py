@@ -241,15 +241,15 @@ def _comes_up(begun: Sequence[datetime], at: datetime) -> bool:
 
 def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
     """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
-    difference from above. How long it took nobody tells; of several decisions one is taken up soon."""
+    difference from above. How long it took nobody tells; of several decisions one is taken up soon. All of one restart are taken up late."""
     pairs = [*_taken_up(decided, started), *_received(decided, started)]
     if not pairs:
         return None
     told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
     # one that stands alone far before all others is of a topic by the same name, whose epochs began anew
     least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
-    seconds = {cause.at.replace(microsecond=0) for cause, _ in pairs if cause.at is not None}
-    low = least - (NOTICED_MS if len(seconds) > 1 else BUSY_MS)
+    moments = [_moment(pairs[m][1]) for t, m in told if least <= t <= least + NOTICED_MS]
+    low = least - (NOTICED_MS if max(moments) - min(moments) >= MOMENTS_APART else BUSY_MS)
     return Relation(Subject(decided.node), Subject(started.node), least, low, least, pairs[n])
 
 
@@ -295,14 +295,20 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
     begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
     decisions = {n: _Decided(n, decided[n]) for n in controllers}
     started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
+    led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
+    likely: dict[tuple[int, int], list[Relation]] = {}
     for one, two in pairs:
-        deaths = [] if (one, two) in close else _deaths(one, seen[one], two, own[two])
-        led = _leaderships(decisions[one], started[two])
-        likely = [
-            c for c in close.get((one, two), deaths) if led is None or (c.low <= led.high + AGREE_MS and led.low - AGREE_MS <= c.high)
-        ]
-        found.extend(_chosen(likely, anchors, pools, begun[two] if (one, two) in close else ()))
-        found.extend([led] if led is not None else [])
+        told = close.get((one, two)) or _deaths(one, seen[one], two, own[two])
+        likely[one, two] = [c for c in told if (r := led[one, two]) is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
+    best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
+    agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
+    for (one, two), r in best.items():
+        near = [c for c in likely[one, two] if abs(c.best - r.best) <= NOTICED_MS]
+        alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
+        first = min(map(_moment, own[two]))
+        if not alone or not _another_life(r, _meant(r, anchors), begun[two], first, _sightings(seen[one], two)):
+            found.extend(_bounded(near, anchors))
+    found.extend(r for r in led.values() if r is not None)
     return found
 
 
@@ -381,6 +387,13 @@ class _Pools:
     def _implied(self, r: Relation) -> list[tuple[Subject, int]]:
         one, two = (self._anchors.get(s.node, Anchor(0, 0, "")).offset_ms for s in (r.earlier, r.later))
         return [(r.later, one + r.best), (r.earlier, two - r.best)]
+
+    def rank(self, r: Relation) -> tuple[int, bool, list[datetime]]:
+        """What most pairings tell, and what the machines say of themselves counts as one of them; then the latest, as logs are cut off
+        at their beginning."""
+        meant = _meant(r, self._anchors)
+        fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
+        return self.votes(r) + fits, fits, [e.at for e in r.evidence if e.at is not None]
 
     def votes(self, r: Relation) -> int:
         """Pairings that agree with one, about either of its machines."""
@@ -465,22 +478,9 @@ def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
     return found
 
 
-def _chosen(candidates: Sequence[Relation], anchors: Mapping[int, Anchor], pools: _Pools, begun: Sequence[datetime]) -> list[Relation]:
-    """The pairings that agree on one difference of the clocks: the one most of them tell, then what the machines say of
-    themselves, then the latest, as logs are cut off at their beginning. One that stands alone is none if the broker's next life
-    would lie between its two lines: they are of two occurrences."""
-    if not candidates:
-        return []
-    meant = _meant(candidates[0], anchors)
-
-    def rank(r: Relation) -> tuple[int, bool, list[datetime]]:
-        fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
-        return pools.votes(r), fits, [e.at for e in r.evidence if e.at is not None]
-
-    best = max(candidates, key=rank)
-    near = [c for c in candidates if abs(c.best - best.best) <= NOTICED_MS]
-    if len(near) == 1 and pools.votes(best) <= _OWN_VOTES and _another_life(best, meant, begun):
-        return []
+def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Relation]:
+    """Pairings of two machines that agree on one difference of the clocks."""
+    meant = _meant(near[0], anchors)
     if len(near) > 1:
         near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
     return [_unsure(c, meant if meant is not None else nearest_zone(c.best) * MINUTE_MS) for c in near]
@@ -490,13 +490,24 @@ _OWN_VOTES = 2
 """Every pairing agrees with itself, about both of its machines."""
 
 
-def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime]) -> bool:
-    """Whether a process of the broker began between the two lines, if the clocks are as their machines say."""
-    there = r.evidence[1].at
-    apart = r.best - (meant if meant is not None else nearest_zone(r.best) * MINUTE_MS)
-    if abs(apart) <= BUSY_MS or there is None:
+def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
+    """Whether the two lines are of two occurrences, if the clocks are as their machines say: a process of the broker began between them,
+    or the controller had seen it before it noticed the one that is paired with the first its log tells of (`first`: when that begins). One
+    pairing that stands alone is none then."""
+    here, there = (e.at for e in r.evidence)
+    mapped = meant if meant is not None else nearest_zone(r.best) * MINUTE_MS
+    apart = r.best - mapped
+    if abs(apart) <= BUSY_MS or here is None or there is None:
         return False
-    return any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun)
+    if any(0 < (there - at).total_seconds() * 1000 / apart < 1 for at in begun):
+        return True
+    return there <= first + COMING_UP and any(there - timedelta(milliseconds=mapped) < at < here for at in sightings)
+
+
+def _sightings(seen: Sequence[Event], broker: int) -> list[datetime]:
+    """When a controller saw that a broker was there, or was gone."""
+    found = (e for e in seen if e.event == "brokers-changed" and e.reason in ("live", "deleted") and broker in (e.brokers or ()))
+    return [e.at for e in found if e.at is not None]
 
 
 def _unsure(r: Relation, meant: int) -> Relation:

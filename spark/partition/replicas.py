@@ -379,8 +379,12 @@ def _on_truncation(w: _Walk, e: Event) -> None:
     if e.reason == "longer" and not w.knows_end and (w.end is None or w.end <= e.offset):
         w.end_at_least(e.offset + 1, e)
     grew = w.began is not None and w.end is not None and w.end > w.began
-    untold = w.role == "leader" or grew  # and cuts: that another leads, and since when, is not in evidence
-    w.remove(e.offset, e, cause, w.plan, epoch=w.epoch if untold else w.records_epoch, under=None if untold else w.epoch)
+    untold = w.role == "leader" or grew or (w.loaded and not w.fetching)  # and cuts: that another leads, and since when, is not in evidence
+    epoch, under = (w.epoch, None) if untold else (w.records_epoch, w.epoch)
+    known = w.plan.leader_epoch if w.plan is not None and cause == "leader-epoch" else None
+    if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is no older: how it came by that is missing
+        epoch, under = known, under if under is not None and under > known else None
+    w.remove(e.offset, e, cause, w.plan, epoch=epoch, under=under)
     if w.role != "follower" or grew:
         w.follow_unannounced(None)
     w.end_exactly(e.offset, e)
