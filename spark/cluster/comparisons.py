@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -282,24 +282,35 @@ def _moment(e: Event) -> datetime:
 
 
 def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
-    """ZooKeeper: what a controller sees of the brokers' lives, against their own lines."""
-    found: list[Relation] = []
+    """ZooKeeper: what a controller sees of the brokers' lives, and decides, against their own lines."""
     decided = _without_repeats(
         {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
     )
     seen = {n: [e for e in events if e.event in _SEEN] for n, events in own.items()}
     controllers = {n for n in own if decided[n] or seen[n]}
     pairs = [pair for pair in pairs if pair[0] in controllers]
-    close = {pair: candidates for pair in pairs if (candidates := _candidates(pair[0], seen[pair[0]], pair[1], own[pair[1]]))}
-    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
     begun = {n: sorted(e.at for e in events if e.event == "broker-starting" and e.at is not None) for n, events in own.items()}
     decisions = {n: _Decided(n, decided[n]) for n in controllers}
     started = {n: _Started(n, [e for e in own[n] if _starts(e)], begun[n]) for n in {two for _, two in pairs}}
     led = {(one, two): _leaderships(decisions[one], started[two]) for one, two in pairs}
+    return [*_by_lives(own, seen, led, begun, anchors), *(r for r in led.values() if r is not None)]
+
+
+def _by_lives(
+    own: Mapping[int, Sequence[Event]],
+    seen: Mapping[int, Sequence[Event]],
+    led: Mapping[tuple[int, int], Relation | None],
+    begun: Mapping[int, Sequence[datetime]],
+    anchors: Mapping[int, Anchor],
+) -> Iterator[Relation]:
+    """A controller's lines about a broker that comes and goes, with the broker's own of the same occurrence. `led`: the pairs there are, with
+    what the leader epochs tell of each."""
+    close = {(one, two): found for one, two in led if (found := _candidates(one, seen[one], two, own[two]))}
     likely: dict[tuple[int, int], list[Relation]] = {}
-    for one, two in pairs:
+    for (one, two), r in led.items():
         told = close.get((one, two)) or _deaths(one, seen[one], two, own[two])
-        likely[one, two] = [c for c in told if (r := led[one, two]) is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
+        likely[one, two] = [c for c in told if r is None or (c.low <= r.high + AGREE_MS and r.low - AGREE_MS <= c.high)]
+    pools = _Pools([c for candidates in close.values() for c in candidates], anchors)
     best = {pair: max(candidates, key=pools.rank) for pair, candidates in likely.items() if candidates}
     agreed = _Pools([r for pair, r in best.items() if pair in close], anchors)
     for (one, two), r in best.items():
@@ -307,9 +318,7 @@ def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anch
         alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
         first = min(map(_moment, own[two]))
         if not alone or not _another_life(r, _meant(r, anchors), begun[two], first, _sightings(seen[one], two)):
-            found.extend(_bounded(near, anchors))
-    found.extend(r for r in led.values() if r is not None)
-    return found
+            yield from _bounded(near, anchors)
 
 
 def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
