@@ -64,8 +64,9 @@ def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
 
 
 def _died(s: Succession) -> tuple[datetime, datetime] | None:
-    """Between when and when the process that led before this term died: when the first of its followers lost it in the midst of a fetch for
-    good, else after its last line and before the next was elected."""
+    """Between when and when the process that led before this term died: after its last line, and before the first of its followers lost it in
+    the midst of a fetch for good, else before the next was elected. Its connections end when the system has taken back its memory, which is
+    a moment after it was killed, and the longer the more it had."""
     before, elected = s.earlier, s.term.at
     if before is None or elected is None:
         return None
@@ -78,4 +79,4 @@ def _died(s: Succession) -> tuple[datetime, datetime] | None:
     told = s.cluster.between("fetch-broken-off", last, elected)
     broken = ((e.writer, e.at) for e in told if e.broker == before.leader and e.at is not None)
     lost = min({writer: at for writer, at in broken if last < at <= elected}.values(), default=None)
-    return (lost, lost) if lost is not None else (last, elected)
+    return last, lost if lost is not None else elected
