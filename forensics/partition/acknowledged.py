@@ -33,7 +33,7 @@ def _sent_again(part: Range, exact: bool, s: Succession) -> bool | None:
     """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
     take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
     takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender).
-    None: the batch, or when the old leader ceased, is not in evidence."""
+    None: the batch, or when the old leader ceased, is not in evidence, or both led when it was begun and either may have had it first."""
     term = s.term
     begun = part.start if term.start_offset is None or not s.timeline.has_epochs else term.start_offset
     firsts = (next((b for b in d.batches() if _since(b, term, part)), None) for d in s.timeline.disks.values())
@@ -50,7 +50,7 @@ def _sent_again(part: Range, exact: bool, s: Succession) -> bool | None:
     alive, dead = map(_millis, ceased)
     if first["base_timestamp"] < _millis(began or term.at) and first["max_timestamp"] < alive:
         return True
-    return False if first["max_timestamp"] >= dead or (began is not None and first["base_timestamp"] >= _millis(began)) else None
+    return False if first["max_timestamp"] >= dead else None
 
 
 def _millis(at: datetime) -> float:
