@@ -22,11 +22,12 @@ from forensics.model import Finding, brokers_named
 from forensics.story.lives import Lives, ending
 from forensics.story.narration import narrated
 from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, UNKNOWN, Key, Step, Wanted, placed, said
-from forensics.story.words import OF_DIRECTORIES, Teller, between, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
+from forensics.story.words import OF_DIRECTORIES, Teller, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
 from parsers.kinds import ON_DISK, Role, Scope, of
 from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import SLACK
 from spark.events import Event
+from spark.partition.continuity import Gap, between
 from spark.partition.order import file_order
 from spark.partition.replicas import Removal
 from spark.partition.states import State
@@ -139,8 +140,9 @@ class _Story:
                 start = None
             self.consumed.update(id(e) for e in (state.event, *state.also, start) if e is not None)
             self.begins.setdefault(state.leader_epoch, now)
-            if before is not None and (hole := between(state, before)) is not None:
-                steps.append(Step("gap", state.at, ("gap", hole), said(hole), tone="gap", key=(now, 2, -1, len(steps))))
+            if before is not None and isinstance(missing := between(before, state, isr_told=True), Gap):
+                words = str(missing)
+                steps.append(Step("gap", state.at, ("gap", words), said(words), tone="gap", key=(now, 2, -1, len(steps))))
             steps.append(self._state_step(state, before, start, (now, 2, -1, len(steps) + 1)))
             before = state
         return steps

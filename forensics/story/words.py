@@ -521,17 +521,3 @@ def telling(kind: str) -> Telling:
 
 
 _OF_NO_PARTITION = Telling(silent="of no partition")
-
-
-def between(state: State, before: State) -> str | None:
-    """What the jump from one state to the next says is missing."""
-    if before.known_epoch is None or state.known_epoch is None:
-        return None
-    if state.partition_epoch is not None and before.partition_epoch is not None:
-        missing = state.partition_epoch - before.partition_epoch - 1
-        return f"{missing} change{'s' if missing > 1 else ''} of state before this are not in evidence" if missing > 0 else None
-    epochs = state.known_epoch - before.known_epoch - 1
-    if epochs <= 0:
-        return None
-    which = f"epoch {state.known_epoch - 1}" if epochs == 1 else f"epochs {before.known_epoch + 1} to {state.known_epoch - 1}"
-    return f"{which}: no state of it is in evidence"

@@ -41,6 +41,8 @@ class Gap:
     Below 0 the later state has no higher partition epoch than the one before: they are of two lives of the name, mixed."""
     intended: Event | None = None
     """A change that the leader meant to make, and nothing shows to have taken effect."""
+    at_most: bool = False
+    """Not all of the changes need lie here: they were counted over more states than these two."""
 
     def __str__(self) -> str:
         if self.epochs:
@@ -55,7 +57,8 @@ class Gap:
                 f"two states contradict each other: after partition epoch {self.before.partition_epoch} came {self.after.partition_epoch}"
             )
         several = self.changes > 1
-        return f"{self.changes} change{'s' if several else ''} of the partition's state {'are' if several else 'is'} not in evidence"
+        count = f"{'up to ' if self.at_most else ''}{self.changes} change{'s' if several else ''}"
+        return f"{count} of the partition's state {'are' if several else 'is'} not in evidence"
 
 
 def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
@@ -66,7 +69,7 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         lacking = after.partition_epoch - before.partition_epoch - 1
         return Gap(before, after, range(0), lacking) if lacking else Contiguous(before, after)
     if after.untold:
-        return Gap(before, after, range(0), after.untold)
+        return Gap(before, after, range(0), after.untold, at_most=True)
     if before.doubt is not None:
         return Gap(before, after, range(0), None, before.doubt)
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)

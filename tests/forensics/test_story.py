@@ -249,9 +249,12 @@ def test_what_was_not_collected_is_a_gap() -> None:
     gaps = [r["text"] for r in of(rows, "gap")]
     assert gaps[0] == "the evidence of this partition begins here, in epoch 5; what was before is not told"
     assert gaps[1].startswith("nothing was collected from brokers 2 and 3")
-    assert gaps[2] == "2 changes of state before this are not in evidence"
+    assert gaps[2] == "up to 3 changes of the partition's state are not in evidence", (
+        "leader epoch 5 began at partition epoch 5 at the least"
+    )
+    assert gaps[3] == "2 changes of the partition's state are not in evidence"
     order = [r["kind"] for r in rows if r["kind"] in ("gap", "isr-change")]
-    assert order[-3:] == ["isr-change", "gap", "isr-change"]
+    assert order[-4:] == ["gap", "isr-change", "gap", "isr-change"]
 
 
 def test_a_broker_that_falls_silent_leaves_a_gap() -> None:
