@@ -193,14 +193,33 @@ def _of_brokers(group: Sequence[Statement], many: Many, incident: str | None) ->
 
 
 def _recurring(findings: Sequence[Finding]) -> list[Finding]:
-    """What happened to the same brokers again and again."""
-    groups: dict[Hashable, list[Finding]] = defaultdict(list)
+    """What happened to the same brokers again and again, or is said of them often."""
+    groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
     for f in findings:
-        groups[f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
+        groups[_dated(f), f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
     told: list[Finding] = []
-    for group in groups.values():
-        told.extend([_again(sorted(group, key=_at))] if len(group) > OFTEN else group)
+    for (dated, *_), group in groups.items():
+        one = _again if dated else _alike
+        told.extend([one(sorted(group, key=_at))] if len(group) > OFTEN else group)
     return told
+
+
+def _dated(f: Finding) -> bool:
+    return f.start is not None or f.end is not None
+
+
+def _alike(group: Sequence[Finding]) -> Finding:
+    """Of no time, as damaged files are."""
+    first, *others = group
+    named = " · ".join(f.summary for f in others[: 2 * NAMED])
+    more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
+    return replace(
+        first,
+        summary=f"{first.summary}; and {len(others)} more like it",
+        explanation=f"{first.explanation} The others: {named}{more}.",
+        evidence=_evidence(group),
+        places=tuple(dict.fromkeys(p for f in group for p in f.places)),
+    )
 
 
 def _again(group: Sequence[Finding]) -> Finding:

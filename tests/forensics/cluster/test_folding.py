@@ -89,6 +89,19 @@ def test_what_recurs_is_told_once_with_its_first_and_last_time() -> None:
     assert len(fold(months[:-1])) == OFTEN
 
 
+def test_what_is_of_no_time_is_not_said_to_recur() -> None:
+    """Files of one broker that could not be read, for instance."""
+    damaged = [replace(offline(0), start=None, end=None, evidence=(Evidence(f"log.{n}", 1, None, "zlib.error"),)) for n in range(OFTEN + 1)]
+    dated = [offline(0, 86400.0 * day) for day in range(OFTEN + 1)]
+    found = fold([replace(f, summary=f"log.{n}: zlib.error") for n, f in enumerate(damaged)] + dated)
+    again, alike = sorted(found, key=lambda f: f.start is None)
+    assert again.summary.startswith(f"{OFTEN + 1} times: ")
+    assert alike.summary == f"log.0: zlib.error; and {OFTEN} more like it"
+    assert (alike.start, alike.end) == (None, None)
+    assert [e.source for e in alike.evidence] == [e.source for f in damaged for e in f.evidence][: len(alike.evidence)]
+    assert "log.4: zlib.error" in alike.explanation and "0001" not in alike.explanation
+
+
 def of_broker(kind: str, broker: int, since: float, until: float | None) -> Finding:
     times = {"start": NOON + timedelta(seconds=since), "end": None if until is None else NOON + timedelta(seconds=until)}
     return replace(offline(0, kind=kind), topic=None, partition=None, brokers=(broker,), summary=f"broker {broker}", **times)
