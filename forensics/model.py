@@ -595,8 +595,8 @@ def some(names: Sequence[str], shown: int = NAMED) -> str:
     return ", ".join(once[:shown]) + (f" and {len(once) - shown} more" if len(once) > shown else "")
 
 
-def counted(partitions: int) -> str:
-    return f"{partitions} partition{'s' if partitions != 1 else ''}"
+def counted(number: int, what: str = "partition") -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def brokers_named(ids: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from forensics.model import NAMED, Client, Place, Statement, brokers_named, some
+from forensics.model import NAMED, Client, Place, Statement, brokers_named, counted, some
 
 _GOES_ON = {
     "skips": "will skip what is written anew at {skipped}",
@@ -32,10 +32,10 @@ def _many(place: Place) -> str:
     held = place.salvageable
     if held is not None and held.held and not held.missing:
         count = sum(p.records for p in held.producers)
-        return f"{count} record{'s' if count != 1 else ''}"
+        return counted(count, "record")
     if any(r.end is None for r in place.offsets):
         return "an unknown number of records"
-    return f"{sum(r.length or 0 for r in place.offsets)} offsets"
+    return counted(sum(r.length or 0 for r in place.offsets), "offset")
 
 
 def _held(loss: Statement, place: Place) -> Iterator[str]:

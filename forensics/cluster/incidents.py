@@ -282,14 +282,15 @@ COSTS = (
 def _costs(own: Sequence[Finding]) -> Iterator[str]:
     losses = [f for f in own if f.kind == "data-loss"]
     for committed, words in (
-        (True, "{} of {} that were committed are lost"),
-        (None, "{} of {} are lost, committed or not"),
-        (False, "{} of {} that were never committed were cut"),
+        (True, "{} of {} that {were} committed {are} lost"),
+        (None, "{} of {} {are} lost, committed or not"),
+        (False, "{} of {} that {were} never committed {were} cut"),
     ):
         gone = [f for f in losses if f.confidence != "possible" and f.committed is committed]
         if gone:
             count = offsets_in((f, p) for f in gone for p in places(f))
-            yield words.format(f"{count} offsets", counted(len(hit(gone))))
+            were, are = ("was", "is") if count == 1 else ("were", "are")
+            yield words.format(counted(count, "offset"), counted(len(hit(gone))), were=were, are=are)
     for excused in (True, False):
         doubtful = [f for f in losses if f.confidence == "possible" and (f.committed is False) == excused]
         if doubtful:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
-from forensics.model import Client, Finding, Many, Rule, Statement, lower, moment, quote
+from forensics.model import Client, Finding, Many, Rule, Statement, counted, lower, moment, quote
 from forensics.partition.loss import losses
 from forensics.partition.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, log_end, readers
 from spark.cluster.facts import Cluster
@@ -72,7 +72,7 @@ def _end(end: int | None) -> str:
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.skipped.length or 0 for f in group for c in f.clients if c.skipped is not None)
-    return f"group {', '.join(first.groups)} is not given {count} offsets that are written anew, or will be"
+    return f"group {', '.join(first.groups)} is not given {counted(count, 'offset')} that are written anew, or will be"
 
 
 RULE = Rule(

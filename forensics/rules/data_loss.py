@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 
 from forensics.cluster.aftermath import of_groups
 from forensics.cluster.folding import offsets_in
-from forensics.model import LEVELS, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, moment, quote, some
+from forensics.model import LEVELS, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, counted, moment, quote, some
 from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.partition.readers import readers
 from forensics.partition.salvageable import salvageable
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
-from spark.cluster.settings import LOG_DIRECTORIES
+from spark.cluster.settings import LOG_DIRECTORIES, same_directory
 from spark.events import Event
 from spark.partition.replicas import Removal
 from spark.partition.timeline import PartitionTimeline, Term
@@ -112,7 +112,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
             e for e in timeline.of("log-load", "log-created") if e.writer == removal.broker and e.directory and e.at and e.at < removal.at
         ]
         old = (held[-1].directory or "",) if held else _before_its_start(removal, cluster)
-        if new and old and not {d.rstrip("/\\") for d in old} & {d.rstrip("/\\") for d in new}:
+        if new and old and not any(same_directory(d, now) for d in old for now in new):
             yield _Moved(removal.broker, old, new, (*held[-1:], *told))
 
 
@@ -228,7 +228,8 @@ def _gone_words(loss: Loss, gone: int) -> str:
         return f"What is below offset {loss.reached} is told as a loss of its own; whatever the leader appended after that was seen is gone, too."
     more = ", and whatever the leader appended after that was seen" if loss.range.end is None else ""
     least = "at least " if loss.at_least else ""
-    return f"So {least}{gone} offsets ({loss.range.start}..{loss.range.start + gone - 1}) are gone from the partition{more}."
+    are = "are" if gone > 1 else "is"
+    return f"So {least}{counted(gone, 'offset')} ({loss.range.start}..{loss.range.start + gone - 1}) {are} gone from the partition{more}."
 
 
 def _handover_words(loss: Loss) -> str:
@@ -417,7 +418,7 @@ def _many(first: Finding, group: Sequence[Statement]) -> str:
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
     count = offsets_in((f, f.place) for f in group)
     kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[first.committed]
-    return f"{count} offsets {kind} ({first.cause})"
+    return f"{counted(count, 'offset')} {kind} ({first.cause})"
 
 
 def _open(finding: Statement) -> bool:

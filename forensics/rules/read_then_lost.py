@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from forensics.model import Finding, Many, Rule, Statement, moment, quote
+from forensics.model import Finding, Many, Rule, Statement, counted, moment, quote
 from forensics.partition.loss import losses
 from forensics.partition.readers import readers
 from spark.cluster.facts import Cluster
@@ -46,7 +46,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.had_read.length or 0 for f in group for c in f.clients if c.had_read is not None)
-    return f"group {', '.join(first.groups)} had read {count} offsets of what was lost"
+    return f"group {', '.join(first.groups)} had read {counted(count, 'offset')} of what was lost"
 
 
 RULE = Rule(

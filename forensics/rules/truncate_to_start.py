@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.model import Finding, Many, Range, Rule, moment, quote
+from forensics.model import Finding, Many, Range, Rule, counted, moment, quote
 from forensics.partition.loss import losses
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import Removal, Replica
@@ -47,7 +47,7 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         start=removal.at,
         end=removal.at,
         offsets=(Range(removal.start, removal.end),),
-        summary=f"{timeline.name}: broker {removal.broker} threw away its whole log, {count} offsets up to {removal.end - 1}",
+        summary=f"{timeline.name}: broker {removal.broker} threw away its whole log, {counted(count, 'offset')} up to {removal.end - 1}",
         explanation=(
             f"At {moment(removal.at)} broker {removal.broker} cut its log of {timeline.name} from {removal.end} to its beginning at {removal.start}, "
             f"{_WHY.get(removal.cause, 'without saying why')}. No evidence shows that these records are gone from the partition, so the leader had "

@@ -60,9 +60,13 @@ def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
 def _lost(sure: Sequence[Finding]) -> list[str]:
     told = []
     if gone := [f for f in sure if f.committed]:
-        told.append(f"DATA WAS LOST: {_offsets(gone)} that were committed, in {counted(len(hit(gone)))}.")
+        offsets, one = _offsets(gone)
+        told.append(f"DATA WAS LOST: {offsets} that {'was' if one else 'were'} committed, in {counted(len(hit(gone)))}.")
     if gone := [f for f in sure if f.committed is None]:
-        told.append(f"{_offsets(gone)} are gone in {counted(len(hit(gone)))}; whether they were committed is not in evidence.")
+        offsets, one = _offsets(gone)
+        told.append(
+            f"{offsets} {'is' if one else 'are'} gone in {counted(len(hit(gone)))}; whether {'it was' if one else 'they were'} committed is not in evidence."
+        )
     return told
 
 
@@ -70,16 +74,19 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
     told = []
     for possible, perhaps in ((False, ""), (True, ", and perhaps nobody does")):
         if cut := [f for f in findings if f.kind == "data-loss" and f.committed is False and (f.confidence == "possible") == possible]:
+            offsets, one = _offsets(cut)
+            were, them = ("was", "it") if one else ("were", "them")
             told.append(
-                f"{_offsets(cut)} that were never committed were cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss them{perhaps}."
+                f"{offsets} that {were} never committed {were} cut in {counted(len(hit(cut)))}: producers with acks=0 or acks=1 may miss {them}{perhaps}."
             )
     return told
 
 
-def _offsets(findings: Sequence[Finding]) -> str:
+def _offsets(findings: Sequence[Finding]) -> tuple[str, bool]:
+    """And whether that is one."""
     count = offsets_in((f, p) for f in findings for p in places(f))
     more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
-    return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}"
+    return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}", count == 1 and not more
 
 
 def _unknown(findings: Sequence[Finding], states: Partitions) -> list[str]:

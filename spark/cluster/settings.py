@@ -6,10 +6,12 @@ is read (parsers) or whether its value was wise (forensics).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath, PurePosixPath, PureWindowsPath
 
 from parsers.kinds import TOPIC_GONE
 from spark.events import Event
@@ -31,6 +33,7 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__sha
 """Topics that brokers create for themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
+_DRIVE = re.compile(r"[A-Za-z]:")
 
 BROKER_NAMES = {
     "cleanup.policy": ("log.cleanup.policy",),
@@ -200,3 +203,16 @@ def _place(event: Event) -> tuple[str, _Owner]:
     if event.event == "metadata-config" or event.reason == CLUSTER or event.writer is None:
         return CLUSTER, None
     return STATIC, event.writer
+
+
+def same_directory(one: str, other: str) -> bool:
+    """Whether two spellings can be of one directory. A broker prints it as its system has it (File#getAbsolutePath): with what a relative
+    setting is relative to, and on Windows with a drive, backslashes, and in whatever case."""
+    windows = any("\\" in d or _DRIVE.match(d) for d in (one, other))
+    paths: list[PurePath] = [PureWindowsPath(d) if windows else PurePosixPath(d) for d in (one, other)]
+    short, whole = sorted(paths, key=lambda p: (bool(p.drive), bool(p.root), len(p.parts)))
+    if short == whole or short.drive:
+        return short == whole
+    own, parts = short.parts[bool(short.root) :], whole.parts[bool(whole.anchor) :]
+    end = 0 if short.root else max(len(parts) - len(own), 0)
+    return type(short)(*parts[end:]) == type(short)(*own)

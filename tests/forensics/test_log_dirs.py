@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
+
 from forensics.exemplars import exemplars_of
 from forensics.model import Finding
 from tests.forensics.staged import report
@@ -121,7 +123,10 @@ def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_di
     assert found.next_steps[0].startswith("Copy the directory of orders-0 in /mnt/data of broker 1")
 
 
-def test_log_that_is_empty_in_the_same_directory_was_emptied() -> None:
-    found, _ = told("data-loss", restarted("/mnt/data"))
+@pytest.mark.parametrize("spelled", ["/mnt/data", "/mnt//data/", "mnt/data", "./data"])
+def test_log_that_is_empty_in_the_same_directory_was_emptied(spelled: str) -> None:
+    files = restarted("/mnt/data")
+    files["broker-1/logs/server.log"] = files["broker-1/logs/server.log"].replace("log.dirs = /mnt/data", f"log.dirs = {spelled}")
+    found, _ = told("data-loss", files)
     assert "other log directories" not in found.summary
     assert not any("/mnt/data" in step for step in found.next_steps)

@@ -38,6 +38,7 @@ CASES = [
     ([], [state("intact")], "excluded", "No committed record was lost: the partition is proven whole."),
     ([], [state("intact"), state("intact", 1)], "excluded", "No committed record was lost: all 2 partitions are proven whole."),
     ([loss()], [state("lost")], "found", "DATA WAS LOST: 4 offsets that were committed, in 1 partition."),
+    ([loss(offsets=(Range(7, 8),))], [state("lost")], "found", "DATA WAS LOST: 1 offset that was committed, in 1 partition."),
     (
         [loss(committed=False)],
         [state("tail-cut")],

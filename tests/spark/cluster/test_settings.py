@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spark.cluster.effective import MIN_ISR, effective
-from spark.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings
+from spark.cluster.settings import BROKER, CLUSTER, DEFAULT, STATIC, TOPIC, Settings, same_directory
 from spark.events import Event
 from tests import local
 
@@ -122,3 +122,29 @@ def test_a_znode_is_no_brokers_own() -> None:
     assert timeline.final is not None
     assert (timeline.final.leader, timeline.final.isr, timeline.final.leader_epoch, timeline.final.source) == (1, (1, 2), 2, "stored")
     assert timeline.assigned == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("setting", "printed", "same"),
+    [
+        ("/mnt/data", "/mnt/data", True),
+        ("/mnt/data/", "/mnt//data", True),
+        ("/mnt/data", "/mnt/Data", False),
+        ("/mnt/data", "/srv/data", False),
+        ("./data", "/opt/kafka/./data", True),
+        ("../data", "/opt/kafka/../data", True),
+        ("data", "/opt/kafka/data2", False),
+        ("other/data", "/data", False),
+        ("C:/kafka/data", r"C:\kafka\data", True),
+        ("c:/Kafka/data", r"C:\kafka\data", True),
+        ("/var/kafka-logs", r"D:\var\kafka-logs", True),
+        ("D:/kafka/data", r"C:\kafka\data", False),
+        ("/var/kafka-logs", r"D:\kafka-logs", False),
+        ("/var/kafka-logs", r"D:\srv\var\kafka-logs", False),
+        ("data", "C:/kafka/data", True),
+        ("/data", "data", True),
+        ("", "/mnt/data", True),
+    ],
+)
+def test_a_directory_is_the_same_however_it_is_spelled(setting: str, printed: str, same: bool) -> None:
+    assert same_directory(setting, printed) == same_directory(printed, setting) == same
