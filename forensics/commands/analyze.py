@@ -138,7 +138,7 @@ def report(
     """Tells what was found; arguments are those of report_options."""
     with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
-        with progress.stage("Judging partitions"):
+        with progress.stage("Judging partitions" if isinstance(asked, InEvidence) else "Bringing findings together"):
             wish = _words(topics, partitions, brokers, since, until, weights)
             whole = report_of(asked, _asked(topics, partitions) if topics or partitions else None, wish)
         told = _narrowed(whole, topics, partitions, brokers, since, until)
