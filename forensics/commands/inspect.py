@@ -81,6 +81,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
+    from forensics.model import counted
     from forensics.views.text import sized
     from forensics.views.unseen import clean
     from spark.cluster.clocks import UNSURE
@@ -135,7 +136,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield kinds
     learned = Counter(pattern for source in cluster.sources for pattern in (source.layout or "").splitlines())
     for pattern, count in learned.most_common():
-        yield Text(clean(f"\nlayout learned: {pattern} ({count} file{'s' if count > 1 else ''}); --log-pattern takes it"))
+        yield Text(clean(f"\nlayout learned: {pattern} ({counted(count, 'file')}); --log-pattern takes it"))
     for source in cluster.sources:
         if source.unrecognised:
             yield Text(clean(f"\n{source.path}: {source.unrecognised} relevant lines not recognised, as"))

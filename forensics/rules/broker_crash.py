@@ -11,7 +11,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from forensics.model import Evidence, Finding, Many, Rule, Statement, moment, quote, some
+from forensics.model import Evidence, Finding, Many, Rule, Statement, counted, moment, quote, some
 from forensics.partition.absences import ABSENCES
 from forensics.partition.placement import STEPS
 from spark.cluster.facts import Cluster, Node
@@ -183,7 +183,7 @@ def _finding(
         end=end,
         summary=f"broker {node.id} {_ended(life)}"
         + (f", back at {moment(end)}" if end else "")
-        + (f"; {count} partition{'s' if count > 1 else ''} touched" if count else ""),
+        + (f"; {counted(count)} touched" if count else ""),
         explanation=(
             f"Broker {node.id} lived at {moment(last)}, by the last line about its process.{began} {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
             + (f" It dropped out of the ISR of {some(touched, 6)}." if touched else "")

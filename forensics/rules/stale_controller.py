@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import Finding, Rule, brokers_named, moment, quote
+from forensics.model import Finding, Rule, brokers_named, counted, moment, quote
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.replicas import LeaderStart, Replica
@@ -154,7 +154,7 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
         end=events[-1].at,
         summary=f"{who} still gave orders as controller of epoch {epoch} after it was replaced; {brokers_named(brokers)} refused them",
         explanation=(
-            f"From {moment(events[0].at)} on {brokers_named(brokers)} refused {len(events)} request{'s' if len(events) > 1 else ''} of {who}, "
+            f"From {moment(events[0].at)} on {brokers_named(brokers)} refused {counted(len(events), 'request')} of {who}, "
             f"controller in epoch {epoch}, because another had been elected since"
             f"{f' ({moment(successor.at)}, epoch {successor.controller_epoch})' if successor is not None else ''}. The requests did no harm, but the "
             "node did not know that it was replaced: it was frozen or cut off, and if it led partitions it went on leading them, too."

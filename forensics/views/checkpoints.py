@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from forensics.model import timestamp
+from forensics.model import counted, timestamp
 from forensics.partition.side_by_side import AGREE, DIFFER, ODD, SINGLE
 from forensics.views.json_text import encoded
 from forensics.views.terminal import put, rendered
@@ -116,7 +116,7 @@ def parts(found: Comparison, width: int) -> Iterator[RenderableType]:
         yield Text()
         yield from _partition(found, row, width)
     if len(told) > LISTED:
-        yield Text(f"\nand {_count(len(told) - LISTED)} more; --json has all of them, --topic and --partition choose", style="dim")
+        yield Text(f"\nand {counted(len(told) - LISTED)} more; --json has all of them, --topic and --partition choose", style="dim")
     if problems := found.problems:
         yield Text("\nFiles that cannot be read as they are", style="bold red")
         for problem in problems[:LISTED]:
@@ -131,7 +131,7 @@ def _head(found: Comparison) -> Text:
     counts = found.counts
     if not found.rows:
         return Text("No checkpoint, epoch or segment file of any partition was collected.", style="bold")
-    text = Text(f"{_count(len(found.rows))} compared", style="bold")
+    text = Text(f"{counted(len(found.rows))} compared", style="bold")
     for verdict, words, style in (
         (ODD, "with contradictions", "bold red"),
         (DIFFER, "that differ", "yellow"),
@@ -142,12 +142,8 @@ def _head(found: Comparison) -> Text:
             text.append(" · ")
             text.append(f"{counts[verdict]} {words}", style=style)
     if found.moved:
-        text.append(f"\n{_count(found.moved)} changed between two collections of a broker", style="dim")
+        text.append(f"\n{counted(found.moved)} changed between two collections of a broker", style="dim")
     return text
-
-
-def _count(number: int) -> str:
-    return f"{number} partition{'s' if number != 1 else ''}"
 
 
 def _partition(found: Comparison, row: Row, width: int) -> Iterator[RenderableType]:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forensics.judge import Conclusion
-from forensics.model import LEVELS, some, timestamp
+from forensics.model import LEVELS, counted, some, timestamp
 from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
@@ -145,7 +145,7 @@ def headline(clusters: Clusters) -> str:
     lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
     unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())
     total = len(clusters.found.keys() | clusters.failed.keys())
-    told = [f"{total} cluster{'s' if total != 1 else ''}."]
+    told = [f"{counted(total, 'cluster')}."]
     if lost_in:
         told.append(f"DATA WAS LOST in {len(lost_in)} ({clean(some(lost_in))}).")
     if unknown := total - len(lost_in) - of[EXCLUDED] - unjudged:

@@ -44,7 +44,7 @@ def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
     told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
     if unclean:
-        told.append(f"{len(unclean)} unclean election{'s' if len(unclean) > 1 else ''}.")
+        told.append(f"{counted(len(unclean), 'unclean election')}.")
     return [t[0].upper() + t[1:] for t in told] or ["Nothing can be said of losses: what was collected tells of no partition."]
 
 

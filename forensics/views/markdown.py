@@ -109,8 +109,7 @@ def _summary(report: Report) -> Iterator[str]:
     told = [
         (
             "Cluster",
-            f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}, {MODES[cluster.mode]}"
-            + (f", id {code(cluster.id)}" if cluster.id else ""),
+            f"{counted(len(brokers), 'broker')}, {MODES[cluster.mode]}" + (f", id {code(cluster.id)}" if cluster.id else ""),
         )
     ]
     told.append(("Kafka", prose(", ".join(versions)) or "version not in evidence"))

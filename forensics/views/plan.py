@@ -19,7 +19,7 @@ from rich.text import Text
 from forensics.cluster.folding import places
 from forensics.cluster.kafka_tools import File, Tools, election_files, reassignment_files, reset_group
 from forensics.cluster.repair import MOVE, PREFERRED, PREFERRED_AFTER, REASSIGNMENTS, REORDER, REPLACE, UNCLEAN, Broker, Change, Plan, Step
-from forensics.model import Client, Finding
+from forensics.model import Client, Finding, counted
 from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.unseen import clean
@@ -267,12 +267,10 @@ def _head(found: Overview, out: str | None) -> Text:
     planned = [s for s in found.plan.steps if s.kind != UNCLEAN]
     text = Text()
     if planned:
-        text.append(f"{len(planned)} step{'s' if len(planned) > 1 else ''} planned", style="bold")
+        text.append(f"{counted(len(planned), 'step')} planned", style="bold")
     else:
         text.append("Nothing to elect or reassign" + (" but the last resort" if found.plan.steps else ""), style="bold")
-    text.append(
-        f" for {found.partitions} partition{'s' if found.partitions != 1 else ''} on {len(found.brokers)} brokers. Nothing was executed"
-    )
+    text.append(f" for {counted(found.partitions)} on {len(found.brokers)} brokers. Nothing was executed")
     text.append("; the files are in " + clean(out) + "." if out is not None else ".")
     return text
 
@@ -303,7 +301,7 @@ def _step(found: Overview, step: Step, written: Sequence[Written], number: int, 
     head = "LAST RESORT" if last else f"{number}."
     count = len(step.changes)
     style = "bold red" if last else "bold"
-    yield hung(f"{head} ", Text(f"{step.kind}, {count} partition{'s' if count != 1 else ''}: {_PURPOSE[step.kind]}", style=style), style)
+    yield hung(f"{head} ", Text(f"{step.kind}, {counted(count)}: {_PURPOSE[step.kind]}", style=style), style)
     yield _indented(_changes(step))
     if not written and not found.settings(step):
         yield _indented(Text("The tools of this version cannot do it.", style="yellow"))

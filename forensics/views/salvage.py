@@ -113,7 +113,7 @@ def _lines(told: Salvage) -> Iterator[Text]:
     records = sum(p.records for p in found)
     if found:
         yield Text(
-            f"{records} lost record{'s' if records != 1 else ''} of {counted(len(found))} brought back into {clean(told.directory)}",
+            f"{counted(records, 'lost record')} of {counted(len(found))} brought back into {clean(told.directory)}",
             style="bold green",
         )
         yield Text("Records' bodies were read for it, as no other command does. Only their owner can read the files.\n", style="dim")
@@ -142,7 +142,7 @@ def _partition(p: Partition, told: Salvage) -> Iterator[Text]:
         for count, words in (
             (p.aborted, f"{p.aborted} of aborted transactions"),
             (p.open, f"{p.open} of transactions whose end was not found"),
-            (p.markers, f"{p.markers} control record{'s' if p.markers != 1 else ''} beside them"),
+            (p.markers, f"{counted(p.markers, 'control record')} beside them"),
         )
         if count
     ]

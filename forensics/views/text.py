@@ -96,8 +96,7 @@ def subject(report: Report) -> list[str]:
     size = sum(s.bytes or 0 for s in cluster.sources)
     controllers = len(cluster.nodes) - len(brokers)
     return [
-        f"{len(brokers)} broker{'s' if len(brokers) != 1 else ''}"
-        + (f" and {controllers} controller{'s' if controllers > 1 else ''}" if controllers else ""),
+        counted(len(brokers), "broker") + (f" and {counted(controllers, 'controller')}" if controllers else ""),
         f"Kafka {', '.join(versions)}" if versions else _protocol(cluster),
         MODES[cluster.mode],
         counted(len(report.partitions)),
@@ -117,7 +116,7 @@ def _head(report: Report) -> Text:
         others = len(cluster.ended)
         named = f"cluster {cluster.id}" if cluster.id is not None else "the last cluster"
         text.append(
-            f"\n{clean(named)} is what stands at the end; {others} other{'s' if others > 1 else ''} lived on these brokers before, "
+            f"\n{clean(named)} is what stands at the end; {counted(others, 'other')} lived on these brokers before, "
             f"and {'their findings are' if others > 1 else 'its findings are'} marked [-1]{' and so on' if others > 1 else ''}",
             style="bold",
         )
@@ -177,7 +176,7 @@ def lost_line(row: Lost) -> str:
     doubt = row.confidence == "possible"
     cut = "never committed, perhaps missed by nobody" if doubt else "never committed"
     kind = {True: "committed", False: cut, None: "committed or not is not in evidence"}[row.committed]
-    many = "an unknown number of records" if row.offsets is None else f"{row.offsets} record{'s' if row.offsets != 1 else ''}"
+    many = "an unknown number of records" if row.offsets is None else counted(row.offsets, "record")
     when = f"{_moment(row.first)}" if row.first is not None else "at an unknown time"
     if row.last is not None and row.first is not None and row.last - row.first > timedelta(minutes=1):
         when += f" to {_moment(row.last)}"
@@ -316,7 +315,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
     told += [f"Next: {step}" for step in next_steps(report.findings)[:1]]
     brokers = sum(n.broker for n in report.cluster.nodes.values())
     told.append(
-        f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {brokers} broker{'s' if brokers != 1 else ''}."
+        f"Times are UTC. Made by kafka-forensics {version()} from {len(report.cluster.sources)} files of {counted(brokers, 'broker')}."
     )
     yield Text("In short", style="bold")
     yield from (hung("  ", Text(clean(_short(line)))) for line in told)

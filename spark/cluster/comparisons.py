@@ -316,8 +316,7 @@ def _by_lives(
     for (one, two), r in best.items():
         near = [c for c in likely[one, two] if abs(c.best - r.best) <= NOTICED_MS]
         alone = (one, two) in close and len(near) == 1 and agreed.votes(r) <= _OWN_VOTES
-        first = min(map(_moment, own[two]))
-        if not alone or not _another_life(r, _meant(r, anchors), begun[two], first, _sightings(seen[one], two)):
+        if not alone or not _another_life(r, _meant(r, anchors), begun[two], min(map(_moment, own[two])), _sightings(seen[one], two)):
             yield from _bounded(near, anchors)
 
 

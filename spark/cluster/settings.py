@@ -11,7 +11,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath, PurePosixPath, PureWindowsPath
+from pathlib import PurePosixPath
 
 from parsers.kinds import TOPIC_GONE
 from spark.events import Event
@@ -33,7 +33,7 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__sha
 """Topics that brokers create for themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
 
 BROKER_NAMES = {
     "cleanup.policy": ("log.cleanup.policy",),
@@ -205,14 +205,28 @@ def _place(event: Event) -> tuple[str, _Owner]:
     return STATIC, event.writer
 
 
+def plain_directory(directory: str) -> str:
+    """A directory as both a broker's settings and its lines name it, on Windows, too."""
+    return _drive_and_path(directory)[1].rstrip("/")
+
+
 def same_directory(one: str, other: str) -> bool:
     """Whether two spellings can be of one directory. A broker prints it as its system has it (File#getAbsolutePath): with what a relative
     setting is relative to, and on Windows with a drive, backslashes, and in whatever case."""
-    windows = any("\\" in d or _DRIVE.match(d) for d in (one, other))
-    paths: list[PurePath] = [PureWindowsPath(d) if windows else PurePosixPath(d) for d in (one, other)]
-    short, whole = sorted(paths, key=lambda p: (bool(p.drive), bool(p.root), len(p.parts)))
-    if short == whole or short.drive:
-        return short == whole
-    own, parts = short.parts[bool(short.root) :], whole.parts[bool(whole.anchor) :]
-    end = 0 if short.root else max(len(parts) - len(own), 0)
-    return type(short)(*parts[end:]) == type(short)(*own)
+    (drive, first), (other_drive, second) = map(_drive_and_path, (one, other))
+    if drive and other_drive and drive != other_drive:
+        return False
+    if drive or other_drive or "\\" in one + other:
+        first, second = first.lower(), second.lower()
+    paths = PurePosixPath(first), PurePosixPath(second)
+    return paths[0] == paths[1] or _ends_with(*paths) or _ends_with(*reversed(paths))
+
+
+def _drive_and_path(directory: str) -> tuple[str, str]:
+    path = directory.strip().replace("\\", "/")
+    return (path[0].lower(), path[2:]) if _DRIVE.match(path) else ("", path)
+
+
+def _ends_with(whole: PurePosixPath, relative: PurePosixPath) -> bool:
+    own = len(relative.parts)
+    return not relative.is_absolute() and own <= len(whole.parts) and whole.parts[len(whole.parts) - own :] == relative.parts

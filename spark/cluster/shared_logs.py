@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers.kinds import Role, of
-from spark.cluster.settings import LOG_DIRECTORIES
+from spark.cluster.settings import LOG_DIRECTORIES, plain_directory
 
-_DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
 _STARTS = of(role=Role.BEGINS)
 TOGETHER = timedelta(seconds=30)
 """Between a broker's first line and its settings: it looks for ZooKeeper first, for as long as zookeeper.connection.timeout.ms."""
@@ -61,13 +60,8 @@ class SharedLogs:
         """The node whose log directory this is, or one in it."""
         if directory is None:
             return None
-        path = plain(directory)
+        path = plain_directory(directory)
         return self.directories.get(path, self.directories.get(path.rpartition("/")[0]))
-
-
-def plain(directory: str) -> str:
-    """A directory as both a broker's settings and its lines name it, on Windows, too."""
-    return _DRIVE.sub("", directory.strip().replace("\\", "/")).rstrip("/")
 
 
 def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
@@ -114,8 +108,8 @@ def _directories(rows: Iterable[Row]) -> dict[str, int]:
     for r in rows:
         if r["event"] == "config" and r["key"] in LOG_DIRECTORIES and isinstance(r["node"], int) and isinstance(r["value"], str):
             for directory in r["value"].split(","):
-                if plain(directory):
-                    owners.setdefault(plain(directory), set()).add(r["node"])
+                if plain_directory(directory):
+                    owners.setdefault(plain_directory(directory), set()).add(r["node"])
     return {directory: next(iter(own)) for directory, own in sorted(owners.items()) if len(own) == 1}
 
 
