@@ -28,7 +28,7 @@ COMMANDS = {
     "checkpoints": "Put checkpoint and epoch files of all brokers side by side.",
     "plan": "Write the election and reassignment files that would repair what was found.",
     "salvage": "Bring back lost records that a collected disk still holds.",
-    "verify": "Say whether a case was made of this evidence.",
+    "verify": "Check whether a case was made of this evidence, and whether its verdicts follow from it.",
     "redact": "Write a copy of evidence that may be handed on, names replaced.",
     "patterns": "List the log lines that are understood.",
     "rules": "List the findings that are looked for.",

@@ -7,7 +7,7 @@ or fact.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,9 @@ from forensics.cluster.findings import Findings, worst_first
 from forensics.cluster.incidents import Incident, incidents
 from forensics.model import FINDING, Fact, Finding
 from forensics.partition import durability
-from forensics.partition.verdict import verdict
+from forensics.proof.coverage import weakened
+from forensics.proof.judgement import judgement
+from forensics.proof.records import HANDOVER, records
 from forensics.rows import Rows
 from forensics.rules import RULES
 from spark.cluster.facts import Cluster
@@ -52,9 +54,11 @@ STANDING = pa.struct(
         ("until", pa.timestamp("us")),
         ("why", pa.string()),
         ("from_creation", pa.bool_()),
+        ("handovers", pa.list_(HANDOVER)),
     ]
 )
 """Which partition it is, how it stands at the end, and the verdict on it."""
+OF_VERDICT = ("verdict", "since", "until", "why", "from_creation")
 _STANDING = tuple(own.name for own in STANDING)
 PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
 VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
@@ -81,8 +85,8 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
-        own = verdict(timeline, cluster, found)
-        state = {**_state(timeline, cluster), **{f.name: getattr(own, f.name) for f in fields(own)}}
+        own = judgement(timeline, cluster, found)
+        state = {**_state(timeline, cluster), **{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}
         yield {"cluster": cluster.number, "finding": None, "partition_state": state}
 
 
@@ -94,7 +98,8 @@ def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]
         return
     for judge in _OF_PARTITIONS:
         for found in judge(timeline, cluster):
-            yield found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
+            own = found if found.topic is not None else found.of_partition(timeline.topic, timeline.partition)
+            yield weakened(own, cluster)
 
 
 _OF_METADATA = [rule.partition for rule in RULES if rule.partition is not None and rule.kind in OF_METADATA]
@@ -105,13 +110,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
     now = timeline.standing
     disk = timeline.disks.get(now.leader) if now.leader is not None else None
     replica = timeline.replicas.get(now.leader) if now.leader is not None else None
-    end = (
-        disk.log_end_offset
-        if disk is not None and disk.log_end_offset is not None
-        else replica.log_end_offset
-        if replica is not None
-        else None
-    )
+    end = disk.reach if disk is not None and disk.reach is not None else replica.log_end_offset if replica is not None else None
     hw = disk.high_watermark.offset if disk is not None and disk.high_watermark is not None else None
     return {
         "topic": timeline.topic,

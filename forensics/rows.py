@@ -5,7 +5,7 @@ Here: a table as a sequence of rows. Not here: which rows there are (forensics.j
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -17,29 +17,47 @@ CHUNK = 1024
 """Rows of which a column is decoded at once."""
 
 
+Late = Mapping[str, Callable[[], pa.ChunkedArray]]
+"""Columns that are read when they are asked for."""
+
+
 class Rows(Sequence[Mapping[str, Any]]):
     """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was, unless the rows are few."""
 
-    def __init__(self, table: pa.Table, names: Sequence[str] | None = None, decoded: dict[str, list[Any]] | None = None) -> None:
+    def __init__(
+        self, table: pa.Table, names: Sequence[str] | None = None, decoded: dict[str, list[Any]] | None = None, late: Late | None = None
+    ) -> None:
         self._whole, self._names = table, names
         self._decoded = decoded if decoded is not None else {}
+        self._late = late or {}
 
     def of(self, *names: str) -> Rows:
         """The same rows with these columns alone."""
-        return Rows(self._whole, names, self._decoded)
+        return Rows(self._whole, names, self._decoded, self._late)
+
+    def later(self, **columns: Callable[[], pa.ChunkedArray]) -> Rows:
+        """The same rows with columns that are read when they are asked for, in place of those of the same name."""
+        kept = [name for name in self.table.column_names if name not in columns]
+        return Rows(self._whole, kept, self._decoded, {**self._late, **columns})
 
     @cached_property
     def table(self) -> pa.Table:
-        return self._whole if self._names is None else self._whole.select(self._names)
+        """Without the columns that are read later."""
+        return self._whole if self._names is None else self._whole.select([n for n in self._names if n not in self._late])
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        return self._late[name]() if name in self._late else self.table[name]
 
     def __len__(self) -> int:
         return self._whole.num_rows  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         batches = self.table.to_batches(max_chunksize=CHUNK)
+        begin = 0
         for batch in batches:
-            chunk = _Chunk(batch, self._decoded if len(batches) == 1 else {})
+            chunk = _Chunk(batch, self._decoded if len(batches) == 1 else {}, self._late, begin)
             yield from (_Row(chunk, at) for at in range(batch.num_rows))
+            begin += batch.num_rows
 
     @overload
     def __getitem__(self, at: int) -> Mapping[str, Any]: ...
@@ -52,10 +70,13 @@ class Rows(Sequence[Mapping[str, Any]]):
 class _Chunk(dict[str, list[Any]]):
     """Columns of a batch, each decoded when it is first asked for, by whichever view of the rows."""
 
-    def __init__(self, batch: pa.RecordBatch, decoded: dict[str, list[Any]]) -> None:
-        self.batch, self._decoded = batch, decoded
+    def __init__(self, batch: pa.RecordBatch, decoded: dict[str, list[Any]], late: Late, begin: int) -> None:
+        self.batch, self._decoded, self._late, self._begin = batch, decoded, late, begin
 
     def __missing__(self, name: str) -> list[Any]:
+        if name in self._late:
+            self[name] = self._late[name]().slice(self._begin, self.batch.num_rows).to_pylist()
+            return self[name]
         column = self.batch.column(name)  # KeyError of one that this view has not
         if name not in self._decoded:
             self._decoded[name] = values(column)

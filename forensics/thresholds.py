@@ -37,3 +37,6 @@ APART = timedelta(minutes=30)
 under-replicated partitions to go away."""
 SETTLES = timedelta(minutes=10)
 """Leadership goes back to a broker that returned: leader.imbalance.check.interval.seconds is 300, and one round may come too early."""
+
+MAX_CLOCK_STEPS = 3
+"""Steps back of the time in one log file that are put down to a clock that was set; more are lines out of order."""

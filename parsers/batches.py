@@ -9,12 +9,13 @@ Source: DefaultRecordBatch, LegacyRecord, FileLogInputStream and LogSegment.reco
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import google_crc32c
 
@@ -25,6 +26,9 @@ CHUNK = 1 << 20
 """Bytes read at a time; about two chunks are in memory at once."""
 MAX_BATCHES = 50_000
 """Batches one `segment` row lists."""
+
+MAX_STRETCHES = 1_000
+"""Damaged stretches one `segment` row names; the last of them reaches over all that follow."""
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -98,6 +102,30 @@ class Damage:
     text: str
 
 
+class Stretch(NamedTuple):
+    """Bytes of a segment that hold no valid batch."""
+
+    reason: str
+    """Of the first of its batches: 'crc', 'offset', or the `reason` of a Damage. 'preallocated' may also be lost writes: both are zero bytes."""
+    byte: int
+    end_byte: int | None
+    """Where the next valid batch begins; None where there is none up to the end of the file."""
+    start: int | None
+    """The offset behind the last valid batch before it, else the segment's base offset."""
+    end: int | None
+    """Base offset of the next valid batch, which may be below `start`: no checksum covers it."""
+    claimed: int | None = None
+    """The offset behind its last batch by the batches' own headers, where they continue from `start` without a gap."""
+
+
+def stretches_of(segment_value: str | None) -> list[Stretch]:
+    """The damaged stretches of a file, from `value` of the last of its `segment` events; none if that is not a list of them."""
+    try:
+        return [Stretch(*told) for told in json.loads(segment_value)] if segment_value else []
+    except (ValueError, TypeError):
+        return []
+
+
 class _Window:
     """A forward reader of which a little is in memory."""
 
@@ -150,14 +178,14 @@ def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
         if implausible := _implausible(head, position):
             yield Damage(position, "preallocated", "zero bytes to the end of the file") if window.only_zeros() else implausible
             return
-        offset, size, _, magic = _PREFIX.unpack_from(head)
+        _, size, _, magic = _PREFIX.unpack_from(head)
         total = _LOG_OVERHEAD + size
         keep = payload > 0 and total - _PAYLOAD_STARTS[magic] <= payload
-        seen, computed, kept = _read_body(window, total, magic, keep)
+        seen, computed, body = _read_body(window, total, magic, keep)
         if seen < total:
-            text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
-            yield Damage(position, "torn-tail", text)
+            yield _incomplete(head, position, seen, body)
             return
+        kept = body[_PAYLOAD_STARTS[magic] - _CRC_STARTS[magic] :] if keep else None
         yield _batch(head, position, magic, computed, kept)
 
 
@@ -172,19 +200,56 @@ def _implausible(head: bytes, position: int) -> Damage | None:
     return None
 
 
-def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes | None]:
-    """Moves past a batch; bytes there were, their checksum, and the payload if it is to be kept."""
+def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes]:
+    """Moves past a batch; bytes there were, their checksum, and what the checksum covers: all of it if it is to be kept, else the beginning of
+    a batch that the file holds only a part of."""
     covered = _CRC_STARTS[magic]
     seen = len(window.take(covered))
     computed = 0
     kept: list[bytes] = []
     for piece in window.pieces(total - covered):
         computed = google_crc32c.extend(computed, piece) if magic == 2 else zlib.crc32(piece, computed)
-        seen += len(piece)
-        if keep:
+        if keep or seen < CHUNK:
             kept.append(piece)
-    payload = b"".join(kept)[_PAYLOAD_STARTS[magic] - covered :] if keep else None
-    return seen, computed, payload
+        seen += len(piece)
+    return seen, computed, b"".join(kept) if keep or seen < total else b""
+
+
+def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
+    """The file ends within a batch: its length is wrong if the next batch begins among the bytes that are left, else it is torn."""
+    offset, size, _, magic = _PREFIX.unpack_from(head)
+    total = _LOG_OVERHEAD + size
+    text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
+    last = offset + _V2.unpack(head)[6] if magic == 2 and len(head) == _V2.size else offset
+    after = _next_batch(body, last + 1)
+    if after is not None:
+        at = position + _CRC_STARTS[magic] + after
+        return Damage(position, "length", f"{text}, but the batch of offset {last + 1} begins at byte {at}")
+    return Damage(position, "torn-tail", text)
+
+
+MAX_CANDIDATES = 100
+"""Places at which a batch is looked for behind one whose length is wrong."""
+
+
+def _next_batch(body: bytes, offset: int) -> int | None:
+    """Where among these bytes a whole batch begins at an offset."""
+    if offset not in INT64:
+        return None
+    sought = struct.pack(">q", offset)
+    at = body.find(sought)
+    for _ in range(MAX_CANDIDATES):
+        if at < 0 or at + _UP_TO_MAGIC > len(body):
+            return None
+        _, size, crc, magic = _PREFIX.unpack_from(body, at)
+        end = at + _LOG_OVERHEAD + size
+        if size >= _SMALLEST.get(magic, len(body)) and end <= len(body):
+            covered = body[at + _CRC_STARTS[magic] : end]
+            stored = struct.unpack_from(">I", body, at + _UP_TO_MAGIC)[0] if magic == 2 else crc
+            if stored == (google_crc32c.value(covered) if magic == 2 else zlib.crc32(covered)):
+                return at
+        at = body.find(sought, at + 1)
+    return None
 
 
 def _codec(attributes: int) -> str:
@@ -264,7 +329,8 @@ def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Ca
 
     A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and
     only the last row has `log_end_offset`: last offset + 1 of the last valid batch before the first damage, or the base offset
-    of an empty segment. Batches behind a damage are listed as well, for they tell what the log held.
+    of an empty segment. Batches behind a damage are listed as well, for they tell what the log held. `value` of the last row names the
+    damaged stretches (`stretches_of`); null if there are none.
 
     `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
     name says ('deleted', 'cleaned', 'swap', 'part'). `look` is shown every whole batch, with a payload of at most `payload` bytes.
@@ -287,6 +353,7 @@ class _Segment:
         self._last_offset: int | None = None
         self._damage: int | None = None
         self._bad_run = False
+        self._stretches: list[Stretch] = []
         self._behind = 0
         self._rows: list[Row] = []
         self._byte = 0
@@ -299,15 +366,19 @@ class _Segment:
 
     def add(self, found: Batch | Damage) -> Iterator[Row]:
         if isinstance(found, Damage):
+            self._damaged(found.reason, found.position, None)
             if found.reason != "preallocated":
                 yield self._corruption(found.position, found.reason, found.text)
             return
         if wrong := self._wrong(found):
+            self._damaged(wrong[0], found.position, found)
             # one event where a stretch of bad batches begins: a file of nothing else must not flood the table
             if not self._bad_run:
                 yield self._corruption(found.position, *wrong)
             self._bad_run = True
             return
+        if self._bad_run and self._stretches:
+            self._stretches[-1] = self._stretches[-1]._replace(end_byte=found.position, end=found.base_offset)
         self._bad_run = False
         if self._last_offset is not None and found.base_offset <= self._last_offset:
             yield self._disorder(found)
@@ -319,7 +390,18 @@ class _Segment:
         text = None
         if self._behind:
             text = f"{self._behind} whole batches lie behind the first damage, the last one ends at offset {self._last_offset}"
-        return self._row() | {"log_end_offset": self._end, "text": text}
+        value = json.dumps(self._stretches, separators=(",", ":")) if self._stretches else None
+        return self._row() | {"log_end_offset": self._end, "text": text, "value": value}
+
+    def _damaged(self, reason: str, position: int, batch: Batch | None) -> None:
+        """A stretch begins here, or goes on."""
+        if not self._bad_run and len(self._stretches) < MAX_STRETCHES:
+            start = self._base if self._last_offset is None else self._last_offset + 1
+            self._stretches.append(Stretch(reason, position, None, start, None, start))
+        last = self._stretches[-1]
+        claimed = batch.last_offset + 1 if batch is not None and batch.base_offset == last.claimed else None
+        in_range = claimed is not None and last.claimed is not None and last.claimed < claimed < INT64.stop
+        self._stretches[-1] = last._replace(end_byte=None, end=None, claimed=claimed if in_range else None)
 
     def _append(self, batch: Batch) -> None:
         if not self._rows:

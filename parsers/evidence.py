@@ -40,7 +40,9 @@ from parsers.catalogue.log_file import read_log_by_columns
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.layouts import Layout
+from parsers.line_order import LineOrder
 from parsers.log_pattern import compiled
+from parsers.printed import Printed
 from parsers.schemas import Member, Row, Told
 from parsers.sniff import log_kind, partition_of, sniff
 from parsers.wrappers.unwrapper import holds_log
@@ -203,6 +205,33 @@ class Jumps:
             self._last = later._last
 
 
+class LinesAccount:
+    """What the lines of one source show together: jumps of the clock, where INFO is on, and the order of times."""
+
+    def __init__(self) -> None:
+        self._jumps, self._printed, self._order = Jumps(), Printed(), LineOrder()
+
+    def pass_by(self, told: Told) -> None:
+        if isinstance(told, pa.RecordBatch):
+            self._jumps.pass_by_all(told)
+            self._printed.pass_by_all(told)
+            self._order.pass_by_all(told)
+        else:
+            self._jumps.pass_by(told)
+            self._printed.pass_by(told)
+            self._order.pass_by(told)
+
+    def follow(self, later: LinesAccount) -> None:
+        """Goes on with what a later part of the source showed."""
+        self._jumps.follow(later._jumps)
+        self._printed.follow(later._printed)
+        self._order.follow(later._order)
+
+    def collected(self, clock: str | None) -> Row:
+        """Fields of schemas.COLLECTED; `clock` is that of the source."""
+        return {"jumps": list(self._jumps.found), **self._printed.collected(clock), **self._order.collected()}
+
+
 def kind_of(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
     """The kind of a source; what nobody else claims is a log if log records are in it, in whatever wrapping."""
     kind = sniff(member, head)
@@ -220,13 +249,13 @@ class SourceAccount:
         self._path = path
         self._collected: dict[str, Row] = {}
         self._troubles: dict[str, str] = {}
-        self._jumps: dict[str, Jumps] = defaultdict(Jumps)
+        self._lines: dict[str, LinesAccount] = defaultdict(LinesAccount)
         self.problems = 0
 
     def pass_by(self, row: Told) -> Iterator[Told]:
         """The row with its source; none where it is the account's own, or a problem too many. A batch is events of one source."""
         if isinstance(row, pa.RecordBatch):
-            self._jumps[row["source"][0].as_py()].pass_by_all(row)
+            self._lines[row["source"][0].as_py()].pass_by(row)
             yield row
             return
         source = row.get("source") or self._path
@@ -239,7 +268,7 @@ class SourceAccount:
             if self.problems > MAX_PROBLEMS:
                 return
         row["source"] = source
-        self._jumps[source].pass_by(row)
+        self._lines[source].pass_by(row)
         yield row
 
     def fail(self, error: Exception) -> Row:
@@ -252,8 +281,8 @@ class SourceAccount:
         """Goes on with the account of a later part of the source."""
         for source, trouble in later._troubles.items():
             self._troubles.setdefault(source, trouble)
-        for source, jumps in later._jumps.items():
-            self._jumps[source].follow(jumps)
+        for source, lines in later._lines.items():
+            self._lines[source].follow(lines)
         self.problems += later.problems
 
     def end(self, member: Member, kind: str, size: int, sha256: str) -> Iterator[Row]:
@@ -261,7 +290,8 @@ class SourceAccount:
         if self.problems > MAX_PROBLEMS:
             yield {**schemas.problem("more", f"{self.problems - MAX_PROBLEMS} more problems of this kind"), "source": self._path}
         for path in dict.fromkeys((*self._collected, self._path)):
-            facts = {"kind": kind, **self._collected.get(path, {}), "jumps": list(self._jumps[path].found)}
+            told = self._collected.get(path, {})
+            facts = {"kind": kind, **told, **self._lines[path].collected(told.get("clock"))}
             whole = path == self._path
             own = replace(member, path=path)
             yield _source(own, facts["kind"], size if whole else None, sha256 if whole else None, facts, self._troubles.get(path))

@@ -135,6 +135,7 @@ _KINDS = (
     Kind("cluster-id-mismatch", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "a broker's data are of another cluster than it was to join: value is that cluster's id, reason the id the data have, where they are told; key is 'registration' where a controller says so of another node"),
     Kind("fatal-error", Scope.BROKER, By.BROKER | By.CONTROLLER, PLAIN, "the process or a thread of it ended on an error"),
     Kind("broker-registered", Scope.BROKER, By.BROKER | By.CONTROLLER | By.ZOOKEEPER, Role.REGISTERED, "a broker registered with the controller or in ZooKeeper"),
+    Kind("broker-epoch-known", Scope.BROKER, By.CONTROLLER, PLAIN, "the ZooKeeper controller knows `broker` by this broker epoch: it has registered with it"),
     Kind("broker-fenced", Scope.BROKER, By.CONTROLLER, Role.LOST, "the controller fenced `broker`"),
     Kind("session-expired", Scope.BROKER, By.BROKER, Role.LOST, "a ZooKeeper session expired"),
     Kind("broker-unfenced", Scope.BROKER, By.CONTROLLER, Role.BACK, "the controller unfenced `broker`"),

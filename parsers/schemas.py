@@ -57,8 +57,13 @@ BATCH = pa.struct(
 cleaner has taken no record from it and set no delete horizon; null where only decompression would tell."""
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
 """Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
+PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.timestamp("us"))])
+"""A line that shows that INFO is on for the loggers of a facet (parsers.patterns.facets)."""
 # `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).
 # `layout`: conversion patterns that were learned from the file, one a line.
+# `printed`: the first and last of such lines in each block of lines, by facet. `ascents`, `descents`: how often the time of a line is later or
+# earlier than that of the line before, of lines that give events. `steps_back`: the largest descents of more than a second; the largest of all is
+# `largest_step_back_ms`. `cut_at`: the length in characters at which the lines of the file were cut off, where they were.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -71,6 +76,12 @@ COLLECTED = pa.struct(
         ("first", pa.timestamp("us")),
         ("last", pa.timestamp("us")),
         ("jumps", pa.list_(JUMP)),
+        ("printed", pa.list_(PRINTED)),
+        ("ascents", pa.int64()),
+        ("descents", pa.int64()),
+        ("steps_back", pa.list_(JUMP)),
+        ("largest_step_back_ms", pa.int64()),
+        ("cut_at", pa.int32()),
         ("nodes", pa.list_(pa.int32())),
         ("clock", pa.string()),
         ("wall_minus_utc_ms", pa.int64()),

@@ -6,7 +6,7 @@ Not here: how the broker or the time is found (identity, clocks) or what follows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
 from itertools import repeat
@@ -118,6 +118,12 @@ def rows(batch: pa.RecordBatch) -> Iterator[Event]:
     names = set(batch.schema.names)
     told = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     yield from map(Event, *(told.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
+
+
+def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int, int]:
+    """Where the event stands among those of its source, oldest first. `newest_first`: sources whose newest line stands first."""
+    line, byte, offset = event.line or 0, event.byte or 0, event.metadata_offset or 0
+    return (-line, -byte, offset) if event.source in newest_first else (line, byte, offset)
 
 
 _DEFAULTS = {"repeats": 1}

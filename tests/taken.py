@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from forensics.cluster.folding import places
 from forensics.model import CONFIDENCES, LEVELS, Finding
-from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, loss_of, summary
 from parsers import evidence, schemas

@@ -21,11 +21,11 @@ from click.testing import CliRunner
 
 from forensics.case.audited import Audit, escaped
 from forensics.case.layout import UNNAMED, Layout, Named, Teller, clusters
-from forensics.case.tables import TABLES
+from forensics.case.tables import PROOF, TABLES
 from forensics.cli import cli
 from forensics.commands import audit as command
 from forensics.commands.found import InCase
-from forensics.judge import OF_REPORT, with_facts
+from forensics.judge import OF_REPORT, OF_VERDICT, with_facts
 from forensics.story.step import Wanted
 from forensics.views.document import Report
 from parsers import evidence
@@ -316,6 +316,11 @@ def test_a_cluster_is_told_as_analyze_tells_it(run: Run, tmp_path: Path) -> None
     assert here.document() == there.document()
     (name, number) = sorted(found.partitions())[0]
     assert found.story(name, number, Wanted())
+    assert found.case.proof("sessions", 0) == next(
+        {n: p[n] for n in (*OF_VERDICT, PROOF)} for p in there.partitions if (p["topic"], p["partition"]) == ("sessions", 0)
+    )
+    rechecked = CliRunner().invoke(cli, ["verify", str(tmp_path / "out"), "--cluster", "prod", "--proof"])
+    assert rechecked.exit_code == 0 and "same verdict as the case for 5 partitions" in rechecked.stdout
     (orders,) = (t for t in TABLES if t.name == "records")
     times = [r["key"] for b in found.case.batches(orders.name, ["key"]) for r in b.to_pylist()]
     assert times == sorted(times)

@@ -21,14 +21,14 @@ from forensics.case.judge import ROW, judge
 from forensics.case.read import Case
 from forensics.case.reference import page
 from forensics.case.run import RUN
-from forensics.case.tables import TABLES
+from forensics.case.tables import PROOF, TABLES
 from forensics.case.write import Origin, Refused, check, write
 from forensics.cli import cli
 from forensics.cluster import standing
 from forensics.commands.found import InCase
 from forensics.judge import OF_REPORT, with_facts
 from forensics.partition import side_by_side
-from forensics.story.assembly import tell
+from forensics.story.assembly import PROVEN, proven, tell
 from forensics.story.step import STORY, Wanted
 from forensics.unfinished import whole_directory
 from forensics.views.document import Report
@@ -113,6 +113,7 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
     here = Report(found.cluster, told.findings, with_facts(told.partitions, OF_REPORT), told.incidents)
     assert here.document() == there.document()
     assert list(told.findings) == list(there.findings)
+    assert [p["handovers"] for p in told.partitions] == [p["handovers"] for p in there.partitions]
     anew = found.conclusion(lambda topic, partition: True)
     assert (list(anew.findings), list(anew.incidents)) == (list(there.findings), list(there.incidents))
     pairs = list(local.timelines(events))
@@ -122,6 +123,8 @@ def test_what_comes_back_is_what_was_kept(name: str, rows: int, tmp_path: Path, 
     assert found.partitions() == {(t.topic, t.partition) for t, _ in pairs}
     for topic, partition in found.partitions():
         own = [(t, c) for t, c in pairs if (t.topic, t.partition) == (topic, partition)]
+        proofs = [r["proof"] for t, c in own for r in through(list(proven(t, c, Wanted())), PROVEN) if r["proof"] is not None]
+        assert found.case.proof(topic, partition) == next(iter(proofs), None)
         for wanted in (*STORIES, *(replace(w, since=t.events[len(t.events) // 2].at) for w in STORIES for t, _ in own if t.events)):
             story = sorted((r for t, c in own for r in tell(t, c, wanted)), key=lambda r: (r["generation"], r["number"]))
             assert through(found.story(topic, partition, wanted), STORY) == through(story, STORY)
@@ -181,6 +184,30 @@ def test_a_case_takes_no_place_that_is_not_its_own(case: Path, tmp_path: Path) -
         check(tmp_path / "evidence", [], force=True)
     check(case, [], force=True)
     check(tmp_path / "new", [str(tmp_path / "evidence")], force=False)
+
+
+def without_proof(directory: Path) -> Path:
+    """A case as it was before it had the table of hand-overs."""
+    manifest = json.loads((directory / "case.json").read_text())
+    del manifest["tables"][PROOF]
+    (directory / "case.json").write_text(json.dumps(manifest))
+    (directory / f"{PROOF}.parquet").unlink()
+    return directory
+
+
+def test_a_case_without_the_proof_opens_and_says_so(case: Path, tmp_path: Path) -> None:
+    directory = str(without_proof(shutil.copytree(case, tmp_path / "a.case")))
+    done = [CliRunner().invoke(cli, ["report", str(path), "--json", "-"]) for path in (case, directory)]
+    partitions = [json.loads(d.stdout)["partitions"] for d in done]
+    assert {p["handovers"] is None for p in partitions[1]} == {True} and {p["handovers"] is None for p in partitions[0]} == {False}
+    assert [{**p, "handovers": None} for p in partitions[0]] == partitions[1]
+    story = CliRunner().invoke(cli, ["timeline", directory, "--topic", "sessions", "--partition", "0"])
+    assert "The proof: tail-cut" in story.stdout and "no table `handovers`" in story.stdout
+    page = CliRunner().invoke(cli, ["report", directory, "--html", "-"]).stdout
+    assert "has no table `handovers`" in page and 'class="proof"' not in page
+    refused = CliRunner().invoke(cli, ["verify", directory, "--proof"])
+    assert (refused.exit_code, refused.stdout, len(refused.stderr.splitlines())) == (2, "", 1)
+    assert "has no table 'handovers'" in refused.stderr
 
 
 def missing(directory: Path) -> None:

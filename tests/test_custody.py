@@ -7,17 +7,24 @@ import hashlib
 import json
 import os
 import random
+import re
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.case.run import write_run
+from forensics.case.tables import BY_NAME
 from forensics.case.write import told_options
 from forensics.cli import cli
 from forensics.commands.evidence import reading_words
@@ -197,19 +204,128 @@ def test_packing_and_order_change_nothing(
     assert any(c.state not in GOOD for c in changed if not c.archive)
 
 
-def test_verify_tells_a_third_party(tmp_path: Path) -> None:
-    made = make(tmp_path / "a.case", local.events_of(BUNDLE))
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A case: sessions-0 lost a tail that was never committed, four partitions are intact."""
+    made = make(tmp_path_factory.mktemp("kept") / "a.case", local.events_of(BUNDLE))
     write_run(made.directory)
-    same = CliRunner().invoke(cli, ["verify", str(made.directory), str(BUNDLE)])
+    return made.directory
+
+
+def test_verify_tells_a_third_party(kept: Path, tmp_path: Path) -> None:
+    same = CliRunner().invoke(cli, ["verify", str(kept), str(BUNDLE)])
     assert same.exit_code == 0
     assert "SAME." in same.stdout and "made on 20" in same.stdout and digest(BUNDLE.read_bytes()) in same.stdout
     other = BUNDLES / "acks1-failover-3.9.1-kraft.tar.gz"
-    told = CliRunner().invoke(cli, ["verify", str(made.directory), str(other), "--json", "-"])
+    told = CliRunner().invoke(cli, ["verify", str(kept), str(other), "--json", "-"])
     assert told.exit_code == 1
     document = json.loads(told.stdout)
     assert not document["same"] and document["run"]["command"][0] == "kafka-forensics"
     assert {"missing", "additional"} <= {f["state"] for f in document["files"]}
     assert CliRunner().invoke(cli, ["verify", str(tmp_path), str(BUNDLE)]).exit_code == 2
+
+
+# verify --proof
+
+
+Rewritten = Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+
+
+def tampered(kept: Path, to: Path, table: str, change: Rewritten) -> str:
+    """A copy of a case with other rows in one table."""
+    directory = shutil.copytree(kept, to)
+    own = BY_NAME[table]
+    rows = change(pq.read_table(directory / own.file).to_pylist())
+    pq.write_table(pa.Table.from_pylist(rows, schema=own.schema), directory / own.file)
+    manifest = json.loads((directory / "case.json").read_text())
+    manifest["tables"][table]["rows"] = len(rows)
+    (directory / "case.json").write_text(json.dumps(manifest))
+    return str(directory)
+
+
+def changed(cells: dict[str, Any], **where: Any) -> Rewritten:
+    """Other cells in the rows of which this holds."""
+    return lambda rows: [{**r, **cells} if all(r[name] == value for name, value in where.items()) else r for r in rows]
+
+
+SESSIONS = {"topic": "sessions", "partition": 0}
+
+
+def rechecked(case: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, ["verify", case, "--proof"])
+    assert done.exit_code in (0, 1), done.output
+    return done.exit_code, done.stdout
+
+
+def test_the_verdicts_of_a_case_follow_from_its_table(kept: Path) -> None:
+    code, said = rechecked(str(kept))
+    assert code == 0 and "same verdict as the case for 5 partitions" in said
+    assert re.findall(r"(?m)^ +(\d+) (.*)$", said) == [("4", "intact"), ("1", "tail-cut")]
+    both = CliRunner().invoke(cli, ["verify", str(kept), str(BUNDLE), "--proof", "--json", "-"])
+    document = json.loads(both.stdout)
+    assert (
+        both.exit_code == 0
+        and document["files"]
+        and document["proof"]
+        == {
+            "partitions": 5,
+            "verdicts": {"intact": 4, "tail-cut": 1},
+            "differences": [],
+        }
+    )
+    assert CliRunner().invoke(cli, ["verify", str(kept)]).exit_code == 2
+
+
+def test_a_verdict_that_was_changed_is_found(kept: Path, tmp_path: Path) -> None:
+    code, said = rechecked(tampered(kept, tmp_path / "a", "partitions", changed({"verdict": "intact"}, **SESSIONS)))
+    assert code == 1 and "sessions-0: the case states intact, the hand-overs give tail-cut" in said
+    assert "row 1, removed and high_watermark: offsets 450..569 gone, never committed, certain" in said
+
+
+def test_a_cell_that_was_narrowed_counts_as_it_stands(kept: Path, tmp_path: Path) -> None:
+    reached = {"high_watermark": {"at_least": 500, "at_most": 500, "evidence": []}}
+    code, said = rechecked(tampered(kept, tmp_path / "a", "handovers", changed(reached, **SESSIONS, row=1)))
+    assert (
+        code == 1 and "the case states tail-cut, the hand-overs give lost" in said and "offsets 450..499 gone, committed, certain" in said
+    )
+    code, said = rechecked(tampered(kept, tmp_path / "b", "handovers", changed({"removed": []}, **SESSIONS, row=1)))
+    assert code == 1 and "row 1, old_log_end" in said
+    narrower = changed({"process": ["kept-running"], "log": ["kept"]}, **SESSIONS, row=0)
+    assert rechecked(tampered(kept, tmp_path / "c", "handovers", narrower))[0] == 0, "nothing rests on these cells of the first row"
+    wider = changed({"untraced_cuts": ["no", "yes"]}, topic="sessions", partition=1, row=1)
+    code, said = rechecked(tampered(kept, tmp_path / "d", "handovers", wider))
+    assert code == 1 and "sessions-1: the case states intact, the hand-overs give unknown\n    row 1, untraced_cuts" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: [r for r in rows if (r["topic"], r["partition"], r["row"]) != ("sessions", 0, 1)], "rows are missing or there twice"),
+        (lambda rows: [*rows, *rows], "rows are missing or there twice"),
+        (changed({"old_leader": 77}, **SESSIONS, row=1), "hands over from broker 77"),
+        (changed({"kind": "end"}, **SESSIONS, row=1), "the first row must be of kind 'begin'"),
+        (changed({"election": None}, **SESSIONS, row=1), "a cell cannot be read"),
+        (changed({"unseen": {"at_least": None, "at_most": 0, "evidence": []}}, **SESSIONS, row=1), "a cell cannot be read"),
+        (changed({"topic": "\x1b[31m\u202e"}, **SESSIONS), "the table 'partitions' does not"),
+    ],
+    ids=["gone", "twice", "leader", "kind", "null", "bound", "topic"],
+)
+def test_rows_that_are_no_table_give_no_verdict(change: Rewritten, words: str, kept: Path, tmp_path: Path) -> None:
+    code, said = rechecked(tampered(kept, tmp_path / "a", "handovers", change))
+    assert code == 1 and "invalid" in said and words in said and "\x1b" not in said and "\u202e" not in said
+
+
+def test_the_verdicts_are_rechecked_without_this_tool(kept: Path, tmp_path: Path) -> None:
+    """The program on the page about custody, with one file of the tool and pyarrow."""
+    root = Path(__file__).parents[1]
+    (program,) = re.findall(r"```python\n(.*?)```", (root / "docs" / "custody.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "recheck.py").write_text(program)
+    shutil.copy(root / "forensics" / "proof" / "verdict.py", tmp_path)
+    shutil.copytree(kept, tmp_path / "incident.case")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, "recheck.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["same"] * 5
+    assert "sessions 0 0 tail-cut tail-cut Lost(row=1, start=450, end=570" in done.stdout
 
 
 def test_limits_that_were_raised_are_in_the_command_that_reads_the_evidence_again() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from forensics.proof.verdict import Lost, rows_of, verdict
 from tests.conftest import Done
 from tests.forensics.test_story import told
 from tests.test_cli import BUNDLE
@@ -19,9 +20,15 @@ def test_the_story_on_spark_is_the_one_told_in_process(tmp_path: Path, called: C
     assert done.returncode == 0, done.stderr
     assert "!! LOSS: offsets 200..357" in done.stdout
     assert "\x1b" not in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "The proof: lost" in said and "!! gone: offsets 200..357: committed, certain" in said
+    assert "removed: broker-2/logs/server.log:1345" in said and "Truncating to offset 200 (kafka.log.Log)" in said
     document = json.loads(file.read_text())
     assert document["schema"] == "kafka-forensics/timeline/1"
     assert (document["topic"], document["partition"], document["brokers"]) == ("orders", 0, [1, 2, 3])
+    rows = document["proof"]["handovers"]
+    assert (document["proof"]["verdict"], [r["row"] for r in rows]) == ("lost", list(range(5)))
+    assert verdict(rows_of(rows)).lost == (Lost(3, 200, 358, 358, True, "certain"),)
     expected = told("unclean-election-2.8.2-zk", "orders-0")
     assert [e["text"] for e in document["entries"]] == [r["text"] for r in expected]
     assert [e["lanes"] for e in document["entries"]] == [{str(x["broker"]): x["status"] for x in r["lanes"]} for r in expected]

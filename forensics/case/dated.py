@@ -130,7 +130,7 @@ class DatedCase(Case):
         return self._manifest
 
     def _check_tables(self) -> None:
-        for table in TABLES:
+        for table in self._tables():
             schema = table.schema.append(PLACE)
             with self._readable(MANIFEST):
                 days = [(day["file"], day["rows"]) for day in self._days_of[table.name]]

@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.cluster import standing
 from forensics.cluster.incidents import Incident
-from forensics.judge import NAME, OF_REPORT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
+from forensics.judge import NAME, OF_REPORT, OF_VERDICT, PARTITION, STANDING, VERDICTS, Asked, Conclusion, conclude
 from forensics.model import FINDING, Client, Evidence, Finding, Place, Range, Salvageable
 from forensics.partition import side_by_side
+from forensics.proof.records import HANDOVER
 from forensics.rows import Rows
 from parsers.schemas import EVENTS, Row
 from spark.cluster.facts import Cluster, Measure
@@ -68,10 +70,20 @@ class Case:
         return json.loads((self.directory / MANIFEST).read_bytes())  # type: ignore[no-any-return]
 
     def _check_tables(self) -> None:
-        for table in TABLES:
+        for table in self._tables():
             with self._readable(MANIFEST):
                 rows = self.manifest["tables"][table.name]["rows"]
             self._check(table.file, table.schema, rows)
+
+    @property
+    def with_proof(self) -> bool:
+        """False for a case that was made before there was a table of hand-overs."""
+        with self._readable(MANIFEST):
+            return PROOF in self.manifest["tables"]
+
+    def _tables(self) -> list[Table]:
+        """The tables that this case must have."""
+        return [table for table in TABLES if table.name != PROOF or self.with_proof]
 
     def _check(self, name: str, schema: pa.Schema, rows: int) -> None:
         if not (path := self.directory / name).exists():
@@ -150,11 +162,22 @@ class Case:
     # what was found
 
     def conclusion(self, asked: Asked | None = None) -> Conclusion:
-        """All that was found; of what was found in partitions only what is asked for."""
+        """All that was found; of what was found in partitions only what is asked for. Hand-overs are read when a row is asked for them."""
         if asked is not None or self.cluster.weights:
-            return conclude(verdicts(self.table("judged"), self.table("partitions")), self.cluster, asked)
-        own = self.table("partitions", ["cluster", *(f.name for f in STANDING), *(f.name for f in OF_REPORT)])
-        return Conclusion(self._findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
+            found = conclude(verdicts(self.table("judged"), self.table("partitions")), self.cluster, asked)
+        else:
+            columns = dict.fromkeys(f.name for f in (*STANDING, *OF_REPORT) if f.name != PROOF)
+            own = self.table("partitions", ["cluster", *columns])
+            found = Conclusion(self._findings(), self._incidents(), Rows(own.filter(pc.equal(own["cluster"], self.cluster.number))))
+        names = found.partitions.table.select(NAME)
+        return replace(found, partitions=found.partitions.later(**{PROOF: cache(lambda: self._handovers_of(names))}))
+
+    def _handovers_of(self, names: pa.Table) -> pa.ChunkedArray:
+        """The rows of each of these partitions of the cluster at the end; null if the case has no proof."""
+        if not self.with_proof:
+            return pa.chunked_array([pa.nulls(len(names), PARTITION.field(PROOF).type)])
+        rows = self.table(PROOF)
+        return pa.chunked_array([listed(names, rows.filter(pc.equal(rows["cluster"], self.cluster.number)))])
 
     def _findings(self) -> list[Finding]:
         quotes: dict[int, list[Evidence]] = defaultdict(list)
@@ -215,10 +238,20 @@ class Case:
     def offsets(self, topic: str, partition: int) -> list[dict[str, Any]]:
         return self._of("offsets", topic, partition)
 
-    def _of(self, name: str, topic: str, partition: int) -> list[dict[str, Any]]:
-        found = self.table(name, topic=topic)
+    def _of(self, name: str, topic: str, partition: int, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        found = self.table(name, columns, topic)
         own = pc.and_(pc.equal(found["topic"], topic), pc.equal(found["partition"], partition))
         return found.filter(own).to_pylist()  # type: ignore[no-any-return]
+
+    def proof(self, topic: str, partition: int) -> dict[str, Any] | None:
+        """The verdict on a partition of the cluster at the end, with the rows of its table of hand-overs; these are null without that table."""
+        number = self.cluster.number
+        own = [r for r in self._of("partitions", topic, partition, [*NAME, "cluster", *OF_VERDICT]) if r["cluster"] == number]
+        if not own:
+            return None
+        rows = [r for r in self._of(PROOF, topic, partition) if r["cluster"] == number] if self.with_proof else None
+        verdict = {name: own[0][name] for name in OF_VERDICT}
+        return {**verdict, PROOF: [{n: r[n] for n in HANDOVER.names} for r in rows] if rows is not None else None}
 
     def standing(self) -> list[dict[str, Any]]:
         return self.table("standing", standing.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
@@ -227,8 +260,27 @@ class Case:
         return self.table("checkpoints", side_by_side.SCHEMA.names).to_pylist()  # type: ignore[no-any-return]
 
 
+def listed(names: pa.Table, handovers: pa.Table) -> pa.ListArray:
+    """For each partition its rows of the table of hand-overs, in their order."""
+    places: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for place, key in enumerate(_names(handovers)):
+        places[key].append(place)
+    own = [places.get(key, []) for key in _names(names)]
+    order = list(chain.from_iterable(own))
+    rows = handovers.select(HANDOVER.names)
+    if order != list(range(len(handovers))):
+        rows = rows.take(pa.array(order, pa.int64()))
+    offsets = pa.array(accumulate(map(len, own), initial=0), pa.int32())
+    return pa.ListArray.from_arrays(offsets, _structs(rows, HANDOVER))
+
+
+def _names(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name].to_pylist() for name in NAME), strict=True)
+
+
 def verdicts(judged: pa.Table, partitions: pa.Table) -> pa.Table:
-    """Rows of VERDICTS, of the tables of these names."""
+    """Rows of VERDICTS, of the tables of these names. No rule reads hand-overs: they are null."""
+    partitions = partitions.append_column(PROOF, pa.nulls(len(partitions), PARTITION.field(PROOF).type))
     rows = [
         pa.table({"cluster": judged["cluster"], "finding": _structs(judged, FINDING)}),
         pa.table({"cluster": partitions["cluster"], "partition_state": _structs(partitions, PARTITION)}),

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from forensics.case.run import RUN
-from forensics.case.tables import EXPORTED, MANIFEST, SCHEMA, TABLES, Table
+from forensics.case.tables import EXPORTED, MANIFEST, PROOF, SCHEMA, TABLES, Table
 
 DUCKDB = (
     """SELECT severity, confidence, kind, summary FROM 'incident.case/findings.parquet' ORDER BY number""",
@@ -23,6 +23,9 @@ FROM 'incident.case/findings.parquet' f JOIN 'incident.case/quotes.parquet' q ON
 WHERE f.severity = 'critical' ORDER BY f.number, q.number""",
     """SELECT time, epoch, broker, text FROM 'incident.case/steps.parquet'
 WHERE topic = 'orders' AND partition = 0 AND in_brief ORDER BY incarnation, generation, number""",
+    """SELECT row, leader_epoch, old_leader, new_leader, election, old_log_end.at_least AS old_log_end, new_log_end.at_most AS new_log_end,
+  high_watermark.at_least AS high_watermark, decides
+FROM 'incident.case/handovers.parquet' WHERE topic = 'orders' AND partition = 0 AND incarnation = 0 ORDER BY row""",
 )
 POLARS = """import polars as pl
 
@@ -60,7 +63,11 @@ compares files of evidence, and takes no case. `merge` needs every log line: `re
 directory they share (`root`, left out of all paths), the options the evidence was read with, the verdict, and how many rows each table has.
 `{RUN}` says who made it: when, by which command, on which platform, with which packages; nothing else in a case differs from run to run. `verify`
 holds a case against evidence ([chain of custody](custody.md)).
-A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2.
+A case of another version, or one of which anything is missing or damaged, is one line on stderr and exit code 2. A case that was made before there was
+a table `{PROOF}` opens, and shows its verdicts without the proof.
+
+`{PROOF}` is the proof of the verdicts ([how a verdict follows](deciding.md#the-proof-hand-overs)). `verify CASE --proof` computes every verdict again
+from this table alone ([recheck the verdicts](custody.md#recheck-the-verdicts)).
 
 [Audits](audit.md) keep the same tables of many clusters, by `cluster` and `date`, with a row's place in the order they have here (`place`).
 What is called `incarnation` tells clusters apart that followed each other on the same brokers.

@@ -16,6 +16,7 @@ from forensics.cluster import broker_states, standing
 from forensics.judge import FACTS, STANDING
 from forensics.model import CLIENTS, FINDING, SALVAGEABLE
 from forensics.partition import offsets, side_by_side
+from forensics.proof.records import HANDOVER
 from forensics.story.step import STEPS
 from parsers.schemas import EVENTS, documented
 from spark.engine.merge import KEPT
@@ -23,6 +24,8 @@ from spark.events import IDENTIFIED
 
 SCHEMA = "kafka-forensics/case/1"
 MANIFEST = "case.json"
+PROOF = "handovers"
+"""The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
 INCARNATION = "incarnation"
 """What the column `cluster` is called on disk, where audits have the cluster's name under that."""
 CLUSTER_DOC = "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"
@@ -104,6 +107,45 @@ _DOCS: Mapping[str, str] = MappingProxyType(
         "evidence": "what is quoted: source, line, byte and text",
     }
 )
+
+
+_HANDOVER_DOCS: Mapping[str, str] = MappingProxyType(
+    {
+        "row": "number of the hand-over within the partition, from 0, in the order of leader epochs",
+        "kind": "begin (first leader in the evidence), leader-change, restart (same leader epoch, new process) or end (of the evidence)",
+        "at": "time of the hand-over (UTC); null if unknown",
+        "leader_epoch": "leader epoch that begins",
+        "restart": "number of the leader's process within this leader epoch, from 0",
+        "old_leader": "leader before; null in the first row",
+        "new_leader": "leader from here on",
+        "unseen": "number of leader epochs and ISR changes since the row before that no evidence shows",
+        "old_log_end": "log end offset of the old leader when it followed the new one",
+        "new_log_end": "log end offset of the new leader when it took over; in the last row: of the leader's log on disk",
+        "high_watermark": "highest high watermark before the hand-over",
+        "election": "where the new leader was when it was elected: in-isr, eligible (ELR, KIP-966) or outside",
+        "untraced_cuts": "yes: records were cut off a log, and it is unknown whether the leader had them",
+        "process": "process of the new leader since it last had all committed records: kept-running, stopped (cleanly) or crashed",
+        "log": "log of the new leader in that time: kept, recovered (an unflushed tail is gone), damaged (cut at damaged records), "
+        "cut-to-high-watermark or wiped",
+        "had_all": "yes: the new leader had every committed record when it took over",
+        "sole_commit": "yes: the old leader was the whole ISR, so it committed everything that it appended",
+        "sole_restart": "restarts of the only in-sync replica since the row before: none, clean or unclean",
+        "sole_end_lost": "yes: the only in-sync replica lost the end of its own log, and no evidence shows where that end was",
+        "resent": "yes: producers sent the removed records again, or never got an acknowledgement for them",
+        "truncation": "how followers cut their logs: by leader-epoch (KIP-101), or to their high-watermark (before 0.11)",
+        "removed": "records that a log had and the new leader's log did not have: offsets from `start` to before `end`, by which broker and how; "
+        "`exact_end`: that log did not go on; `earlier`: all were written before this hand-over; `here`: lost in this hand-over, not in a later "
+        "one; `foreign`: of another topic or cluster of this name; `likely_start`: probably gone from this offset on",
+        "resent_because": "why the removed records were probably sent again",
+        "premises": "premises that do not hold, with the reason; nothing that rests on them narrows a cell",
+        "contradictions": "statements about the partition that cannot all be true",
+        "decides": "cells of this row that leave the verdict open, each as `cell: what is missing`",
+    }
+)
+
+
+def _handover_columns() -> list[pa.Field]:
+    return [documented(f.name, f.type, _HANDOVER_DOCS[f.name]) for f in HANDOVER]
 
 
 def _told(fields: pa.StructType | pa.Schema, *but: str) -> list[pa.Field]:
@@ -217,7 +259,16 @@ TABLES = (
     Table(
         "partitions",
         "How each partition stands at the end, the verdict on it, and what rules read of it.",
-        pa.schema([*_PARTITION_KEY, *_told(STANDING, "topic", "partition"), *(documented(f.name, f.type, f.meaning) for f in FACTS)]),
+        pa.schema(
+            [*_PARTITION_KEY, *_told(STANDING, "topic", "partition", PROOF), *(documented(f.name, f.type, f.meaning) for f in FACTS)]
+        ),
+    ),
+    Table(
+        PROOF,
+        "The proof of each verdict: a row for each hand-over of a partition, in order. A cell holds what is still possible: offsets as an interval "
+        "(`at_most` null: no upper bound) with the evidence of its bounds (`text` only if the partition is not intact), everything else as a list "
+        "of words. `kafka-forensics verify CASE --proof` computes the verdicts again from these rows alone.",
+        pa.schema([*_PARTITION_KEY, *_handover_columns()]),
     ),
     Table(
         "judged",
@@ -291,11 +342,11 @@ TABLES = (
 BY_NAME: Mapping[str, Table] = {t.name: t for t in TABLES}
 
 EXPORTED = (
-    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes")),
+    *(BY_NAME[name] for name in ("sources", "brokers", "findings", "incidents", "quotes", PROOF)),
     Table(
         "partitions",
         "How each partition stands at the end, and the verdict on it.",
-        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition")]),
+        pa.schema([*_PARTITION_KEY[:2], *_told(STANDING, "topic", "partition", PROOF)]),
     ),
     Table(
         "places",

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from forensics.case.judge import ROW
 from forensics.case.read import is_case, verdicts
-from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, SCHEMA, TABLES, Table
+from forensics.case.tables import BY_NAME, INCARNATION, MANIFEST, PROOF, SCHEMA, TABLES, Table
 from forensics.cluster.broker_states import spans
 from forensics.cluster.incidents import Incident
 from forensics.judge import Conclusion, conclude
@@ -102,6 +102,7 @@ def write(
     put("measures", [_table("measures", (_measure(m) for m in cluster.measures))])
     with _sorted(partitions, to / "rows") as slices:
         put("partitions", slices("partition_state"))
+        put(PROOF, map(handovers, slices("partition_state")))
         put("judged", slices("finding"))
         for name, column in (("standing", "standing"), ("checkpoints", "checkpoints"), ("steps", "step"), ("offsets", "offset")):
             put(name, slices(column))
@@ -307,3 +308,11 @@ def _piece(runs: Sequence[_Run], kind: str) -> pa.Table:
         if key == "cluster" or key not in columns:
             columns[key] = pa.chunked_array([run.column(key) for run in runs], ROW.field(key).type)
     return pa.table(columns).combine_chunks()
+
+
+def handovers(partitions: pa.Table) -> pa.Table:
+    """The hand-overs of these partitions, a row each."""
+    lists = partitions[PROOF].combine_chunks()
+    flat = pc.list_flatten(lists)
+    keys = partitions.select(list(KEY)).take(pc.list_parent_indices(lists))
+    return pa.table({**{name: keys[name] for name in KEY}, **{f.name: pc.struct_field(flat, f.name) for f in flat.type}})

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from forensics.case.write import Origin
     from forensics.judge import Asked, Conclusion
     from forensics.story.step import Wanted as OfStory
+    from forensics.views.proof import Proof
     from spark.cluster.facts import Cluster, Measure
     from spark.cluster.gather import Identifier
     from spark.engine.merge import Show, Wanted
@@ -52,8 +53,8 @@ class Found(ABC):
         """All that was found; of what was found in partitions only what is asked for."""
 
     @abstractmethod
-    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
-        """Rows of STORY of one partition, the oldest generation of the topic first."""
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        """Rows of STORY of one partition, the oldest generation of the topic first; and the proof of its verdict, if it has a verdict."""
 
     @abstractmethod
     def partitions(self) -> set[tuple[str, int]]:
@@ -101,14 +102,14 @@ class InEvidence(Found):
 
         return conclude(verdicts(self._identified(), self.cluster, judge_partition, VERDICTS).table(), self.cluster, asked)
 
-    def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
-        from forensics.story.assembly import tell
-        from forensics.story.step import STORY
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        from forensics.story.assembly import PROVEN, proven
         from spark.engine.pipeline import verdicts
 
         own = self._identified(partial(of_places, topics=(topic,), partitions=(partition,)))
-        rows = verdicts(own, self.cluster, partial(tell, wanted=wanted), STORY, ways=1).table().to_pylist()
-        return sorted(rows, key=lambda r: (r["generation"], r["number"]))
+        rows = verdicts(own, self.cluster, partial(proven, wanted=wanted), PROVEN, ways=1).table()
+        story = sorted(rows["story"].drop_null().to_pylist(), key=lambda r: (r["generation"], r["number"]))
+        return story, next(iter(rows["proof"].drop_null().to_pylist()), None)
 
     def partitions(self) -> set[tuple[str, int]]:
         return self._identified().partitions()
@@ -197,7 +198,11 @@ class InCase(Found):
     def conclusion(self, asked: Asked | None) -> Conclusion:
         return self.case.conclusion(asked)
 
+    def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
+        return self.story(topic, partition, wanted), self.case.proof(topic, partition)
+
     def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
+        """Rows of STORY of one partition, the oldest generation of the topic first."""
         from itertools import groupby
 
         from forensics.story.narration import narrated
@@ -305,17 +310,22 @@ def open_found(
 
 def open_case(path: str) -> InCase:
     """A case, or the cluster of an audit that --cluster names. Raises Unusable where it is none."""
+    return InCase(kept_case(Path(path)))
+
+
+def kept_case(path: Path) -> Case:
+    """The same without what it was made of being known again."""
     from forensics.case.audited import Audit, is_audit
     from forensics.case.read import Case, is_case
 
     cluster = chosen_cluster()
-    if is_audit(Path(path)):
-        audit = Audit(Path(path))
+    if is_audit(path):
+        audit = Audit(path)
         if cluster is None:
             raise Unusable(f"{path}: it holds {len(audit.clusters)} clusters; say which with --cluster NAME")
-        return InCase(audit.case(cluster))
-    if not is_case(Path(path)):
+        return audit.case(cluster)
+    if not is_case(path):
         raise Unusable(f"{path}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
     if cluster is not None:
         raise Unusable(f"{path}: --cluster chooses from the tables of an audit, and this is a case of one cluster")
-    return InCase(Case(Path(path)))
+    return Case(path)

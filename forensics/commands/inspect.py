@@ -51,7 +51,7 @@ def command(
     told = conclude(VERDICTS.empty_table(), found.cluster)
     report = Report(found.cluster, told.findings, told.partitions, command=("inspect", *found.paths))
     if json_file is not None:
-        document = {k: v for k, v in report.document().items() if k in ("schema", "tool", "evidence", "cluster")}
+        document = {k: v for k, v in report.document(proof=False).items() if k in ("schema", "tool", "evidence", "cluster")}
         text = encoded(document, indent=1) + "\n"
         if write_text(text, json_file):
             return

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from forensics.commands.evidence import Progress, Unusable, evidence_options
 from forensics.commands.found import open_found
 from forensics.commands.help import Told
 from forensics.commands.output import TIMES, console, json_option, write_text
+
+if TYPE_CHECKING:
+    from forensics.views.proof import Proof
 
 CLOSE = 5
 """Names that are offered for one that is not there."""
@@ -56,16 +59,19 @@ def command(
 
     In the order of cause, by leader epoch and partition epoch; times are UTC, after each broker's zone and skew were estimated.
     What repeats is folded, its first and last kept; --all shows everything.
+
+    Below the story is the proof of the verdict: a row for each hand-over to a new leader, with the offsets and states that the evidence leaves
+    possible, the lines behind them, and what leaves the verdict open.
     """
     from forensics.story.step import Wanted
 
     progress = Progress()
     found = open_found(paths, timezone, clock_offsets, master, progress)
     with progress.stage(f"Telling {topic}-{partition}"):
-        rows = found.story(topic, partition, Wanted(since, until, everything))
+        rows, proof = found.proven_story(topic, partition, Wanted(since, until, everything))
     if not rows:
         raise Unusable(_unknown(found.partitions(), topic, partition))
-    _write(rows, topic, partition, json_file)
+    _write(rows, proof, topic, partition, json_file, everything=everything)
 
 
 def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
@@ -82,9 +88,9 @@ def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
     return " ".join(clean(f"The evidence names no topic {topic!r}; close are {', '.join(close)}.").split())
 
 
-def _write(rows: list[dict[str, Any]], topic: str, partition: int, json_file: str | None) -> None:
+def _write(rows: list[dict[str, Any]], proof: Proof | None, topic: str, partition: int, json_file: str | None, *, everything: bool) -> None:
     from forensics.views.lanes import json_text, show
 
-    if json_file is not None and write_text(json_text(rows, topic, partition), json_file):
+    if json_file is not None and write_text(json_text(rows, topic, partition, proof), json_file):
         return
-    show(rows, topic, partition, console())
+    show(rows, topic, partition, console(), proof, everything=everything)

@@ -1,6 +1,6 @@
-"""`kafka-forensics verify`: whether a case was made of this evidence, for somebody who was not there.
+"""`kafka-forensics verify`: whether a case was made of this evidence, and whether its verdicts follow from its proof, for a third party.
 
-Here: the options and the words. Not here: the comparison (forensics.custody).
+Here: the options and the words. Not here: the comparison of files (forensics.custody) or of verdicts (forensics.case.recheck).
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from forensics.commands.evidence import Progress, Unusable, check, limit_option, limits
+from forensics.commands.evidence import Progress, Unusable, check, cluster_option, limit_option, limits
 from forensics.commands.help import Told
 from forensics.commands.output import console, json_option, write_text
+from forensics.model import counted
 
 if TYPE_CHECKING:
+    from forensics.case.read import Case
+    from forensics.case.recheck import Rechecked
     from forensics.custody import Compared
 
 SHOWN = 50
-"""Files of a state that are named; --json names all."""
+"""Files of a state, or partitions, that are named; --json names all."""
+DECIDING = 4
+"""What decides a verdict that differs."""
 
 
 @click.command(
@@ -30,46 +35,85 @@ SHOWN = 50
         ("Was this case made of this evidence?", "incident.case incident.tar.gz"),
         ("The same evidence, unpacked since", "incident.case unpacked/"),
         ("File by file, for the record", "incident.case broker-1.tar.gz broker-2.tar.gz --json verified.json"),
+        ("Do the verdicts follow from the table of hand-overs", "incident.case --proof"),
     ),
 )
 @click.argument("case", type=click.Path(path_type=Path))
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=str), metavar="PATH...")
-@json_option("Write what became of each file as JSON; '-' is stdout.")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=str), metavar="[PATH...]")
+@click.option("--proof", is_flag=True, help="Compute every verdict of the case again from its table of hand-overs.")
+@cluster_option
+@json_option("Write the result for each file, and for each partition whose verdict differs, as JSON; '-' is stdout.")
 @limit_option
-def command(case: Path, paths: tuple[str, ...], json_file: str | None) -> None:
-    """Say whether a case was made of this evidence.
+def command(case: Path, paths: tuple[str, ...], proof: bool, json_file: str | None) -> None:
+    """Check whether a case was made of this evidence, and whether its verdicts follow from it.
 
     Each file the case rests on is read again, in archives too, and its SHA-256 compared with the one the case has: same, changed, missing,
     additional. How files are packed and in which order does not matter. Exit code 0: every file is the same; 1: not all are.
+
+    With --proof, every verdict is computed again from the table `handovers` of the case alone and compared with the verdict that the case
+    states. PATH is not needed for that; exit code 1: a verdict differs.
     """
-    from forensics.case.read import Case, Unreadable, is_case
     from forensics.case.run import read_run
-    from forensics.custody import GOOD, compare, of_case, sealed
+    from forensics.commands.found import kept_case
     from forensics.views.json_text import encoded
 
-    if not is_case(case):
-        raise Unreadable(f"{case}: no case; `kafka-forensics analyze PATH --case DIR` makes one")
-    kept = Case(case)
-    check(paths)
-    then = of_case(kept.table("sources", ["path", "kind", "sha256"]).to_pylist(), kept.manifest["evidence"]["root"])
-    if not any(s.sha256 for s in then):
-        raise Unusable(f"{case}: it holds no digests")
-    with Progress().stage("Reading evidence"):
-        found = compare(then, sealed(paths, limits()))
-    good = all(c.state in GOOD for c in found if not c.archive)
-    told = {
-        "schema": "kafka-forensics/verify/1",
-        "same": good,
-        "tool": kept.manifest["tool"],
-        "run": read_run(case),
-        "files": [_row(c) for c in found],
-    }
-    text = encoded(told, indent=1) + "\n"
-    if json_file is None or not write_text(text, json_file):
-        for line in _words(case, kept.manifest["tool"], read_run(case), found, good=good):
+    if not paths and not proof:
+        raise click.UsageError("give the evidence (PATH...) to compare it with the case, or --proof to recompute the verdicts")
+    kept = kept_case(case)
+    rechecked = _recheck(kept) if proof else None
+    files = _compare(kept, paths) if paths else None
+    told: dict[str, Any] = {"schema": "kafka-forensics/verify/1", "same": _good(files, rechecked), "tool": kept.manifest["tool"]}
+    told |= {"run": read_run(case)}
+    told |= {"files": [_row(c) for c in files]} if files is not None else {}
+    told |= {"proof": _proof(rechecked)} if rechecked is not None else {}
+    if json_file is None or not write_text(encoded(told, indent=1) + "\n", json_file):
+        for line in _words(case, kept.manifest["tool"], read_run(case), files, rechecked):
             console().print(line, markup=False, highlight=False, soft_wrap=True)
-    if not good:
+    if not told["same"]:
         raise click.exceptions.Exit(1)
+
+
+def _recheck(case: Case) -> list[Rechecked]:
+    from forensics.case.recheck import recheck
+
+    with Progress().stage("Recomputing verdicts"):
+        return recheck(case)
+
+
+def _compare(case: Case, paths: Sequence[str]) -> list[Compared]:
+    from forensics.custody import compare, of_case, sealed
+
+    check(paths)
+    then = of_case(case.table("sources", ["path", "kind", "sha256"]).to_pylist(), case.manifest["evidence"]["root"])
+    if not any(s.sha256 for s in then):
+        raise Unusable(f"{case.directory}: it holds no digests")
+    with Progress().stage("Reading evidence"):
+        return compare(then, sealed(paths, limits()))
+
+
+def _good(files: Sequence[Compared] | None, rechecked: Sequence[Rechecked] | None) -> bool:
+    from forensics.custody import GOOD
+
+    return all(c.state in GOOD for c in files or () if not c.archive) and all(r.same for r in rechecked or ())
+
+
+def _proof(rechecked: Sequence[Rechecked]) -> dict[str, Any]:
+    return {
+        "partitions": len(rechecked),
+        "verdicts": dict(sorted(Counter(r.recomputed or "" for r in rechecked).items())),
+        "differences": [
+            {
+                "topic": r.topic,
+                "partition": r.partition,
+                "incarnation": r.incarnation,
+                "said": r.said,
+                "recomputed": r.recomputed,
+                "decides": list(r.decides),
+            }
+            for r in rechecked
+            if not r.same
+        ],
+    }
 
 
 def _row(c: Compared) -> dict[str, Any]:
@@ -77,15 +121,44 @@ def _row(c: Compared) -> dict[str, Any]:
     return told | ({"at": c.at} if c.at is not None else {})
 
 
-def _words(case: Path, tool: dict[str, Any], run: dict[str, Any], found: Sequence[Compared], *, good: bool) -> Iterator[str]:
-    from forensics.custody import GOOD, STATES
+def _words(
+    case: Path, tool: dict[str, Any], run: dict[str, Any], files: Sequence[Compared] | None, rechecked: Sequence[Rechecked] | None
+) -> Iterator[str]:
     from forensics.views.unseen import clean
 
-    files = [c for c in found if not c.archive]
     when = f" on {run['at']}" if "at" in run else ""
     yield f"{clean(str(case))}: made{clean(when)} by kafka-forensics {clean(tool['version'])}, rules {clean(tool['rules'])}"
-    yield ""
-    if good:
+    if files is not None:
+        yield ""
+        yield from map(clean, _of_files(files))
+    if rechecked is not None:
+        yield ""
+        yield from map(clean, _of_proof(rechecked))
+
+
+def _of_proof(rechecked: Sequence[Rechecked]) -> Iterator[str]:
+    different = [r for r in rechecked if not r.same]
+    if different:
+        yield f"THE VERDICTS DIFFER. {counted(len(different))} of {len(rechecked)}: the table handovers gives another verdict than the case states."
+    else:
+        yield f"THE VERDICTS FOLLOW. The table handovers gives the same verdict as the case for {counted(len(rechecked))}."
+    for verdict, count in sorted(Counter(r.recomputed or "" for r in rechecked).items()):
+        yield f"  {count:>6} {verdict}"
+    for r in different[:SHOWN]:
+        cluster = f" (cluster {r.incarnation})" if r.incarnation else ""
+        yield f"  {r.topic}-{r.partition}{cluster}: the case states {r.said or 'nothing'}, the hand-overs give {r.recomputed}"
+        yield from (f"    {words}" for words in r.decides[:DECIDING])
+        if not r.decides:
+            yield "    no row shows a loss, and no cell leaves the verdict open"
+    if len(different) > SHOWN:
+        yield f"  and {len(different) - SHOWN} more; --json lists all"
+
+
+def _of_files(found: Sequence[Compared]) -> Iterator[str]:
+    from forensics.custody import GOOD, STATES
+
+    files = [c for c in found if not c.archive]
+    if _good(found, None):
         yield f"SAME. All {sum(c.then is not None for c in files)} files that the case rests on are in this evidence, byte for byte (SHA-256), and no others."
     else:
         yield "NOT THE SAME. The case cannot be taken for what this evidence says."
@@ -96,7 +169,7 @@ def _words(case: Path, tool: dict[str, Any], run: dict[str, Any], found: Sequenc
     for state in STATES:
         own = [c for c in files if c.state == state and (state not in GOOD or state == "unread")]
         for c in own[:SHOWN]:
-            yield f"  {state}  {clean(c.path)}"
+            yield f"  {state}  {c.path}"
             if state == "changed":
                 yield f"    case {c.then or 'could not be read'}"
                 yield f"    now  {c.now or 'cannot be read'}"
@@ -105,4 +178,4 @@ def _words(case: Path, tool: dict[str, Any], run: dict[str, Any], found: Sequenc
     for c in found:
         if c.archive and c.state != "additional":
             words = "the same file" if c.state == "same" else "not here as it was; its files are compared above"
-            yield f"  archive {clean(c.path)}, SHA-256 {c.then}: {words}"
+            yield f"  archive {c.path}, SHA-256 {c.then}: {words}"

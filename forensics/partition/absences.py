@@ -25,7 +25,7 @@ from forensics.partition.progress import STUCK as STUCK
 from forensics.partition.progress import Progress, Told
 from forensics.partition.remembered import last_kept
 from forensics.partition.windows import Window, within_life
-from forensics.partition.witnesses import tells_isr
+from forensics.proof.coverage import isr_changes_observable
 from parsers.kinds import ON_DISK
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import CONTROLLED, DETECTION, KILLED, MISSED, SLACK, Away
@@ -246,7 +246,7 @@ class _Judge:
 
     def tells(self, leader: int) -> bool:
         if leader not in self._tells:
-            self._tells[leader] = leader < 0 or tells_isr(leader, self.timeline, self.cluster)
+            self._tells[leader] = leader < 0 or isr_changes_observable(leader, self.timeline, self.cluster)
         return self._tells[leader]
 
     def _told(self, left: Departure, first: int, end: State | None, unassigned: bool) -> Told:

@@ -6,16 +6,16 @@ producers with acks=all are told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from forensics.model import Range
-from forensics.partition.succession import Succession
+from forensics.proof.transition import LeaderTransition
 from spark.partition.timeline import Term
 
 
-def excuse(part: Range, exact: bool, never_committed: bool, s: Succession) -> tuple[str | None, bool]:
+def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition) -> tuple[str | None, bool]:
     """A clause that says why these records may have been acknowledged to nobody, and whether that could be judged. What min.insync.replicas
     asks for is no reason: it binds only producers that ask for acks=all, and these are told of what was committed."""
     batches = [b for d in s.timeline.disks.values() for b in d.batches() if not b["control"]]
@@ -25,32 +25,65 @@ def excuse(part: Range, exact: bool, never_committed: bool, s: Succession) -> tu
         why = "all producers of this partition are idempotent or transactional, which implies acks=all (KIP-98)"
         return (why, True) if never_committed else (None, False)
     again = _sent_again(part, exact, s)
-    why = "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again"
-    return why if again else None, again is not None
+    return _WORDS[again], again in (_YES, _NO)
 
 
-def _sent_again(part: Range, exact: bool, s: Succession) -> bool | None:
-    """The new leader's first batch has as many records as were cut, and was begun before it led and created before the old leader ceased to
-    take any, which would have had it. A producer that waits for its acknowledgement has one batch of a partition with a leader: a broker
-    takes up no request of a connection before it has answered the one before (SocketServer). It is sent again as it was (Sender).
-    None: the batch, or when the old leader ceased, is not in evidence, or both led when it was begun and either may have had it first."""
+_YES, _NO, _PERHAPS, _UNKNOWN = "yes", "no", "perhaps", "unknown"
+_WORDS = {
+    _YES: "the first batch in their place has as many records, created before the leader gave way, so a producer was waiting and sent it again",
+    _NO: None,
+    _PERHAPS: "batches in their place were created before the new leader led, so producers may have sent these records again with newer ones",
+    _UNKNOWN: None,
+}
+
+
+def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
+    """Whether producers sent the records to the new leader again. Yes: its first batch has as many records, and was created before it led and
+    before the old leader ceased to take any. A producer that waits for its acknowledgement has one batch of a partition with a leader: a
+    broker takes up no request of a connection before it has answered the one before (SocketServer). The Java client sends this batch again
+    as it was (Sender#reenqueueBatch). librdkafka puts its messages back into the queue (rd_kafka_retry_msgq) and makes larger batches of
+    them with newer ones, so batches of another size prove nothing. Fewer records created before the old leader ceased than were cut do."""
+    term = s.term
+    placed = _in_their_place(part, s)
+    if not placed or part.end is None or term.at is None:
+        return _UNKNOWN
+    ceased = (s.stepped_down.at, s.stepped_down.at) if s.stepped_down is not None else _died(s)
+    alive, dead = map(_millis, ceased) if ceased is not None else (None, None)
+    led = _millis(next((e.at for e in term.evidence if e.event == "leader-start" and e.at is not None), term.at))
+    first = placed[0]
+    reached = first["last_offset"] + 1
+    early = _dated(first) and first["base_timestamp"] < led and term.start_offset is not None
+    if early and part.end <= reached and not (exact and part.end < reached) and alive is not None and first["max_timestamp"] < alive:
+        return _YES
+    if dead is not None and _created_before(dead, placed) < part.end - part.start:
+        return _NO
+    if any(_dated(b) and b["base_timestamp"] < led for b in placed):
+        return _PERHAPS
+    return _NO if reached < part.end and all(map(_dated, placed)) else _UNKNOWN
+
+
+def _in_their_place(part: Range, s: LeaderTransition) -> list[Mapping[str, Any]]:
+    """The batches of the term and later, from where it began, by the disk that has the most of them."""
     term = s.term
     begun = part.start if term.start_offset is None or not s.timeline.has_epochs else term.start_offset
-    firsts = (next((b for b in d.batches() if _since(b, term, part)), None) for d in s.timeline.disks.values())
-    first = next((b for b in firsts if b is not None and b["base_offset"] == begun), None)
-    if first is None or part.end is None:
-        return None
-    reached = first["last_offset"] + 1
-    if reached < part.end or (exact and reached > part.end) or first["append_time"] or first["base_timestamp"] <= 0:
-        return False
-    ceased = (s.gave_way.at, s.gave_way.at) if s.gave_way is not None else _died(s)
-    began = next((e.at for e in term.evidence if e.event == "leader-start"), None)
-    if ceased is None or term.at is None or term.start_offset is None:
-        return None
-    alive, dead = map(_millis, ceased)
-    if first["base_timestamp"] < _millis(began or term.at) and first["max_timestamp"] < alive:
-        return True
-    return False if first["max_timestamp"] >= dead else None
+    found = ([b for b in d.batches() if _since(b, term, part)] for d in s.timeline.disks.values())
+    return max((bs for bs in found if bs and bs[0]["base_offset"] == begun), key=lambda bs: bs[-1]["last_offset"], default=[])
+
+
+def _created_before(time: float, batches: Sequence[Mapping[str, Any]]) -> int:
+    """Upper bound on the number of records created before this time. Offsets that the log cleaner may have removed count, too."""
+    later = 0
+    for b in batches:
+        if _dated(b) and b["base_timestamp"] >= time:
+            later += b["last_offset"] + 1 - b["base_offset"]
+        elif _dated(b) and b["max_timestamp"] >= time:
+            later += 1
+    return int(batches[-1]["last_offset"] + 1 - batches[0]["base_offset"] - later)
+
+
+def _dated(batch: Mapping[str, Any]) -> bool:
+    """Its times are those of its producer; the log cleaner replaces the first."""
+    return not batch["append_time"] and batch["base_timestamp"] > 0 and batch["whole"] is not False
 
 
 def _millis(at: datetime) -> float:
@@ -63,7 +96,7 @@ def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
     return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
 
 
-def _died(s: Succession) -> tuple[datetime, datetime] | None:
+def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
     """Between when and when the process that led before this term died: after its last line, and before the first of its followers lost it in
     the midst of a fetch for good, else before the next was elected. Its connections end when the system has taken back its memory, which is
     a moment after it was killed, and the longer the more it had."""

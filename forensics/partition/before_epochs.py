@@ -90,14 +90,14 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
     The furthest any file of the cluster says: a copy of a directory may lack what its checkpoints, or those of its followers, tell of.
     """
     disk = timeline.disks.get(term.leader)
-    if disk is None or disk.log_end_offset is None or term.at is None or term != timeline.terms[-1]:
+    if disk is None or disk.reach is None or disk.end_unknown or term.at is None or term != timeline.terms[-1]:
         return None
     if disk.as_of is None or disk.as_of < term.at:
         return None
     followers = [timeline.disks[b] for b in timeline.standing.isr if b in timeline.disks]
     end, checkpointed = disk.end_event(), disk.high_watermark
     told = [e.offset for d in (disk, *followers) for e in (d.high_watermark, d.recovery_point) if e is not None and e.offset is not None]
-    ends = [disk.log_end_offset, *told, *(d.log_end_offset for d in followers if d.log_end_offset is not None)]
+    ends = [disk.reach, *told, *(d.reach for d in followers if d.reach is not None)]
     return EndsToday(max(ends), tuple(e for e in (end, checkpointed) if e is not None))
 
 
@@ -155,6 +155,6 @@ def _reach(broker: int, term: Term, timeline: PartitionTimeline) -> int | None:
     if replica is not None:
         ends += [r.end for r in replica.removals if r.epoch is not None and r.epoch < term.epoch]
         ends += [load.offset for load in replica.loads if load.epoch is not None and load.epoch < term.epoch]
-        if disk is not None and disk.log_end_offset is not None and replica.epoch is not None and replica.epoch < term.epoch:
-            ends.append(disk.log_end_offset)
+        if disk is not None and disk.reach is not None and replica.epoch is not None and replica.epoch < term.epoch:
+            ends.append(disk.reach)
     return max(ends, default=None)

@@ -20,7 +20,7 @@ import pyarrow as pa
 from forensics.model import Fact, timestamp
 from forensics.partition.placement import FACTOR, TOLD
 from forensics.partition.remembered import last_kept
-from forensics.partition.witnesses import tells_isr
+from forensics.proof.coverage import isr_changes_observable
 from spark.cluster.effective import CREATED_WITH, DEFAULTS, MIN_ISR, UNCLEAN, Effective, effective, number, strict
 from spark.cluster.facts import Cluster, once
 from spark.cluster.settings import BROKER, CLUSTER, EFFECTIVE, STATIC, TOPIC, Change
@@ -155,7 +155,7 @@ def exposure(timeline: PartitionTimeline, cluster: Cluster) -> Exposure:
             alone_from = alone_from or (state.at if what == "alone_ms" else None)
         if state.leader >= 0:
             if state.leader not in tells:
-                tells[state.leader] = tells_isr(state.leader, timeline, cluster)
+                tells[state.leader] = isr_changes_observable(state.leader, timeline, cluster)
             spent["untold_ms"] += 0 if tells[state.leader] else lasted
     return Exposure(**{name: spent[name] for name in SPENT}, alone_from=alone_from)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forensics.partition.remembered import last_kept
-from forensics.partition.witnesses import tells_isr
+from forensics.proof.coverage import isr_changes_observable
 from parsers.kinds import named
 from spark.cluster.facts import Cluster
 from spark.events import Event
@@ -93,7 +93,7 @@ def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> C
         return None
     if before is state:  # its leader was started anew within it
         return Contiguous(before, state)
-    return between(before, state, isr_told=tells_isr(before.leader, timeline, cluster, before.at))
+    return between(before, state, isr_told=isr_changes_observable(before.leader, timeline, cluster, before.at))
 
 
 def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
@@ -126,37 +126,51 @@ def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool
 def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Election:
     state, before = term.state, term.before
     said = _said(term, timeline)
-    witnesses = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
-    ground = right_before(term, timeline, cluster)
+    evidence = tuple(e for e in (before.event if before else None, state.event if state else None, *said) if e is not None)
 
     def judged(unclean: bool | None, ground: Proof | Doubted, why: str) -> Election:
-        return Election(term, unclean, why, witnesses, ground)
+        return Election(term, unclean, why, evidence, ground)
 
     if timeline.mixed is not None:
         why = f"leader epoch {timeline.mixed} has two leaders: two partitions of this name are mixed"
         return judged(None, Doubted("possible", None), why)
-    outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    ground = right_before(term, timeline, cluster)
     if isinstance(ground, Contiguous) and _eligible(term, state, ground.before):
         return judged(False, ground, f"broker {term.leader} was an eligible leader replica (KIP-966)")
-    leads_on = _leads_on(term, before, said)
-    unexplained = not leads_on and (outside or state is None or not state.follows(before))
-    if said and unexplained:
-        return judged(True, Said(tuple(said)), "Kafka says so itself")
-    if state is not None and state.recovering and unexplained:
-        return judged(True, Said((state.event,)), "its record carries leaderRecoveryState RECOVERING")
-    if state is not None and state.recovering and _given_up(term, before, timeline):
-        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
-        return judged(True, Said((state.event,)), why)
+    if (stated := _stated(term, said, timeline)) is not None:
+        return judged(True, *stated)
     if ground is None or not ground.before.isr:
         return judged(None, Doubted("possible", ground), "the ISR before it is not in evidence")
-    before, state = ground.before, ground.after
+    outside = term.leader not in ground.before.isr
     if isinstance(ground, Gap):
         return _across(ground, outside, judged)
     if not outside:
-        return judged(False, ground, f"broker {term.leader} was in the ISR {list(before.isr)}")
-    if excuse := _excuse(term, state, before, timeline, cluster):
+        return judged(False, ground, f"broker {term.leader} was in the ISR {list(ground.before.isr)}")
+    if excuse := _excuse(term, ground.after, ground.before, timeline, cluster):
         return judged(False, Doubted("probable", ground), excuse)
-    return judged(True, ground, f"broker {term.leader} was not in the ISR {list(before.isr)} and became its only member")
+    return judged(True, ground, f"broker {term.leader} was not in the ISR {list(ground.before.isr)} and became its only member")
+
+
+def _stated(term: Term, said: list[Event], timeline: PartitionTimeline) -> tuple[Said, str] | None:
+    """Kafka's own statement that the election was unclean, and in which words."""
+    state, before = term.state, term.before
+    recovering = state is not None and bool(state.recovering)
+    if not _leads_on(term, before, said) and _unexplained(term):
+        if said:
+            return Said(tuple(said)), "Kafka says so itself"
+        if state is not None and recovering:
+            return Said((state.event,)), "its record carries leaderRecoveryState RECOVERING"
+    if state is not None and recovering and _given_up(term, before, timeline):
+        why = f"broker {term.leader} was elected out of an empty ISR, neither eligible (KIP-966) nor in sync with the leader before"
+        return Said((state.event,)), why
+    return None
+
+
+def _unexplained(term: Term) -> bool:
+    """The state before does not show that the leader was in the ISR."""
+    state, before = term.state, term.before
+    outside = before is not None and bool(before.isr) and term.leader not in before.isr
+    return outside or state is None or not state.follows(before)
 
 
 def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:

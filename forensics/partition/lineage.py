@@ -118,6 +118,75 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None
     return False if proven else None
 
 
+def same_epoch_conflicts(one: Disk, other: Disk, same: Mapping[int, bool | None]) -> dict[int, int]:
+    """By base offset the leader epoch in which both logs hold a batch there with different contents, which the log cleaner did not cause.
+
+    An epoch has one leader, and followers copy its batches as they are: no election explains it, and no truncation by leader epochs removes
+    it. Batches of old formats have no epoch and do not count. `same`: what same_batches says of the two logs.
+    """
+    differ = {offset for offset, alike in same.items() if alike is False}
+    if not differ:
+        return {}
+    epochs = {b["base_offset"]: b["leader_epoch"] for b in one.batches() if b["base_offset"] in differ}
+    equal = {b["base_offset"] for b in other.batches() if 0 <= b["leader_epoch"] == epochs.get(b["base_offset"], -1)}
+    return {offset: epochs[offset] for offset in sorted(equal)}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLog:
+    """A log of the partition in one directory of one collection."""
+
+    broker: int
+    collection: str
+    directory: str
+
+    def __str__(self) -> str:
+        return f"{self.directory} of broker {self.broker}"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyConflict:
+    """Two stored logs hold batches with different contents at the same offsets and in the same leader epochs."""
+
+    one: StoredLog
+    other: StoredLog
+    spans: tuple[tuple[int, int], ...]
+    """[start, end) of each batch, rising."""
+    agree: bool
+    """Other batches of the two logs are identical, so that both are copies of one partition."""
+    evidence: tuple[Event, ...]
+
+
+def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
+    """Conflicts between the logs that one broker has in several collections or directories; of a broker of which only earlier collections
+    hold segments, also those with other brokers."""
+    logs = _stored_logs(timeline)
+    earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.disks.items() if disk.segments}
+    pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not earlier.isdisjoint({a.broker, b.broker}))
+    found = (_conflict(a, b, logs, timeline.cleaned) for a, b in pairs)
+    return [conflict for conflict in found if conflict is not None]
+
+
+def _stored_logs(timeline: PartitionTimeline) -> dict[StoredLog, list[Event]]:
+    """Segments of each live log; `reason` marks those that are deleted, replaced, or not complete yet."""
+    found: dict[StoredLog, list[Event]] = {}
+    for segment in timeline.segments:
+        if segment.reason is None and segment.writer is not None:
+            log = StoredLog(segment.writer, segment.collection or "", segment.source.rpartition("/")[0])
+            found.setdefault(log, []).append(segment)
+    return found
+
+
+def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequence[Event]], cleaned: bool | None) -> CopyConflict | None:
+    a, b = (Disk(log.broker, log.collection, segments=list(logs[log])) for log in (one, other))
+    same = same_batches(a, b, cleaned)
+    conflicts = same_epoch_conflicts(a, b, same)
+    if not conflicts:
+        return None
+    spans = tuple((batch["base_offset"], batch["last_offset"] + 1) for batch in a.batches() if batch["base_offset"] in conflicts)
+    return CopyConflict(one, other, spans, any(same.values()), (*logs[one][:1], *logs[other][:1]))
+
+
 def partings(timeline: PartitionTimeline) -> list[Parting]:
     """Pairs of replicas whose logs part, as they were when they were last seen. What a broker only said of epochs it led leaves
     out those it followed in, so only lineages from files are held against each other."""

@@ -56,12 +56,12 @@ def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
             for o in _few([o for o in replica.observations if o.quantity == quantity]):
                 yield _row(timeline, broker, quantity, o.offset, None, o.bound, None, o.epoch, o.at, o.event)
         if (disk := timeline.disks.get(broker)) is not None:
-            for quantity, held, offset in (
-                ("log-end-offset", disk.end_event(), disk.log_end_offset),
-                ("high-watermark", disk.high_watermark, disk.high_watermark.offset if disk.high_watermark is not None else None),
+            for quantity, held, offset, bound in (
+                ("log-end-offset", disk.end_event(), disk.reach, AT_LEAST if disk.end_unknown else EXACT),
+                ("high-watermark", disk.high_watermark, disk.high_watermark.offset if disk.high_watermark is not None else None, EXACT),
             ):
                 if held is not None and offset is not None:
-                    yield _row(timeline, broker, quantity, offset, None, EXACT, None, disk.last_epoch, held.at, held)
+                    yield _row(timeline, broker, quantity, offset, None, bound, None, disk.last_epoch, held.at, held)
         yield from (_removed(timeline, broker, r) for r in _removals(replica))
 
 

@@ -71,7 +71,7 @@ def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
     """
     disks = {b: d for b, d in timeline.disks.items() if d.segments}
     leader = timeline.standing.leader
-    best = leader if leader in disks else max(disks, key=lambda b: disks[b].log_end_offset or 0, default=None)
+    best = leader if leader in disks else max(disks, key=lambda b: disks[b].reach or 0, default=None)
     if best is None:
         return []
     led = _Led(timeline)

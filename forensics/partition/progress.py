@@ -91,7 +91,7 @@ class Progress:
         if leader not in self._disks:
             disks = self._timeline.disks
             own = disks.get(leader)
-            whole = own if own is not None and own.segments else max(disks.values(), key=lambda d: d.log_end_offset or 0, default=None)
+            whole = own if own is not None and own.segments else max(disks.values(), key=lambda d: d.reach or 0, default=None)
             self._disks[leader] = _Appends.of(whole) if whole is not None else None
         return self._disks[leader]
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forensics.model import Client, ClientOfGroup, Range
-from forensics.partition.loss import Loss
+from forensics.proof.losses import Loss
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline
 
@@ -144,7 +144,7 @@ def log_end(timeline: PartitionTimeline) -> int | None:
     leader = timeline.standing.leader
     if leader is None:
         return None
-    if (disk := timeline.disks.get(leader)) is not None and disk.log_end_offset is not None:
-        return disk.log_end_offset
+    if (disk := timeline.disks.get(leader)) is not None and disk.reach is not None:
+        return disk.reach if not disk.end_unknown else None
     replica = timeline.replicas.get(leader)
     return replica.log_end_offset if replica is not None and replica.ends_there else None

@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timezone
 from itertools import pairwise
+from typing import Any
 
-from forensics.partition.before_epochs import cut_further, ends_today
+from forensics.partition.before_epochs import cut_further, ends_today, told_at_election, told_high_watermark
 from forensics.partition.lineage import lineages
-from forensics.partition.witnesses import tells_isr
+from forensics.partition.log_ends import exact_end
+from forensics.proof.coverage import isr_changes_observable
 from spark.cluster.facts import Cluster
-from spark.cluster.presence import DETECTION
+from spark.cluster.presence import DETECTION, SLACK
 from spark.events import Event
 from spark.partition.replicas import AT_LEAST, AT_MOST, Disk, Removal, Replica
 from spark.partition.states import not_after
@@ -81,7 +83,8 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
     found = []
     for broker in sorted({*timeline.replicas, *timeline.disks}):
         replica, disk = timeline.replicas.get(broker), timeline.disks.get(broker)
-        told = disk.last_epoch if disk is not None else None
+        # the epochs of unreadable batches are not in the log's other batches, but in its epoch file
+        told = disk.last_epoch if disk is not None and (disk.epochs or not disk.end_unknown) else None
         known = [e for e in (replica.epoch if replica else None, told) if e is not None]
         if not known or not timeline.terms:
             continue
@@ -89,7 +92,7 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
         last = timeline.terms[-1]
         if last.leader == broker or last.epoch <= epoch or _joined(broker, epoch, timeline) or _copied(disk, timeline):
             continue
-        end, event, exact = _extent(replica, disk)
+        end, event, exact = _extent(replica, disk, timeline)
         if end is None or event is None or _follows(broker, event, timeline, cluster):
             continue
         found.append(
@@ -108,7 +111,7 @@ def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Clu
     last = timeline.terms[-1]
     if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
-    return told.at > last.at + DETECTION and tells_isr(last.leader, timeline, cluster, last.at)
+    return told.at > last.at + DETECTION and isr_changes_observable(last.leader, timeline, cluster, last.at)
 
 
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
@@ -116,18 +119,29 @@ def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
     began without: nothing of it is gone, whatever its broker's log tells."""
     last = timeline.terms[-1]
     led = timeline.disks.get(last.leader)
-    own = list(disk.batches()) if disk is not None else []
+    own = list(disk.batches()) if disk is not None and not disk.end_unknown else []
     if not own or led is None:
         return False
     known = own[-1:] if own[-1]["max_timestamp"] > 0 else [b for b in own if b["last_offset"] >= last.at_least]
     there = {b["base_offset"]: b for b in led.batches()}
-    return bool(known) and all(there.get(b["base_offset"]) == b for b in known)
+    return bool(known) and all(there.get(b["base_offset"]) == b or _unreadable(b, led, timeline) for b in known)
 
 
-def _extent(replica: Replica | None, disk: Disk | None) -> tuple[int | None, Event | None, bool]:
-    if disk is not None and disk.log_end_offset is not None:
-        return disk.log_end_offset, disk.end_event(), True
+def _unreadable(batch: Mapping[str, Any], led: Disk, timeline: PartitionTimeline) -> bool:
+    """The last leader's log is damaged where this batch would be, and its epochs do not exclude that the batch was there."""
+    start, end, lineage = batch["base_offset"], batch["last_offset"] + 1, timeline.lineages.get(led.broker)
+    epoch = lineage.epoch_at(start) if lineage is not None else None
+    return led.damaged_within(start, end) and epoch in (None, batch["leader_epoch"])
+
+
+def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimeline) -> tuple[int | None, Event | None, bool]:
+    """How far a log reached, the event that says so, and whether it ended there."""
     candidates: list[tuple[int, Event]] = []
+    reached = disk.reached(timeline.cleaned) if disk is not None else None
+    if disk is not None and reached is not None and (told := disk.end_event()) is not None:
+        if exact_end(disk, timeline) is not None:
+            return reached, told, True
+        candidates.append((reached, told))
     if disk is not None and disk.high_watermark is not None and disk.high_watermark.offset is not None:
         candidates.append((disk.high_watermark.offset, disk.high_watermark))
     if replica is not None and replica.reach is not None:
@@ -215,6 +229,59 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
     return max(removal.start, min(begun)) if begun else None
 
 
+def likely_start(
+    piece: Piece, told: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
+) -> tuple[int | None, int, tuple[Event, ...]]:
+    """From where on the records right below a piece that is only proven from its start on are gone as well: probably, and at the lowest.
+
+    A leader from the ISR had everything below the high watermark, and any leader what its own log is known to have held. From there to where
+    the loss is proven the new leader may have had the records of the old one, or have written others. If two brokers agree that the high
+    watermark stood at an offset when the leader was elected, the records from there on are probably gone.
+    """
+    removal, term = piece.removal, piece.term
+    own = told_high_watermark(removal, timeline)
+    marks = [] if unclean else [*told_at_election(term, timeline), *told, *([own] if own is not None else [])]
+    start = max(term.at_least, removal.start if timeline.has_epochs else 0, *(offset for offset, _ in marks), 0)
+    there = tuple(dict.fromkeys(event for offset, event in marks if offset == start))
+    agreed = not unclean and own is not None and own[0] == start and len({event.writer for event in there}) > 1
+    return (start if agreed else None), start, there
+
+
+def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
+    """The highest high watermark that anybody saw while the removed records' epoch was the latest known, and the line or file."""
+    last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
+    seen = [
+        (o.offset, o.event)
+        for replica in timeline.replicas.values()
+        for o in replica.observations
+        if o.quantity == "high-watermark"
+        and (last is None or o.epoch is None or o.epoch <= last)
+        and (o.event not in removal.evidence[-1:] or removal.cause == "left-behind")
+        and o.offset <= removal.end
+    ]
+    disk = timeline.disks.get(removal.broker)
+    mark = disk.high_watermark if disk is not None and removal.cause == "left-behind" else None
+    if mark is not None and mark.offset is not None:
+        seen.append((mark.offset, mark))
+    return max(seen, key=lambda s: s[0], default=None)
+
+
+def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
+    """The removed records were written before the term. A follower that came back empty may have shown its log's end last when the term had
+    long begun: then it may have had them from the leader of that term."""
+    if removal.cause not in ("empty", "restart") or not removal.evidence:
+        return True
+    led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
+    at = removal.evidence[0].at
+    return led or removal.broker == term.leader or at is None or term.at is None or at <= term.at + SLACK
+
+
+def nothing_written_since(piece: Piece) -> bool:
+    """The term began where the log ends today: nothing was written since."""
+    written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
+    return written is not None and piece.term.at is not None and written < piece.term.at
+
+
 def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:
     """No line says where a leader began, but its log has not even today come as far as the removed records did."""
     if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in timeline.removals_of(removal.broker)):
@@ -237,6 +304,7 @@ def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
     for disk in sorted(timeline.disks.values(), key=lambda d: (d.broker != leader, d.broker)):
         held = ((b, segment) for segment in disk.segments for b in segment.batches or ())
         near = [(a, b, s) for (a, _), (b, s) in pairwise(held) if removal.start <= b["base_offset"] <= removal.end]
+        near = [x for x in near if not disk.damaged_within(x[0]["last_offset"] + 1, x[1]["base_offset"])]
         longest = max((b["base_timestamp"] - a["max_timestamp"] for a, b, _ in near), default=0)
         for before, batch, segment in near:
             if batch["base_offset"] < removal.end and 0 < before["max_timestamp"] < began <= batch["base_timestamp"]:

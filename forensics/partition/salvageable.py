@@ -11,14 +11,14 @@ wrote an offset last before the term it was lost with. How old a copy is decides
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from forensics.model import Held, Producer, Range, Salvageable, moment
-from parsers.batches import after
+from parsers.batches import Stretch, after, stretches_of
 from parsers.schemas import moment as of_record
 from spark.events import Event
 from spark.partition.replicas import ASIDE, Removal
@@ -49,13 +49,15 @@ def salvageable(
 ) -> Salvageable:
     """Of the offsets that were lost with `term`. `and_beyond`: whatever of the same log lies above is lost as well."""
     wanted = Range(offsets.start, None) if and_beyond else offsets
-    chosen = _chosen([f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)])
-    held = tuple(_held(own, wanted) for _, own in groupby(chosen, lambda f: (f.segment.source, f.epoch)))
-    missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline))
+    found = [f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)]
+    chosen = _chosen(found)
+    damaged = _damaged(timeline)
+    held = tuple(_held(own, wanted) for own in _runs(chosen, damaged, timeline))
+    missing = tuple(_missing(offsets, held if timeline.cleaned else [Range(f.base, f.end) for f in chosen], timeline, damaged))
     return Salvageable(
         held=held,
         missing=missing,
-        certain=all(f.sure for f in chosen),
+        certain=all(f.sure for f in chosen) and not _contradict(found, timeline),
         elsewhere=_elsewhere(term, removals, {h.broker for h in held}, timeline) if missing else None,
         producers=tuple(_producers(chosen, timeline)),
     )
@@ -99,16 +101,18 @@ def _overlaps(found: _Found, wanted: Range) -> bool:
 def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline) -> Iterator[_Found]:
     earlier = [t for t in timeline.terms if t.order < term.order]
     there = set(_there(timeline))
-    for segment in timeline.segments:
+    damaged = {(source, s.end) for source, own in _damaged(timeline).items() for s in own}
+    reached: dict[str, int] = {}
+    for segment in sorted(timeline.segments, key=lambda s: (s.source, s.byte or 0)):
         if segment.reason not in _WHOLE_FILES:
             continue
-        reached = segment.offset or 0
         saved = _before_the_cut(segment, removals, timeline)
         for batch in segment.batches or ():
             epoch, base, end = batch["leader_epoch"], batch["base_offset"], batch["last_offset"] + 1
-            if epoch < 0 and batch["whole"] is None:
-                base = min(reached, base)  # of a compressed message of the old formats only the last offset is told
-            reached = end
+            if epoch < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
+                # of a compressed message of the old formats only the last offset is known
+                base = min(reached.get(segment.source, segment.offset or 0), base)
+            reached[segment.source] = end
             if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
                 continue
             by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may go on in its epoch
@@ -160,6 +164,37 @@ def _chosen(found: Sequence[_Found]) -> list[_Found]:
     return told
 
 
+def _damaged(timeline: PartitionTimeline) -> dict[str, list[Stretch]]:
+    """The damaged stretches of each file."""
+    return {s.source: found for s in timeline.segments if (found := stretches_of(s.value))}
+
+
+def _unreadable(one: _Found, other: _Found, damaged: Mapping[str, Sequence[Stretch]]) -> bool:
+    """Between two batches that are next to each other, one of their files has a damaged stretch."""
+    stretches = (s for source in {one.segment.source, other.segment.source} for s in damaged.get(source, ()))
+    return any((s.start or 0) < other.base and (s.end is None or s.end > one.end) for s in stretches)
+
+
+def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], timeline: PartitionTimeline) -> Iterator[Iterator[_Found]]:
+    """Batches of one file and one leader epoch without missing offsets between them; the log cleaner's holes are not missing offsets."""
+    gaps = [b.base > a.end and (not timeline.cleaned or _unreadable(a, b, damaged)) for a, b in pairwise(chosen)]
+    numbers = accumulate(gaps, initial=0) if chosen else ()
+    for _, own in groupby(zip(chosen, numbers, strict=True), lambda x: (x[0].segment.source, x[0].epoch, x[1])):
+        yield (f for f, _ in own)
+
+
+def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
+    """Two copies have different contents at the same offset and in the same leader epoch, so that one of them is not the lost record."""
+    contents: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for f in found:
+        if f.epoch >= 0 and (f.batch["whole"] or timeline.cleaned is False):
+            contents[f.batch["base_offset"], f.epoch].add(f.batch["crc"])
+    for base, epoch, crc in _there(timeline) if timeline.cleaned is False else ():
+        if (base, epoch) in contents:
+            contents[base, epoch].add(crc)
+    return any(len(crcs) > 1 for crcs in contents.values())
+
+
 def _directory(found: _Found) -> str:
     return found.segment.source.rpartition("/")[0]
 
@@ -171,14 +206,17 @@ def _held(own: Iterator[_Found], wanted: Range) -> Held:
     return Held(first.segment.source, first.segment.byte, first.segment.writer, first.epoch, offsets)
 
 
-def _missing(offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: PartitionTimeline) -> Iterator[Range]:
-    """Between what is held; in a cleaned log only before and behind it, for there the log cleaner may have left nothing."""
+def _missing(
+    offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: PartitionTimeline, damaged: Mapping[str, Sequence[Stretch]]
+) -> Iterator[Range]:
+    """Between what is held; in a cleaned log only before and behind it, for there the log cleaner may have left nothing, and where a file
+    that holds the rest is damaged."""
     spans = [h.offsets if isinstance(h, Held) else h for h in held]
     if not spans:
         yield offsets
         return
     if timeline.cleaned:
-        spans = [Range(spans[0].start, spans[-1].end)]
+        spans = _without_damages(spans, {h.source for h in held if isinstance(h, Held)}, damaged)
     reached = offsets.start
     for span in spans:
         if span.start > reached:
@@ -186,6 +224,19 @@ def _missing(offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: P
         reached = max(reached, span.end or span.start)
     if offsets.end is not None and reached < offsets.end:
         yield Range(reached, offsets.end)
+
+
+def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Mapping[str, Sequence[Stretch]]) -> list[Range]:
+    """Spans as one, but for gaps in which one of the files is damaged."""
+    stretches = [s for source in sources for s in damaged.get(source, ())]
+    found = [spans[0]]
+    for span in spans[1:]:
+        start, end = found[-1].end or 0, span.start
+        if any((s.start or 0) < end and (s.end is None or s.end > start) for s in stretches):
+            found.append(span)
+        else:
+            found[-1] = Range(found[-1].start, span.end)
+    return found
 
 
 def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:

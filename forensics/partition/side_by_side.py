@@ -133,7 +133,7 @@ class Copy:
 
     @property
     def log_end(self) -> int | None:
-        return self.disk.log_end_offset
+        return self.disk.reach
 
     @property
     def taken(self) -> datetime | None:
@@ -293,7 +293,7 @@ def _contradictions(found: Iterable[Copy], timeline: PartitionTimeline) -> Itera
 
 def _beyond_the_end(copy: Copy) -> Iterator[Remark]:
     end, segment = copy.log_end, copy.disk.end_event()
-    if end is None:
+    if end is None or copy.disk.tail_damaged:
         return
     for kind, name, event in (
         ("hw-beyond-log", "high watermark", copy.disk.high_watermark),
@@ -324,7 +324,7 @@ def _epoch_file(copy: Copy) -> Iterator[Remark]:
             yield Remark("epochs-not-rising", True, copy.broker, text, begin)
     end = copy.log_end
     for (epoch, start), event in zip(copy.disk.epochs, copy.disk.epoch_events, strict=False):
-        if end is not None and start > end:
+        if end is not None and start > end and not copy.disk.tail_damaged:
             cut = _cut_since(copy.disk.end_event(), event)
             text = f"epoch {epoch} starts at {start}, beyond the log, which ends at {end}"
             yield Remark("epoch-beyond-log", not cut, copy.broker, text + ("; the log was cut after it was written" if cut else ""), start)

@@ -8,7 +8,7 @@ from forensics.model import Finding, Many, Rule, Statement, brokers_named, momen
 from forensics.partition.absences import absences
 from forensics.partition.durability import as_settled, at_min_isr, min_isr, required
 from forensics.partition.windows import Window, condensed, lasted, missing, until, up_to, windows
-from forensics.partition.witnesses import unheard, untold
+from forensics.proof.coverage import silence_words, silent_leaders
 from spark.cluster.facts import Cluster
 from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
@@ -27,7 +27,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     setting, asked = min_isr(state, timeline, cluster), len(state.isr)
     why = absences(timeline, cluster).within(window)
     out = tuple(i.broker for i in why)
-    silent = untold(window.states, timeline, cluster)
+    silent = silent_leaders(window.states, timeline, cluster)
     return Finding(
         kind="at-min-isr",
         severity="low",
@@ -40,7 +40,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
             f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={asked} ({setting.place}) asks for. "
-            f"{_threat(asked)} {'; '.join(i.words for i in why)}.{unheard(silent)}"
+            f"{_threat(asked)} {'; '.join(i.words for i in why)}.{silence_words(silent)}"
         ),
         next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
         evidence=quote(state.event, setting.event, *(e for i in why for e in i.evidence[1:2])),

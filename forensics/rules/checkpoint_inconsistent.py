@@ -25,8 +25,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    end, segment = disk.log_end_offset, disk.end_event()
-    if end is None or segment is None:
+    end, segment = disk.reach, disk.end_event()
+    if end is None or segment is None or disk.tail_damaged:  # segment-corrupt reports the damage
         return
     for name, event in (
         ("high watermark", disk.high_watermark),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.loss import Loss, losses
+from forensics.proof.losses import Loss, losses
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline

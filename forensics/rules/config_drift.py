@@ -14,7 +14,7 @@ from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
 from forensics.partition.elections import elections
-from forensics.partition.loss import losses
+from forensics.proof.losses import losses
 from parsers.kinds import TOPIC_GONE
 from spark.cluster.effective import MIN_ISR, UNCLEAN, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster, once

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
 from forensics.model import Client, Finding, Many, Rule, Statement, lower, moment, quote
-from forensics.partition.loss import Loss, losses
 from forensics.partition.readers import NAMES_GROUPS, RESET, RETURNS, WENT_BACK, log_end, readers
+from forensics.proof.losses import Loss, losses
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from forensics.cluster.kafka_tools import reset_group
 from forensics.model import Client, Finding, Many, Rule, Statement, counted, lower, moment, quote
-from forensics.partition.loss import losses
 from forensics.partition.readers import NAMES_GROUPS, SHARE, SKIPPED, SKIPS, log_end, readers
+from forensics.proof.losses import losses
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 

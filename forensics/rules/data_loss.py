@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from forensics.cluster.aftermath import of_groups
 from forensics.cluster.folding import offsets_in
 from forensics.model import LEVELS, Finding, Many, Range, Rule, Salvageable, Statement, brokers_named, counted, moment, quote, some
-from forensics.partition.loss import Deposed, Doubt, Earlier, Loss, deposed, doubts, losses
 from forensics.partition.readers import readers
 from forensics.partition.salvageable import salvageable
+from forensics.proof.losses import Below, Deposed, Loss, Unflushed, deposed, losses, unflushed
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import SLACK
 from spark.cluster.settings import LOG_DIRECTORIES, same_directory
@@ -65,12 +65,12 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield replace(
             told, clients=clients, explanation=told.explanation + (f" Of those who read: {readers_words}." if readers_words else "")
         )
-        if loss.earlier is not None:
-            found = salvageable(loss.earlier.range, loss.term, loss.removals, timeline)
-            yield _with(found, _perhaps(loss, loss.earlier, timeline), timeline)
+        if loss.below is not None:
+            found = salvageable(loss.below.range, loss.term, loss.removals, timeline)
+            yield _with(found, _perhaps(loss, loss.below, timeline), timeline)
     for alone in deposed(timeline, cluster):
         yield _with(salvageable(Range(alone.start, None), alone.term, (), timeline), _taken_alone(alone, timeline), timeline)
-    for doubt in doubts(timeline, cluster):
+    for doubt in unflushed(timeline, cluster):
         yield _with(salvageable(Range(doubt.start, None), doubt.term, (), timeline), _possible(doubt, timeline), timeline)
 
 
@@ -169,7 +169,7 @@ MANY = 100
 
 
 def _severity(loss: Loss) -> str:
-    gave_way = loss.handover
+    gave_way = loss.hop.stepped_down
     if loss.excuse is not None:
         return "low"
     if loss.committed is not False:
@@ -185,7 +185,7 @@ def _lost_words(loss: Loss) -> str:
         more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any"
         return f"{kind}{more}; how far they went is not in evidence"
     if loss.excuse is not None:
-        return f"{kind}; probably acknowledged to nobody"
+        return f"{kind}; possibly sent again, or acknowledged to nobody"
     if loss.committed is False:
         kind += ": producers with acks=0 or acks=1 may miss them"
     return f"{kind}{' (or a little more)' if loss.at_least else ''}"
@@ -233,7 +233,7 @@ def _gone_words(loss: Loss, gone: int) -> str:
 
 
 def _handover_words(loss: Loss) -> str:
-    gave_way = loss.handover
+    gave_way = loss.hop.stepped_down
     if gave_way is None or loss.committed is True:
         return ""
     if gave_way.orderly:
@@ -309,11 +309,11 @@ def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
         yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
 
 
-def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Finding:
+def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
     """The records right below a proven loss."""
-    term, part = loss.term, earlier.range
+    term, part = loss.term, below.range
     old = loss.removals[0].broker
-    stood = earlier.confidence == "probable"
+    stood = below.confidence == "probable"
     severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
         f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
@@ -326,7 +326,7 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
     return Finding(
         kind="data-loss",
         severity=severity,
-        confidence=earlier.confidence,
+        confidence=below.confidence,
         brokers=tuple(dict.fromkeys((old, term.leader))),
         leader_epoch=term.epoch,
         end=term.at,
@@ -343,7 +343,7 @@ def _perhaps(loss: Loss, earlier: Earlier, timeline: PartitionTimeline) -> Findi
             f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with what offsets {part} hold now: "
             "it settles how many of them are others.",
         ),
-        evidence=quote(*earlier.evidence, *loss.evidence),
+        evidence=quote(*below.evidence, *loss.evidence),
     )
 
 
@@ -363,8 +363,8 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         leader_epoch=term.epoch,
         start=term.at,
         offsets=(Range(alone.start, None),),
-        committed=False if alone.commitment is not None else None,
-        cause="uncommitted-tail" if alone.commitment is not None else "unknown",
+        committed=alone.committed,
+        cause="uncommitted-tail" if alone.committed is False else "unknown",
         summary=f"{timeline.name}: what broker {broker} took after broker {term.leader} was elected is lost, from offset {alone.start} on, "
         "if it took anything",
         explanation=(
@@ -382,7 +382,7 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
     )
 
 
-def _possible(doubt: Doubt, timeline: PartitionTimeline) -> Finding:
+def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     term = doubt.term
     who = brokers_named(doubt.brokers)
     alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"

@@ -94,15 +94,15 @@ def _others_have_theirs(disk: Disk, cluster: Cluster) -> bool:
 
 def _beyond_the_log(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
     segment = disk.end_event()
-    if disk.log_end_offset is None or segment is None:
+    if disk.reach is None or segment is None or disk.tail_damaged:  # segment-corrupt reports the damage
         return
     for (epoch, start), event in zip(disk.epochs, disk.epoch_events, strict=False):
-        if start <= disk.log_end_offset or cut_since(segment, event) or taken_alive(disk.broker, event, cluster):
+        if start <= disk.reach or cut_since(segment, event) or taken_alive(disk.broker, event, cluster):
             continue
         if _written_late(disk, start, timeline, cluster):
             continue
         yield (
-            f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.log_end_offset}",
+            f"its leader-epoch-checkpoint says epoch {epoch} starts at {start}, but the log ends at {disk.reach}",
             (event, segment),
         )
 

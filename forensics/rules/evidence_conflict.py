@@ -1,4 +1,4 @@
-"""evidence-conflict: a source names another broker than the place it lies in, or the evidence is of more than one cluster."""
+"""evidence-conflict: statements that cannot all be true: about a hand-over, about whose a file is, or from more than one cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from forensics.model import Evidence, Finding, Rule, quote
+from forensics.model import Evidence, Finding, Many, Rule, moment, quote
+from forensics.proof.handovers import handovers
+from forensics.proof.verdict import Handover, Interval, conflicts
 from spark.cluster.facts import Cluster
 from spark.events import Event
+from spark.partition.timeline import PartitionTimeline
 
 _HIVE = re.compile(r"(?:^|/)cluster(?:_id|_name)?=([^/]+)/")
 
@@ -65,11 +68,80 @@ def _misplaced(cluster: Cluster) -> Iterator[Finding]:
         )
 
 
+_NAMES = {
+    "high_watermark": "the high watermark",
+    "new_log_end": "the end of the new leader's log",
+    "old_log_end": "the end of the old leader's log",
+    "start": "the offset at which two logs part",
+    "end": "the end of a log that was cut",
+    "unseen": "the number of leader epochs in between",
+    "election": "whether the new leader was in the ISR",
+    "log": "what became of the new leader's log",
+    "process": "what became of the new leader's process",
+}
+
+
+def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for row in handovers(timeline, cluster):
+        for cell in conflicts(row):
+            yield _finding(row, cell, timeline)
+        if row.contradictions:
+            yield _of_contradiction(row, timeline)
+            return  # it concerns all rows
+
+
+def _finding(row: Handover, cell: str, timeline: PartitionTimeline) -> Finding:
+    found = getattr(row, cell, None)
+    bounds = f": at least {found.at_least} by one source, at most {found.at_most} by another" if isinstance(found, Interval) else ""
+    evidence = (*found.low, *found.high) if isinstance(found, Interval) else tuple(e for r in row.removed for e in r.evidence)
+    what = _NAMES.get(cell, cell)
+    return Finding(
+        kind="evidence-conflict",
+        severity="medium",
+        confidence="certain",
+        brokers=tuple(b for b in (row.new_leader, row.old_leader) if b is not None),
+        leader_epoch=row.leader_epoch,
+        start=row.at,
+        summary=f"{timeline.name}: the evidence about {what} in leader epoch {row.leader_epoch} contradicts itself",
+        explanation=(
+            f"For the hand-over to broker {row.new_leader} in leader epoch {row.leader_epoch} ({moment(row.at)}) the evidence contradicts itself about "
+            f"{what}{bounds}. One of the statements is wrong, or belongs to another partition of this name. No verdict on {timeline.name} rests on it."
+        ),
+        next_steps=(
+            f"Check that all files about {timeline.name} are from the same cluster and were not edited, and collect the logs of "
+            f"brokers {row.old_leader} and {row.new_leader} again.",
+        ),
+        evidence=quote(evidence or tuple(timeline.events[:2])),
+    )
+
+
+def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
+    told = "; ".join(row.contradictions)
+    mixed = [t for t in timeline.terms if t.epoch == timeline.mixed]
+    return Finding(
+        kind="evidence-conflict",
+        severity="medium",
+        confidence="certain",
+        brokers=tuple(dict.fromkeys(t.leader for t in mixed)),
+        leader_epoch=timeline.mixed,
+        start=min((t.at for t in mixed if t.at is not None), default=None),
+        summary=f"{timeline.name}: {told}",
+        explanation=(
+            f"In {timeline.name} {told}. Kafka writes each leader epoch once, with one leader: two partitions of this name are mixed in the evidence, "
+            "such as a topic that was deleted and created again, or files of two clusters."
+        ),
+        next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
+        evidence=quote(*(t.evidence for t in mixed)),
+    )
+
+
 RULE = Rule(
     kind="evidence-conflict",
     rank=490,
     level="medium",
-    meaning="It is not clear which broker or cluster a source belongs to.",
+    meaning="Two statements cannot both be true: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster a file is from.",
+    partition=judge_partition,
     cluster=judge,
+    many=Many(),
     of_evidence=True,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from forensics.model import Evidence, Finding, Many, Rule, brokers_named, counted, moment, quote, some
-from forensics.partition.witnesses import tells_logs
+from forensics.proof.coverage import log_coverage
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.floods import LEFT_OUT
@@ -41,6 +41,35 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
     yield from _unreadable(cluster)
     yield from _silent(cluster, partitions)
+    yield from _premises(cluster, partitions)
+
+
+def _premises(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """Brokers whose logs were collected, and in which a missing line proves nothing."""
+    named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
+    for broker in sorted(named & cluster.collected):
+        coverage = log_coverage(broker, cluster)
+        if not coverage.reaches() or not coverage.reasons:
+            continue
+        reasons = "; ".join(coverage.reasons)
+        yield Finding(
+            kind="evidence-gap",
+            severity="low",
+            confidence="certain",
+            brokers=(broker,),
+            summary=f"a missing line in the logs of broker {broker} proves nothing: {coverage.reasons[0]}",
+            explanation=(
+                f"Premises about the logs of broker {broker} do not hold: {reasons}. What its logs state is used. What they do not mention, such as a "
+                "restart or a truncation, may have happened all the same, so verdicts that rest on it are unknown."
+            ),
+            next_steps=(
+                f"Collect the log files of broker {broker} from its disk, whole and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
+                "and state.change.logger at INFO.",
+            ),
+            evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in cluster.sources_of(broker) if s.kind.endswith("-log"))[
+                :3
+            ],
+        )
 
 
 def _unreadable(cluster: Cluster) -> Iterator[Finding]:
@@ -66,7 +95,7 @@ def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterat
     """Brokers that hold replicas and of which nothing was collected, or no log that tells of them."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
     absent = tuple(sorted(named - cluster.collected))
-    mute = tuple(sorted(b for b in named & cluster.collected if not tells_logs(b, cluster)))
+    mute = tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches()))
     for brokers, what in ((absent, "nothing"), (mute, "no server.log")):
         if brokers:
             yield _untold(brokers, what, cluster, partitions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.loss import losses
+from forensics.proof.losses import losses
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.states import not_after
@@ -60,7 +60,7 @@ def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Itera
     if timeline.generation != 0 or timeline.topic in cluster.recreated:
         return
     for broker, disk in sorted(timeline.disks.items()):
-        now, end, replica = disk.high_watermark, disk.log_end_offset, timeline.replicas.get(broker)
+        now, end, replica = disk.high_watermark, None if disk.end_unknown else disk.reach, timeline.replicas.get(broker)
         before = [e for e in timeline.of("hw-checkpoint") if e.writer == broker and e.reason is None and e.collection != disk.collection]
         if now is None or now.offset is None or end is None or not before:
             continue

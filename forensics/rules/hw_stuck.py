@@ -23,20 +23,20 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     disk = timeline.disks[now.leader]
     hw = disk.high_watermark
-    if hw is None or hw.offset is None or hw.at is None or disk.log_end_offset is None or hw.offset >= disk.log_end_offset:
+    if hw is None or hw.offset is None or hw.at is None or disk.reach is None or hw.offset >= disk.reach:
         return
     node = cluster.nodes.get(now.leader)
     waited = _waited(timeline, disk, hw.offset, hw.at, timedelta(milliseconds=node.clock.skew_ms if node is not None else 0))
     if waited is None or waited < lag_time(cluster, now.leader, hw.at):
         return
-    reached = {b: d.log_end_offset for b, d in sorted(timeline.disks.items()) if b in now.isr and d.log_end_offset is not None}
+    reached = {b: d.reach for b, d in sorted(timeline.disks.items()) if b in now.isr and d.reach is not None}
     whole = set(reached) == set(now.isr)
     should = min(reached.values())
     if whole and should <= hw.offset:
         return
     below = below_min_isr(now, required(now, timeline, cluster)) and strict(cluster, now.leader, hw.at) is not False
     held = min_isr(now, timeline, cluster) if below else None
-    yield _finding(timeline, now, disk, hw.offset, disk.log_end_offset, reached, whole, waited, held)
+    yield _finding(timeline, now, disk, hw.offset, disk.reach, reached, whole, waited, held)
 
 
 def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:

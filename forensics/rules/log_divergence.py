@@ -1,31 +1,47 @@
-"""log-divergence: replicas hold different records at the same offsets, for good."""
+"""log-divergence: logs hold different records at the same offsets, and no truncation will remove the difference."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations, takewhile
 
 from forensics.model import Finding, Many, Range, Rule, moment, quote
 from forensics.partition.elections import elections
 from forensics.partition.inheritance import inherited
-from forensics.partition.lineage import Parting, partings, same_batches
+from forensics.partition.lineage import CopyConflict, Parting, copy_conflicts, partings, same_batches, same_epoch_conflicts
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.replicas import Disk
 from spark.partition.timeline import PartitionTimeline
 
 
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Offsets at which two logs differ."""
+
+    start: int
+    end: int
+    proven: bool
+    """The log cleaner did not cause it."""
+    epoch: int | None
+    """The leader epoch that both logs have at the first of them, if that makes an election impossible as a cause."""
+
+
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    parted: dict[tuple[int, int, bool], list[tuple[Disk, Disk]]] = {}
+    brought = bool(inherited(timeline, cluster))  # a log from another cluster has that cluster's epochs
+    found: dict[_Difference, list[tuple[Disk, Disk]]] = {}
     for one, other in combinations([d for _, d in sorted(timeline.disks.items()) if d.segments], 2):
         in_sync = _in_sync({one.broker, other.broker}, timeline)
-        found = _parted(one, other, in_sync, timeline.cleaned)
-        if found is not None:
-            parted.setdefault(found, []).append((one, other))
-    for (start, end, proven), pairs in sorted(parted.items()):
-        yield _finding(timeline, cluster, Range(start, end), pairs, proven)
-    if not parted and not inherited(timeline, cluster):  # in a log that was brought from another cluster that cluster's epochs stand, too
+        difference = _difference(one, other, in_sync, timeline.cleaned, brought)
+        if difference is not None:
+            found.setdefault(difference, []).append((one, other))
+    for difference, pairs in sorted(found.items(), key=lambda item: (item[0].start, item[0].end)):
+        yield _finding(timeline, cluster, difference, pairs)
+    if not found and not brought:
         yield from (_by_epochs(timeline, p) for p in partings(timeline) if _stays(p, timeline))
+    if not brought:
+        yield from (_of_copies(timeline, conflict) for conflict in copy_conflicts(timeline))
 
 
 def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
@@ -46,25 +62,26 @@ def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
     return all(m is not None and m.offset is not None and m.offset > parting.offset for m in marks)
 
 
-def _parted(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None) -> tuple[int, int, bool] | None:
-    """The span of batches at the same base offset with other content, if it is there for good, and whether that is proven: the log cleaner
-    may have made the difference where the topic's cleanup.policy is not in evidence and only decompression would tell.
+def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, brought: bool) -> _Difference | None:
+    """The span of batches at the same base offset with different contents, if no truncation will remove the difference.
 
-    A tail that parts is cut when its replica rejoins. What lies below records both have in common, or on a replica that was
-    taken into the ISR with it, will never be looked at again by truncation.
+    A tail that differs is truncated when its replica rejoins, unless the same leader epoch wrote it; in a log that was brought from another
+    cluster (`brought`) the same number may be an epoch of that cluster. What lies below records that both logs have, or on replicas that are
+    in sync, is never compared again. The log cleaner may have caused the difference if the topic's cleanup.policy is not in evidence and the
+    records are compressed: then it is not proven.
     """
     same = same_batches(one, other, cleaned)
-    proven = [o for o, alike in same.items() if alike is False]
-    differ = proven or [o for o, alike in same.items() if alike is None and cleaned is None]
+    conflicts = {} if brought else same_epoch_conflicts(one, other, same)
+    agreed = max((offset for offset, alike in same.items() if alike), default=-1)
+    lasting = [o for o, alike in same.items() if not alike and (in_sync or o < agreed or o in conflicts)]
+    proven = [o for o in lasting if same[o] is False]
+    differ = proven or [o for o in lasting if cleaned is None]
     if not differ:
-        return None
-    joined = [o for o in same if o > differ[-1] and same[o]]
-    if not joined and not in_sync:
         return None
     ends = [{b["base_offset"]: b["last_offset"] + 1 for b in d.batches()} for d in (one, other)]
     first = max((ends[0][o] for o in same if o < differ[0] and same[o]), default=min(differ[0], one.segments[0].offset or 0))
-    last = max(end[differ[-1]] for end in ends)
-    return min(first, differ[0]), joined[0] if joined else last, bool(proven)
+    last = next((o for o in same if o > differ[-1] and same[o]), max(end[differ[-1]] for end in ends))
+    return _Difference(min(first, differ[0]), last, bool(proven), next((conflicts[o] for o in differ if o in conflicts), None))
 
 
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
@@ -88,10 +105,65 @@ def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
     )
 
 
-def _case(timeline: PartitionTimeline, cluster: Cluster, span: Range, brokers: tuple[int, ...]) -> str:
+_MIXED = "Check by meta.properties and partition.metadata that the files of {} are of the same cluster and the same topic, and that nobody changed or restored them."
+
+
+def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
+    one, other = conflict.one, conflict.other
+    spans = _joined(conflict.spans)
+    related = (
+        "Other batches of the two logs are identical, so both are logs of this partition."
+        if conflict.agree
+        else "The two logs have no identical batch, so one of them may be of another topic or cluster of the same name."
+    )
+    return Finding(
+        kind="log-divergence",
+        severity="high",
+        confidence="probable",
+        brokers=tuple(dict.fromkeys((one.broker, other.broker))),
+        leader_epoch=timeline.standing.leader_epoch,
+        offsets=spans,
+        summary=f"{timeline.name}: {one} and {other} have different records at offsets {_listed(spans)} in the same leader epoch",
+        explanation=(
+            f"{one} and {other} hold batches of {timeline.name} at offsets {_listed(spans)} with the same leader epochs, valid checksums and different "
+            f"contents. {_NO_ELECTION} {related}"
+        ),
+        next_steps=(_MIXED.format(f"{one} and {other}"), "Do not use either log to restore records before the difference is explained."),
+        evidence=quote(conflict.evidence),
+    )
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> tuple[Range, ...]:
+    """Adjacent spans as one range."""
+    found: list[Range] = []
+    for start, end in spans:
+        if found and found[-1].end == start:
+            found[-1] = Range(found[-1].start, end)
+        else:
+            found.append(Range(start, end))
+    return tuple(found)
+
+
+_LISTED = 5
+
+
+def _listed(ranges: Sequence[Range]) -> str:
+    more = f" and {len(ranges) - _LISTED} more ranges" if len(ranges) > _LISTED else ""
+    return ", ".join(map(str, ranges[:_LISTED])) + more
+
+
+_NO_ELECTION = (
+    "A leader epoch has one leader, and followers copy its batches unchanged, so no election causes this. Possible causes: a leader lost unflushed records "
+    "in a restart and continued in the same epoch, somebody changed or restored files, or the evidence mixes files of different clusters or topics."
+)
+
+
+def _case(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
     """How it came about, as far as the evidence tells; KIP-101 has two cases in which replicas without leader epochs go wrong."""
-    wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= span.start]
+    wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= difference.start]
     unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
+    if difference.epoch is not None:
+        return _NO_ELECTION
     if timeline.has_epochs:
         return (
             "With leader epochs (0.11 and later) this takes a fast succession of leaders before 2.0 (KIP-279), or a damaged epoch history."
@@ -116,7 +188,8 @@ _IF_COMPACTED = (
 )
 
 
-def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: list[tuple[Disk, Disk]], proven: bool) -> Finding:
+def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, pairs: list[tuple[Disk, Disk]]) -> Finding:
+    span, proven = Range(difference.start, difference.end), difference.proven
     brokers = tuple(sorted({d.broker for pair in pairs for d in pair}))
     leader = timeline.standing.leader
     odd = [b for b in brokers if all(b in (x.broker, y.broker) for x, y in pairs)]
@@ -127,6 +200,11 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
         if len(odd) == 1 and len(brokers) > 2
         else f"brokers {', '.join(map(str, brokers))} differ"
     )
+    although = (
+        f"although leader epoch {difference.epoch} wrote all of them"
+        if difference.epoch is not None
+        else "although these replicas count as in sync or agree again after them"
+    )
     return Finding(
         kind="log-divergence",
         severity="critical" if proven else "high",
@@ -136,13 +214,15 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, span: Range, pairs: 
         offsets=(span,),
         summary=f"{timeline.name}: {who} at offsets {span}",
         explanation=(
-            f"The record batches of {timeline.name} at offsets {span} have other checksums on {', '.join(f'broker {b}' for b in brokers)}, although "
-            f"these replicas count as in sync or agree again after them. {'' if proven else _IF_COMPACTED}A consumer reads other records there depending on which replica leads"
-            f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication will not mend it: a follower truncates only "
-            "above the point where leader epochs or high watermarks part, and both lie beyond. " + _case(timeline, cluster, span, brokers)
+            f"The record batches of {timeline.name} at offsets {span} have different checksums on {', '.join(f'broker {b}' for b in brokers)}, {although}. "
+            f"{'' if proven else _IF_COMPACTED}A consumer reads different records there depending on which replica leads"
+            f"{f' (broker {leader} leads now)' if leader is not None and leader >= 0 else ''}. Replication does not repair this: a follower truncates only "
+            "above the offset where leader epochs or high watermarks differ, and both differ only beyond these offsets, if at all. "
+            + _case(timeline, cluster, difference, brokers)
         ),
         next_steps=(
-            "Decide which replica is right, then delete the partition's directory on the others while they are stopped, so that they copy it anew.",
+            *([_MIXED.format(", ".join(f"broker {b}" for b in brokers))] if difference.epoch is not None else []),
+            "Decide which replica is right, then delete the partition's directory on the others while they are stopped, so that they copy it again.",
             "kafka-replica-verification shows the same while the cluster runs.",
         ),
         evidence=quote(segments),
@@ -153,10 +233,10 @@ RULE = Rule(
     kind="log-divergence",
     rank=30,
     level="critical",
-    meaning="Replicas hold different records at the same offsets now, below offsets they agree on.",
+    meaning="Replicas hold different records at the same offsets, below offsets they agree on or in the same leader epoch.",
     benign=(
-        "A replica that has not rejoined yet: its tail is cut when it does.",
-        "A compacted topic: the log cleaner takes records on each replica by itself; what it wrote anew proves nothing.",
+        "A replica that has not rejoined yet: its tail of an older leader epoch is truncated when it does.",
+        "A compacted topic: the log cleaner removes records on each replica by itself; a rewritten batch proves nothing.",
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=judge,

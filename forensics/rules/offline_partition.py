@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
 from forensics.partition.absences import IN_ORDER, absences
+from forensics.partition.eligible import eligible_leaders, named_eligible
 from forensics.partition.leaderless import leaderless, without_leader
 from forensics.partition.windows import Window, closing, condensed, lasted, until, up_to
 from spark.cluster.facts import Cluster
@@ -20,11 +21,12 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         yield _finding(window, timeline, cluster)
     now = [*takewhile(without_leader, reversed(timeline.told))]
     if now and now[-1].source == DESCRIBED:
-        yield _seen(now[0], timeline)
+        yield _seen(now[0], timeline, cluster)
 
 
-def _seen(now: State, timeline: PartitionTimeline) -> Finding:
+def _seen(now: State, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     """What only --describe tells."""
+    able = now.isr or eligible_leaders(now, None, timeline, cluster)
     return Finding(
         kind="offline-partition",
         severity="high",
@@ -34,15 +36,16 @@ def _seen(now: State, timeline: PartitionTimeline) -> Finding:
         summary=f"{timeline.name}: no leader when kafka-topics --describe saw it at {moment(now.at)}",
         explanation=(
             f"At {moment(now.at)} kafka-topics --describe saw {timeline.name} without a leader, with ISR {list(now.isr)}; since when and why is not in "
-            f"evidence. {_electable(now)}"
+            f"evidence. {_electable(now, able)}"
         ),
-        next_steps=_steps(now, now.isr),
+        next_steps=_steps(able, now.isr),
         evidence=quote(now.event),
     )
 
 
 def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     last = window.states[-1]
+    able = last.isr or eligible_leaders(last, window.end, timeline, cluster)
     index = timeline.states.index(window.states[0])
     before = timeline.states[index - 1] if index else None
     gone = tuple(dict.fromkeys([*([before.leader] if before is not None and before.leader >= 0 else []), *last.isr]))
@@ -61,9 +64,9 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         summary=f"{timeline.name}: no leader {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had no leader; its ISR "
-            f"was {list(last.isr)}. {'; '.join(i.words for i in why) or 'No broker is known to have led it before'}. {_electable(last)}{closed}"
+            f"was {list(last.isr)}. {'; '.join(i.words for i in why) or 'No broker is known to have led it before'}. {_electable(last, able)}{closed}"
         ),
-        next_steps=_steps(last, gone) if window.end is None and not window.deleted else (),
+        next_steps=_steps(able, gone) if window.end is None and not window.deleted else (),
         evidence=quote(
             window.states[0].event,
             *(e for i in why for e in i.evidence[1:2]),
@@ -72,17 +75,24 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     )
 
 
-def _electable(state: State) -> str:
-    """Who may lead without loss: the ISR; when that is empty, its eligible leader replicas (KIP-966)."""
+def _electable(state: State, able: tuple[int, ...]) -> str:
+    """Who may lead without loss: the ISR; when that is empty, its eligible leader replicas (KIP-966) that did not crash."""
     if state.isr:
         return f"Only {brokers_named(state.isr)} could be elected cleanly."
-    if state.eligible:
-        return f"With an empty ISR {brokers_named(state.eligible)}, as eligible leader replicas (KIP-966), could be elected cleanly."
+    crashed = tuple(b for b in named_eligible(state) if b not in able)
+    again = (
+        f" {brokers_named(crashed).capitalize()} crashed: the controller removes a crashed broker from the eligible leader replicas when it registers again."
+        if crashed
+        else ""
+    )
+    if able:
+        return f"With an empty ISR {brokers_named(able)}, as eligible leader {'replica' if len(able) == 1 else 'replicas'} (KIP-966), could be elected cleanly.{again}"
+    if crashed:
+        return f"With an empty ISR, and no eligible leader replica (KIP-966) that did not crash, no clean election was possible.{again}"
     return "With an empty ISR, and no eligible leader replica (KIP-966) in evidence, nobody could be elected cleanly."
 
 
-def _steps(state: State, gone: tuple[int, ...]) -> tuple[str, ...]:
-    able = state.isr or state.eligible
+def _steps(able: tuple[int, ...], gone: tuple[int, ...]) -> tuple[str, ...]:
     if able:
         return (
             f"Bring {brokers_named(able)} back; an unclean election would lose what only {'it holds' if len(able) == 1 else 'they hold'}.",

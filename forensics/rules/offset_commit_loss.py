@@ -1,6 +1,6 @@
 """offset-commit-loss: consumer groups' committed offsets, or states of share groups or transactions, went with a partition of an internal topic.
 
-Here: losses (forensics.partition.loss) of __consumer_offsets, __share_group_state and __transaction_state told in terms of those who are hurt. Not here: the loss
+Here: losses (forensics.proof.losses) of __consumer_offsets, __share_group_state and __transaction_state told in terms of those who are hurt. Not here: the loss
 itself, which data_loss tells with its offsets and cause.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.loss import losses
+from forensics.proof.losses import losses
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 

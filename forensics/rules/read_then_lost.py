@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model import Finding, Many, Rule, Statement, counted, moment, quote
-from forensics.partition.loss import losses
 from forensics.partition.readers import readers
+from forensics.proof.losses import losses
 from spark.cluster.facts import Cluster
 from spark.partition.timeline import PartitionTimeline
 

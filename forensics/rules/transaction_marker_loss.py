@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.loss import Loss, losses
+from forensics.proof.losses import Loss, losses
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.timeline import PartitionTimeline

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Range, Rule, counted, moment, quote
-from forensics.partition.loss import losses
+from forensics.proof.losses import losses
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import Removal, Replica
 from spark.partition.states import not_after

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from forensics.model import Finding, Many, Rule, Statement, brokers_named, moment, quote
-from forensics.partition.elections import Election, elections
-from forensics.partition.loss import Loss, losses
-from forensics.partition.witnesses import untold
+from forensics.partition.elections import Election
+from forensics.proof.causes import suspected_outside
+from forensics.proof.coverage import silent_leaders
+from forensics.proof.handovers import transitions
+from forensics.proof.losses import Loss, losses_of
+from forensics.proof.verdict import OUTSIDE, Handover
 from parsers.kinds import Role, of
 from spark.cluster.facts import Cluster
 from spark.partition.replicas import EXACT
@@ -15,26 +18,26 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    lost = losses(timeline, cluster)
-    for election in elections(timeline, cluster):
-        if election.unclean:
-            yield _finding(election, [x for x in lost if x.term.order == election.term.order], timeline, cluster)
+    for row, hop in transitions(timeline, cluster):
+        if hop.election is not None and suspected_outside(row):
+            yield _finding(row, hop.election, list(losses_of(row, hop)), timeline, cluster)
 
 
-def _finding(election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
+def _finding(row: Handover, election: Election, lost: list[Loss], timeline: PartitionTimeline, cluster: Cluster) -> Finding:
     term = election.term
     before = term.before
     isr = list(before.isr) if before is not None else list((term.state.event.previous_isr if term.state is not None else None) or ())
     cost, certain = _cost(election, lost, timeline)
-    silent = untold((before,), timeline, cluster) if before is not None and election.confidence == "possible" else ()
+    certain_election = row.election.only(OUTSIDE)
+    silent = silent_leaders((before,), timeline, cluster) if before is not None and not certain_election else ()
     explanation = (
         f"At {moment(term.at)} broker {term.leader} became leader of {timeline.name} in leader epoch {term.epoch} although "
         f"{_outside(isr)}: {election.why}. {_start(election)} {cost}"
     )
     return Finding(
         kind="unclean-election",
-        severity="low" if silent else "medium" if election.confidence == "possible" else "high" if certain and not lost else "critical",
-        confidence=election.confidence,
+        severity="low" if silent else "medium" if not certain_election else "high" if certain and not lost else "critical",
+        confidence="certain" if certain_election else "possible",
         brokers=(term.leader, *(b for b in isr if b != term.leader)),
         leader_epoch=term.epoch,
         start=term.at,

@@ -9,7 +9,7 @@ from forensics.model import Finding, Many, Rule, Statement, brokers_named, momen
 from forensics.partition.absences import IN_ORDER, UNKNOWN, absences
 from forensics.partition.durability import as_settled, below_min_isr, min_isr, required
 from forensics.partition.windows import Window, closing, condensed, lasted, lived, until, up_to, windows
-from forensics.partition.witnesses import unheard, untold
+from forensics.proof.coverage import silence_words, silent_leaders
 from spark.cluster.effective import Effective, strict
 from spark.cluster.facts import Cluster
 from spark.partition.states import State
@@ -38,7 +38,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     left = next((s.at for s in timeline.states if s.event is window.states[0].event), window.start)  # the setting may change later
     refused = [e for e in timeline.of("append-refused") if _inside(window, e.at)]
     count = sum(e.repeats for e in refused)
-    silent = () if refused else untold(window.states, timeline, cluster)
+    silent = () if refused else silent_leaders(window.states, timeline, cluster)
     stopped = bool(why) and all(i.cause in IN_ORDER for i in why)
     closed = closing(window, out, cluster) if stopped else ""
     ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
@@ -59,7 +59,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
             f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
-            f"{'; '.join(i.words for i in why) or _nobody_out(fewest)}.{closed}{unheard(silent)}"
+            f"{'; '.join(i.words for i in why) or _nobody_out(fewest)}.{closed}{silence_words(silent)}"
         ),
         next_steps=(
             *((_step(out),) if window.end is None else ()),

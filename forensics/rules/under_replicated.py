@@ -23,7 +23,7 @@ from forensics.partition.absences import (
     intervals,
 )
 from forensics.partition.windows import Window, condensed, lasted, lived, missing, reassigning, until, up_to, windows
-from forensics.partition.witnesses import unheard, untold
+from forensics.proof.coverage import silence_words, silent_leaders
 from forensics.thresholds import BRIEF_S
 from spark.cluster.facts import Cluster
 from spark.partition.standing import DESCRIBED
@@ -61,7 +61,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     why = [i for i in absences(timeline, cluster).within(window) if i.cause not in EXPECTED]
     out = tuple(i.broker for i in why)
     smallest = min(window.states, key=lambda s: len(s.isr))
-    silent = untold(window.states, timeline, cluster)
+    silent = silent_leaders(window.states, timeline, cluster)
     turns = " by turns" if len(out) > max(len(s.replicas or timeline.assigned) - len(s.isr) for s in window.states) else ""
     return Finding(
         kind="under-replicated",
@@ -77,7 +77,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
             f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name}{turns} (smallest ISR "
             f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
-            f"{unheard(silent)}"
+            f"{silence_words(silent)}"
         ),
         next_steps=tuple(_steps(window, why)),
         evidence=quote(window.states[0].event, *(e for i in why for e in i.evidence[:2]), *(s.event for s in window.states[1:2])),

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 
 from forensics.model import Finding, Many, Rule, moment, quote
-from forensics.partition.handovers import GRACE, obeyed
-from forensics.partition.loss import losses
+from forensics.proof.losses import losses
+from forensics.proof.stepping_down import GRACE, became_follower
 from spark.cluster.facts import Cluster
 from spark.events import Event
 from spark.partition.replicas import FollowerStart
@@ -19,7 +19,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
     for before, term in itertools.pairwise(reigns):
         if before.leader == term.leader or term.at is None:
             continue
-        woke = obeyed(before, term, timeline, cluster)
+        woke = became_follower(before, term, timeline, cluster)
         if woke is None or woke.at is None or woke.at - term.at < GRACE:
             continue
         refused = [e for e in timeline.replicas[before.leader].rejected if e.at is not None and term.at <= e.at <= woke.at]

@@ -17,11 +17,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from forensics.judge import found_in
+import pyarrow as pa
+
+from forensics.judge import INTERNAL, OF_VERDICT, STANDING, found_in
 from forensics.model import Finding, brokers_named
+from forensics.proof.judgement import judgement
+from forensics.proof.records import records
 from forensics.story.lives import Lives, ending
 from forensics.story.narration import narrated
-from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, UNKNOWN, Key, Step, Wanted, placed, said
+from forensics.story.step import IN_SYNC, LEADER, NONE, OUT, STORY, UNKNOWN, Key, Step, Wanted, placed, said
 from forensics.story.words import OF_DIRECTORIES, Teller, clock, finding_words, found_again, ids, lost, on_disk, subject, telling
 from parsers.kinds import ON_DISK, Role, Scope, of
 from spark.cluster.facts import Cluster, once
@@ -56,6 +60,23 @@ def tell(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Itera
     told = steps(timeline, cluster, list(found_in(timeline, cluster)), everything=wanted.everything)
     for number, row in enumerate(narrated(told, wanted)):
         yield {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}
+
+
+PROOF = pa.struct([*(field for field in STANDING if field.name in (*OF_VERDICT, "handovers"))])
+"""The verdict on a partition and its table of hand-overs."""
+PROVEN = pa.schema([("story", pa.struct(list(STORY))), ("proof", PROOF)])
+"""Each row has one of the two."""
+
+
+def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Iterator[Mapping[str, Any]]:
+    """Rows of PROVEN: the story of one timeline and, for the partition of the last topic of this name and the last cluster, the proof."""
+    findings = list(found_in(timeline, cluster))
+    told = steps(timeline, cluster, findings, everything=wanted.everything)
+    for number, row in enumerate(narrated(told, wanted)):
+        yield {"story": {**row, "generation": timeline.generation, "topic_id": timeline.topic_id, "number": number}}
+    if timeline.generation == cluster.number == 0 and timeline.topic != INTERNAL:
+        own = judgement(timeline, cluster, findings)
+        yield {"proof": {**{name: getattr(own, name) for name in OF_VERDICT}, "handovers": records(own)}}
 
 
 def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:

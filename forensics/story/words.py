@@ -289,8 +289,10 @@ def removed(removal: Removal) -> str:
 def on_disk(disk: Disk) -> str:
     """What the files of a replica held when they were collected."""
     told = []
-    if disk.log_end_offset is not None:
-        told.append(f"log ends at {disk.log_end_offset}")
+    if disk.reach is not None:
+        told.append(f"log ends at {disk.reach}{' or beyond' if disk.end_unknown else ''}")
+    if disk.damaged:
+        told.append(f"segments are damaged, a recovery cuts the log at {disk.log_end_offset}")
     for name, event in (("HW", disk.high_watermark), ("flushed to", disk.recovery_point), ("log start", disk.log_start)):
         if event is not None and event.offset is not None:
             told.append(f"{name} {event.offset}")

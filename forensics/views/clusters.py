@@ -17,7 +17,7 @@ from rich.text import Text
 
 from forensics.judge import Conclusion
 from forensics.model import LEVELS, counted, some, timestamp
-from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.headline import EXCLUDED, FOUND, counts, loss_of, summary
 from forensics.views.impact import broken, lost
 from forensics.views.json_text import encoded

@@ -22,6 +22,7 @@ from forensics.model import MINOR, Finding, Place, Salvageable, brokers_named, t
 from forensics.partition import durability
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.json_text import encoded
+from forensics.views.proof import of_report
 from forensics.views.version import version
 from spark.cluster.clocks import UNSURE, Clock
 from spark.cluster.facts import Cluster, Node
@@ -97,8 +98,9 @@ class Report:
             for zone, nodes in found.items()
         ]
 
-    def document(self) -> dict[str, Any]:
-        """The report as JSON values, keys in the order of the contract."""
+    def document(self, *, proof: bool = True) -> dict[str, Any]:
+        """The report as JSON values, keys in the order of the contract. Without `proof` the hand-overs of partitions are left out."""
+        handovers, left_out = of_report(self.partitions) if proof else (None, 0)
         return {
             "schema": SCHEMA,
             "tool": {"version": version(), "command": list(self.command), "rules": rules_digest()},
@@ -151,12 +153,14 @@ class Report:
                     )
                 }
                 | {"since": timestamp(p["since"]), "until": timestamp(p["until"]), "why": p["why"]}
-                for p in self.partitions
+                | ({"handovers": handovers[n]} if handovers is not None else {})
+                for n, p in enumerate(self.partitions)
             ],
             "verdict": {
                 "loss": loss_of(*self.judged),
                 "summary": summary(*self.judged),
                 "partitions": counts(self.judged[1]),
+                **({"handovers_left_out": left_out} if proof else {}),
             },
             "incidents": [_incident(i, self.cluster) for i in self.incidents],
             "findings": [_finding(f, self.cluster) for f in self.findings],

@@ -1,6 +1,6 @@
 """The verdict on the whole: one word, the counts, and the sentences that stand first in every format.
 
-Here: what the verdicts on partitions and the losses add up to. Not here: the verdict on a partition (forensics.partition.verdict).
+Here: what the verdicts on partitions and the losses add up to. Not here: the verdict on a partition (forensics.proof.verdict).
 
 It never says more than was proven: a partition nobody can judge does not read like one that is whole.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from forensics.cluster.folding import hit, offsets_in, places
 from forensics.model import Finding, counted, some
-from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
+from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN, VERDICTS
 
 FOUND, EXCLUDED = "found", "excluded"
 Partitions = Sequence[Mapping[str, Any]]

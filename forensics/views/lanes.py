@@ -16,7 +16,9 @@ from rich.console import Console
 from rich.text import Text
 
 from forensics.model import timestamp
+from forensics.views import proof_lines
 from forensics.views.json_text import encoded
+from forensics.views.proof import Proof
 from forensics.views.unseen import clean
 from forensics.views.version import version
 
@@ -57,8 +59,8 @@ ASCII = Glyphs(
 )
 
 
-def document(rows: Sequence[Row], topic: str, partition: int) -> dict[str, Any]:
-    """The story as JSON values. `lanes` gives each broker's status after an entry."""
+def document(rows: Sequence[Row], topic: str, partition: int, proof: Proof | None = None) -> dict[str, Any]:
+    """The story and the proof as JSON values. `lanes` gives each broker's status after an entry."""
     return {
         "schema": SCHEMA,
         "tool": {"version": version()},
@@ -83,22 +85,29 @@ def document(rows: Sequence[Row], topic: str, partition: int) -> dict[str, Any]:
             }
             for row in rows
         ],
+        "proof": proof_lines.document(proof),
     }
 
 
-def json_text(rows: Sequence[Row], topic: str, partition: int) -> str:
-    return encoded(document(rows, topic, partition), indent=1) + "\n"
+def json_text(rows: Sequence[Row], topic: str, partition: int, proof: Proof | None = None) -> str:
+    return encoded(document(rows, topic, partition, proof), indent=1) + "\n"
 
 
 def _brokers(rows: Sequence[Row]) -> list[int]:
     return sorted({lane["broker"] for row in rows for lane in row["lanes"]})
 
 
-def show(rows: Sequence[Row], topic: str, partition: int, console: Console) -> None:
-    """Prints the story, in ASCII where the output cannot show more."""
+def show(
+    rows: Sequence[Row], topic: str, partition: int, console: Console, proof: Proof | None = None, *, everything: bool = False
+) -> None:
+    """Prints the story and the proof, in ASCII where the output cannot show more."""
     page = _Page(rows, console)
     for line in page.lines(f"{topic}-{partition}"):
         console.print(line, soft_wrap=True)
+    if proof is not None:
+        console.print()
+        for line in proof_lines.lines(proof, console, page.printable, everything=everything):
+            console.print(line, soft_wrap=True)
 
 
 class _Page:

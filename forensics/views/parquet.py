@@ -6,16 +6,18 @@ which every command answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from forensics.case.tables import EXPORTED
-from forensics.case.write import Refused, Writer, of_report, outside
+from forensics.case.tables import EXPORTED, PROOF
+from forensics.case.write import Refused, Writer, handovers, of_report, outside
 from forensics.cluster.folding import places
+from forensics.judge import NAME, PARTITION
 from forensics.model import Finding
+from forensics.rows import Rows
 from forensics.unfinished import whole_directory
 from forensics.views.document import Report
 
@@ -30,6 +32,7 @@ def check(directory: Path, evidence: Iterable[str]) -> None:
 def write(report: Report, directory: Path) -> None:
     told = of_report(report.cluster, report.findings, report.incidents)
     told["partitions"] = _table("partitions", map(dict, report.judged[1]))
+    told[PROOF] = _proof(report.judged[1])
     told["places"] = _table("places", (row for n, f in enumerate(report.findings) for row in _places(n, f)))
     with whole_directory(directory) as to:
         for table in EXPORTED:
@@ -40,6 +43,15 @@ def write(report: Report, directory: Path) -> None:
 def _table(name: str, rows: Iterable[dict[str, Any]]) -> pa.Table:
     schema = next(t.schema for t in EXPORTED if t.name == name)
     return pa.Table.from_pylist([{column: row[column] for column in schema.names} for row in rows], schema=schema)
+
+
+def _proof(partitions: Sequence[Mapping[str, Any]]) -> pa.Table:
+    names = [*NAME, PROOF]
+    if isinstance(partitions, Rows):
+        table = partitions.table.select(list(NAME)).append_column(PROOF, partitions.column(PROOF))
+    else:
+        table = pa.Table.from_pylist([{n: p[n] for n in names} for p in partitions], schema=pa.schema([PARTITION.field(n) for n in names]))
+    return handovers(table.append_column("cluster", pa.array([0] * len(table), pa.int32())))
 
 
 def _places(number: int, f: Finding) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from forensics.model import Rule
-from forensics.partition.verdict import INTACT
+from forensics.proof.verdict import INTACT
 from forensics.rules import RULES
 from forensics.views.document import Report
 from forensics.views.unseen import cleaned
@@ -35,7 +35,7 @@ def pieces(report: Report) -> Iterator[str]:
 
 def log(report: Report) -> dict[str, Any]:
     """The sarifLog object."""
-    told = report.document()
+    told = report.document(proof=False)
     artifacts = {s["path"]: n for n, s in enumerate(told["evidence"]["sources"])}
     command = ["kafka-forensics", *told["tool"]["command"]]
     run = {

@@ -13,6 +13,7 @@ import regex
 
 from parsers.catalogue.layouts_in_use import LayoutsInUse
 from parsers.catalogue.learning import HEAD
+from parsers.catalogue.line_lengths import LineLengths
 from parsers.catalogue.text import first_noise, line_end, noise_in, text_of
 from parsers.layouts import LOG4J, Record
 from parsers.schemas import Row
@@ -54,6 +55,7 @@ class Survey:
         self.unread_samples: list[str] = []
         self.tail: Record | None = None
         """Last record of the chunks so far, which may go on in the next."""
+        self.lengths = LineLengths()
 
     def chunk(self, data: bytes, layouts: LayoutsInUse, place: Callable[[int], int]) -> None:
         """Takes in a chunk; `place` tells the byte of the file a byte of it is."""
@@ -63,6 +65,7 @@ class Survey:
         self.noise += noise
         self.noisy = noise > 0
         self._count_nodes(data, layouts)
+        self.lengths.chunk(data, layouts)
         if self.first is None:
             self._pass_by(layouts.first_record(data))
         at = len(data)
@@ -114,6 +117,7 @@ class Survey:
         self.unrecognised += other.unrecognised
         self.samples = (self.samples + other.samples)[:MAX_SAMPLES]
         self.nodes.update(other.nodes)
+        self.lengths.take_over(other.lengths)
         if other.utc is not None and self.utc in (None, other.utc):
             self.utc, self.first, self.last = other.utc, self.first or other.first, other.last
 
@@ -126,4 +130,5 @@ class Survey:
             "last": self.last,
             "clock": "utc" if self.utc else "line",
             "nodes": sorted(self.nodes, key=lambda node: (-self.nodes[node], node)),
+            "cut_at": self.lengths.cut_at,
         }

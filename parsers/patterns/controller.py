@@ -73,6 +73,15 @@ def _by_controller(row: Row) -> Iterator[Row]:
     yield {**row, "controller": row.get("controller", row.get("node"))}
 
 
+_BROKER_EPOCH = regex.compile(r"(\d{1,9}) -> (\d{1,18})")
+
+
+def _broker_epochs(row: Row) -> Iterator[Row]:
+    """One row for each broker of the cache."""
+    for broker, epoch in _BROKER_EPOCH.findall(row["_groups"]["_epochs"] or ""):
+        yield {**row, "broker": int(broker), "broker_epoch": int(epoch)}
+
+
 def _with_state(row: Row) -> Iterator[Row]:
     groups = row["_groups"]
     state = {**partition_state(groups["_state"] or ""), **partition_state(groups.get("_assignment") or "")}
@@ -1248,6 +1257,30 @@ _BROKERS_AND_TOPICS: tuple[Pattern, ...] = (
             ),
         ),
         note="'bounced' is a restart between two looks at ZooKeeper: the broker epoch changed.",
+    ),
+    Pattern(
+        name="controller-broker-epochs",
+        event="broker-epoch-known",
+        literal=" broker epochs cache: ",
+        regex=r"(?:Initialized|Updated) broker epochs cache: \w*\((?P<_epochs>[\d>, -]*)\)",
+        versions=("2.2", "3.9"),
+        loggers=_CONTROLLER,
+        explode=_broker_epochs,
+        fixed={"mode": "zookeeper"},
+        samples=(
+            Sample(
+                "[2026-11-21 03:04:52,752] INFO [Controller id=1] Initialized broker epochs cache: HashMap(1 -> 62) (kafka.controller.KafkaController)",
+                {"node": 1, "broker": 1, "broker_epoch": 62},
+                "real: last-replica-standing-2.8.2-zk",
+            ),
+            Sample(
+                "[2026-11-21 03:05:19,173] INFO [Controller id=1] Updated broker epochs cache: HashMap(1 -> 108, 2 -> 127)"
+                " (kafka.controller.KafkaController)",
+                {"node": 1, "broker": 2, "broker_epoch": 127},
+                "real: last-replica-standing-2.8.2-zk",
+            ),
+        ),
+        note="A broker gets a new epoch, the czxid of its znode, each time it registers (KIP-380).",
     ),
     Pattern(
         name="controller-brokers-live",

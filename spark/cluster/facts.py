@@ -67,6 +67,21 @@ class Source:
 
     layout: str | None = None
     """Conversion patterns learned from its lines, one a line."""
+    printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
+    """Lines that show that INFO is on, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines. Of a long log
+    they are the first and last ones of blocks of lines."""
+    ascents: int = 0
+    """How often the time of a line is later than that of the line before, of lines that give events."""
+    descents: int = 0
+    """How often it is earlier. Lines of several threads may be some milliseconds out of order."""
+    steps_back: Sequence[tuple[int, datetime, datetime]] = field(default=(), repr=False)
+    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this one, as the
+    lines print them."""
+    largest_step_back_ms: int = 0
+    newest_first: bool = False
+    """Its newest line stands first, as some log stores export it."""
+    cut_at: int | None = None
+    """The length in characters at which its lines were cut off before it was collected, where they were."""
 
     @property
     def nodes(self) -> tuple[int, ...]:
@@ -220,6 +235,11 @@ class Cluster:
             return None
         told = (e for c in (self, *self.later) for e in c.of(*kinds))
         return next((e for e in told if e.writer == node and e.at is not None and e.at > at), None)
+
+    @cached_property
+    def newest_first(self) -> frozenset[str]:
+        """Paths of the logs whose newest line stands first."""
+        return frozenset(s.path for s in self.sources if s.newest_first)
 
     @property
     def collected(self) -> set[int]:

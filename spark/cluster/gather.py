@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from parsers.kinds import GATHERED, RECORDS, By, Role, named, of
 from spark.cluster.clocks import Clock, estimate
 from spark.cluster.comparisons import LEADERSHIPS, RELATING, relations
+from spark.cluster.directions import straightened
 from spark.cluster.facts import Archive, Beginning, Cluster, Node, Source, recreated_topics
 from spark.cluster.identity import Clues, identify
 from spark.cluster.incarnations import CLUSTER_ID, TELLING, Incarnations, incarnations
@@ -27,7 +28,7 @@ from spark.cluster.presence import Incarnation, by_time, lives
 from spark.cluster.settings import LOG_DIRECTORIES, Settings
 from spark.cluster.shared_logs import SharedLogs, hosts, shared_logs
 from spark.cluster.zones import Anchor, Jump, Start, Step, Witness, anchor, changes, changes_in, floor, in_zone, nearest_zone, steps, turns
-from spark.events import IDENTIFIED, Event, rows
+from spark.events import IDENTIFIED, Event, place_in, rows
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
@@ -228,9 +229,25 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 last=c.get("last"),
                 problem=c.get("problem"),
                 layout=c.get("layout"),
+                printed=_printed(c.get("printed") or ()),
+                ascents=c.get("ascents") or 0,
+                descents=c.get("descents") or 0,
+                steps_back=tuple((j["line"], j["before"], j["after"]) for j in c.get("steps_back") or () if None not in j.values()),
+                largest_step_back_ms=c.get("largest_step_back_ms") or 0,
+                cut_at=c.get("cut_at"),
+                newest_first=bool(c.get("newest_first")),
             )
         )
     return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice
+
+
+def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple[int, datetime | None]]]:
+    """Lines by facet, with the times they print."""
+    found: dict[str, list[tuple[int, datetime | None]]] = defaultdict(list)
+    for place in places:
+        if place["line"] is not None and place["facet"] is not None:
+            found[place["facet"]].append((place["line"], place["time"]))
+    return dict(found)
 
 
 def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence[Source]) -> list[Clues]:
@@ -527,7 +544,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     options = options or Options()
     table = table.combine_chunks()
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
-    told = table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist()
+    told = straightened(table.select(["source", "collected"]).filter(pc.equal(table["event"], "source")).to_pylist())
     sources = _sources(told)
     clues = _clues(table, told, sources)
     identity = identify(clues)
@@ -572,10 +589,10 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     identifier = replace(identifier, collections=collections, saved=_saved(sources, ordered, identifier.offsets_ms))
     copies = frozenset(map(identifier.shown, _copies(sources)))
     events = list(_identified(table, identifier))
-    events.sort(key=lambda e: (e.at or datetime.min, e.source, e.line or 0, e.byte or 0))
+    backwards = {identifier.shown(s.path) for s in sources if s.newest_first}
+    events.sort(key=lambda e: (e.at or datetime.min, e.source, *place_in(e, backwards)))
     for s in sources:
-        s.first = identifier.utc(s.path, s.first, 1) if s.first is not None else None
-        s.last = identifier.utc(s.path, s.last, s.lines or 1) if s.last is not None else None
+        _correct(s, identifier)
         s.path = identifier.shown(s.path)
     packed = sorted({Archive(identifier.shown(row["source"]), row["bytes"], row["value"]) for row in archives})
     topic_ids = dict(identifier.topics)
@@ -600,6 +617,16 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     for cluster in lives:
         cluster.whole = lives
     return lives[-1], identifier
+
+
+def _correct(source: Source, identifier: Identifier) -> None:
+    """Makes the times of a source's lines UTC."""
+
+    def utc(at: datetime | None, line: int) -> datetime | None:
+        return identifier.utc(source.path, at, line) if at is not None else None
+
+    source.first, source.last = utc(source.first, 1), utc(source.last, source.lines or 1)
+    source.printed = {facet: [(line, utc(at, line)) for line, at in places] for facet, places in source.printed.items()}
 
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ witness says (states).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -32,7 +32,7 @@ def chain(found: Sequence[State]) -> list[State]:
     ordered: list[State] = []
     for epoch in sorted(by_epoch):
         ordered.extend(_within(by_epoch[epoch]))
-    return _counted(_carry(_in_effect(ordered)))
+    return _counted(_settled(_carry(_in_effect(ordered))))
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:
@@ -65,22 +65,80 @@ def _elected_otherwise(intended: State, after: State) -> bool:
     return after.leader_epoch > intended.leader_epoch and len(after.isr) > 1 and not set(after.isr) <= set(intended.isr)
 
 
-def _counted(states: Sequence[State]) -> list[State]:
-    """With what is left of the partition epochs between two states for changes that nobody tells. Both epochs begin at 0, and what raises the
-    leader epoch raises the partition epoch, too: that of the first state is no lower."""
-    counted = list(states)
+def _settled(states: Sequence[State]) -> list[State]:
+    """Without intentions that partition epochs refute, and without doubt about those that partition epochs or the next election confirm. All
+    others stay in doubt: the ISR before them may be the last one."""
+    result = list(states)
+    for number, (s, after) in enumerate(pairwise(states)):
+        if _in_doubt(s) and _shown_by(s, after):
+            result[number] = replace(s, doubt=None)
+    refuted: set[int] = set()
+    for one, other, room, exact in _rooms(result):
+        own = range(one + 1, other)
+        in_doubt = {i for i in own if _in_doubt(result[i])}
+        certain = sum(_writes(result[i], result[i - 1]) for i in range(one + 1, other + 1) if i not in in_doubt) - 1
+        if any(result[i].epoch_guessed for i in range(one, other + 1)):
+            continue
+        if room == certain:
+            refuted |= in_doubt
+        elif exact and room == certain + len(in_doubt) and all(_continues(result[i], result[i - 1]) for i in own):
+            result[one + 1 : other] = [replace(s, doubt=None) if _in_doubt(s) else s for s in result[one + 1 : other]]
+    return [s for i, s in enumerate(result) if i not in refuted]
+
+
+def _in_doubt(s: State) -> bool:
+    """The state itself is the intention that may not have taken effect."""
+    return s.doubt is not None and s.doubt is s.event
+
+
+def _writes(s: State, before: State) -> int:
+    """How many writes there were at least from the state before: each leader epoch is one, and each change that its leader printed."""
+    epochs = s.leader_epoch - before.leader_epoch if before.known_epoch is not None else 0
+    return max(epochs, int(s.event.event in _CHANGES or s.partition_epoch is not None))
+
+
+def _continues(s: State, before: State) -> bool:
+    """No change is missing between the two: the next leader epoch begins, or the leader says that it changed this ISR."""
+    if s.leader_epoch > before.leader_epoch:
+        return s.leader_epoch == before.leader_epoch + 1
+    return s.event.event in _CHANGES and {*(s.event.previous_isr or ())} == {*before.isr}
+
+
+def _shown_by(intended: State, after: State) -> bool:
+    """The controller's next state begins with what its leader intended. A controller that takes a leader out of the ISR leaves no leader, and
+    an ISR of that leader alone only if it was alone (ReplicaStateMachine#removeReplicasFromIsr); and no election adds a member."""
+    before = {*(intended.event.previous_isr or ())}
+    if after.leader_epoch != intended.leader_epoch + 1 or not before:
+        return False
+    alone = {*intended.isr} == {intended.leader} != before
+    left_alone = alone and after.leader == -1 and {*after.isr} <= {intended.leader}
+    return left_alone or (len(after.isr) > 1 and not {*after.isr} <= before and {*after.isr} <= {*intended.isr})
+
+
+def _rooms(states: Sequence[State]) -> Iterator[tuple[int, int, int, bool]]:
+    """Pairs of states that have a partition epoch and none between them has, by index, with the number of changes between them, and whether this
+    number is exact. Both epochs begin at 0, and what raises the leader epoch raises the partition epoch, too: that of the first state is no
+    lower."""
     epochs = [s.partition_epoch if s.partition_epoch is not None or i else max(s.leader_epoch, 0) for i, s in enumerate(states)]
     numbered = [(i, epoch) for i, epoch in enumerate(epochs) if epoch is not None]
     for (one, before), (other, after) in pairwise(numbered):
-        lacking = after - before - (other - one)
-        if lacking > 0 and (other - one > 1 or states[one].partition_epoch is None):
+        yield one, other, after - before - 1, states[one].partition_epoch is not None
+
+
+def _counted(states: Sequence[State]) -> list[State]:
+    """With the number of changes between two states that no line shows, by their partition epochs."""
+    counted = list(states)
+    for one, other, room, exact in _rooms(states):
+        lacking = room - (other - one - 1)
+        if lacking > 0 and (other - one > 1 or not exact):
             counted[one + 1 : other + 1] = [replace(s, untold=lacking) for s in states[one + 1 : other + 1]]
         elif lacking <= 0:
-            counted[one:other] = [replace(s, doubt=None) if s.doubt is not s.event else s for s in counted[one:other]]
+            counted[one:other] = [s if _in_doubt(s) else replace(s, doubt=None) for s in counted[one:other]]
     return counted
 
 
 _INTENTS = of(role=Role.ISR_INTENT)
+_CHANGES = of(role=Role.ISR_INTENT | Role.ISR)
 
 
 def _within(states: Sequence[State]) -> list[State]:
@@ -99,6 +157,10 @@ def _within(states: Sequence[State]) -> list[State]:
             bare.append(s)
     result = [_best(numbered[n]) for n in sorted(numbered)]
     if spine:
+        begun = next((s for s in bare if s.source == "decided"), None) if not result else None
+        if begun is not None:  # what a ZooKeeper controller decides begins a leader epoch
+            bare.remove(begun)
+            result = [begun]
         result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
     for s in sorted(bare, key=lambda s: (s.at or datetime.max, AUTHORITY[s.source])):
         twin = next((i for i, r in enumerate(result) if r.leader == s.leader and set(r.isr) == set(s.isr) and not _apart(r, s)), None)
@@ -137,9 +199,9 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
-        same = next(
-            (i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))), None
-        )
+        alike = [i for i in range(reached, len(result)) if (result[i].leader, set(result[i].isr)) == (other.leader, set(other.isr))]
+        counted = (other.partition_epoch or 0) - (others[0].partition_epoch or 0)
+        same = counted if counted in alike else next(iter(alike), None)
         if same is not None:
             reached = same
             result[same] = replace(_confirmed(result[same], other), at=result[same].at)
@@ -177,6 +239,7 @@ def _merged(one: State, other: State) -> State:
         removing=better.removing or worse.removing,
         recovering=better.recovering if better.recovering is not None else worse.recovering,
         doubt=better.doubt and worse.doubt,
+        epoch_guessed=better.epoch_guessed and worse.epoch_guessed,
         also=(*better.also, worse.event, *worse.also)[:8],
     )
 

@@ -1,7 +1,7 @@
 """Whether anything can have happened between two states that nobody told of.
 
 Here: what lies between two states of a partition, as one of two types. What is claimed across a Gap is never certain: who claims something
-has to hold the one or the other (forensics.partition.elections.Election, forensics.partition.loss.NeverCommitted). Not here: how the states come about (states, chain).
+has to hold the one or the other (forensics.partition.elections.Election). Not here: how the states come about (states, chain).
 
 A controller raises the leader epoch by one with each leader or ISR it writes, and every write, the leader's too, raises the partition epoch
 by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is told, as before 2.4, a leader's
@@ -10,6 +10,7 @@ own changes of the ISR raise nothing that is seen: only its log tells them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,4 +73,14 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         return Gap(before, after, range(0), after.untold, at_most=True)
     if before.doubt is not None:
         return Gap(before, after, range(0), None, before.doubt)
+    if before.epoch_guessed or after.epoch_guessed:
+        return Gap(before, after, range(0), None)
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
+
+
+def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> tuple[int, ...]:
+    """Leader epochs without a state in the evidence, from the first to the last that a state or a line names (`heard`). Up to 2.5 the line
+    with which a leader starts names its epoch and no ISR."""
+    known = {s.leader_epoch for s in states if s.known_epoch is not None and not s.epoch_guessed}
+    named = known | {epoch for epoch in heard if epoch >= 0}
+    return tuple(e for e in range(min(named), max(named) + 1) if e not in known) if named else ()

@@ -80,11 +80,11 @@ def rises(entries: Sequence[tuple[int, int]]) -> bool:
 
 
 def reach(disk: Disk) -> int:
-    """An offset the log is known to have reached: its end, else what its checkpoints and epochs need."""
-    if disk.log_end_offset is not None:
-        return disk.log_end_offset
+    """An offset the log is known to have reached: its end, else what its valid batches, checkpoints and epochs need."""
+    if disk.reach is not None and not disk.end_unknown:
+        return disk.reach
     marks = [e.offset for e in (disk.high_watermark, disk.recovery_point) if e is not None and e.offset is not None]
-    return max([*marks, *(start for _, start in disk.epochs)], default=0)
+    return max([disk.reach or 0, *marks, *(start for _, start in disk.epochs)])
 
 
 def on_disk(disk: Disk, led: Container[int] = (), *, cleaned: bool | None = None) -> Lineage | None:
@@ -120,7 +120,7 @@ def _fits(entry: Entry, batches: Sequence[Entry], disk: Disk) -> bool:
     after = next((b for b in batches if b.epoch >= entry.epoch), None)
     if after is not None:
         return after.earliest <= entry.start <= after.start
-    return not batches or entry.start >= (disk.log_end_offset or 0)
+    return not batches or entry.start >= (disk.reach or 0)
 
 
 def _narrowed(entry: Entry, batches: Sequence[Entry]) -> Entry:

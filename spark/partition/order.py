@@ -9,13 +9,13 @@ moment. What Kafka cannot do then decides: a follower neither changes an ISR nor
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 
 from parsers.kinds import STARTS, By, Role, named, of
-from spark.events import Event
+from spark.events import Event, place_in
 
 _LOADS = of(role=Role.LOAD)
 _CUTS = of(role=Role.CUT | Role.PLAN)
@@ -30,7 +30,8 @@ _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 class FileOrders:
     """The order of each broker's events of one partition, found once for all who ask of the same events."""
 
-    def __init__(self) -> None:
+    def __init__(self, newest_first: Container[str] = ()) -> None:
+        self._newest_first = newest_first
         self._found: dict[int | None, tuple[Sequence[Event], Sequence[Event]]] = {}
 
     def of(self, events: Sequence[Event]) -> Sequence[Event]:
@@ -38,32 +39,31 @@ class FileOrders:
         writer = events[0].writer if events else None
         told, order = self._found.get(writer, ((), ()))
         if told != events:
-            order = file_order(events)
+            order = file_order(events, self._newest_first)
             self._found[writer] = events, order
         return order
 
 
-def file_order(events: Iterable[Event]) -> list[Event]:
-    """Events of one broker and partition. A clock that jumps back inside a file does not reorder the file."""
+def file_order(events: Iterable[Event], newest_first: Container[str] = ()) -> list[Event]:
+    """Events of one broker and partition. A clock that jumps back inside a file does not reorder the file. `newest_first`: sources whose newest
+    line stands first."""
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source].append(event)
-    files = [_placed(by_source[source]) for source in sorted(by_source)]
+    files = [_placed(by_source[source], newest_first) for source in sorted(by_source)]
     return _merged(files) if len(files) > 1 else [event for own in files for event in own]
 
 
-def _placed(file: list[Event]) -> list[Event]:
+def _placed(file: list[Event], newest_first: Container[str]) -> list[Event]:
+    if file[0].source in newest_first:
+        return sorted(file, key=lambda e: place_in(e, newest_first))
     try:
         return sorted(file, key=_PLACE)
     except TypeError:  # of some it is not known
-        return sorted(file, key=_place)
+        return sorted(file, key=place_in)
 
 
 _PLACE = attrgetter("line", "byte", "metadata_offset")
-
-
-def _place(event: Event) -> tuple[int, int, int]:
-    return (event.line or 0, event.byte or 0, event.metadata_offset or 0)
 
 
 def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:

@@ -2,7 +2,7 @@
 
 Here: the walk over one broker's events of one partition, in the broker's own order, that turns them into dated observations
 of log end offset and high watermark (with bounds), and into removals: ranges of offsets that were in this log and then were
-not. Not here: whether a removed record lived on elsewhere (forensics.partition.loss), or the order between brokers (timeline).
+not. Not here: whether a removed record lived on elsewhere (forensics.proof.losses), or the order between brokers (timeline).
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
+from spark.partition.damaged import DamagedStretch, Extent, extent, reach_of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 STARTING = timedelta(seconds=1)
@@ -37,7 +39,8 @@ class Observation(NamedTuple):
 class Removal:
     """Offsets [start, end) were in a replica's log and are not any more.
 
-    `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'truncation' (reason not told), 'restart'
+    `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'latest' (to its leader's log end, which was below its own),
+    'truncation' (reason unknown), 'restart'
     (the log that was loaded is shorter), 'empty' (the log was created anew), 'left-behind' (still on the disk of a replica
     that never followed a later leader), 'deleted' or 'stray' (the whole log was, for the replica was taken away).
     """
@@ -152,6 +155,10 @@ class _Walk:
         self.fetched = False
         self.began: int | None = None
         """Where its log ended when it began to follow under its epoch, or was cut last since."""
+        self.end_at_entry: int | None = None
+        """Exact log end when it entered its epoch; None if unknown, or if the log was cut since."""
+        self.stopped_fetching = False
+        """Its fetcher was removed after it entered its epoch, and none was added since."""
         self.tells_fetching = tells_fetching
         self.end_event: Event | None = None
         self.plan: Event | None = None
@@ -193,8 +200,9 @@ class _Walk:
 
     @property
     def leads_in(self) -> int | None:
-        """The epoch of which it tells as a leader; None where it was last heard to follow, and how it came to lead is missing."""
-        return self.epoch if self.role == "leader" else None
+        """The epoch in which it leads by its own lines. None where it was last heard to follow, and how it came to lead is missing; or where it was
+        started since: it may lead in a later epoch."""
+        return self.epoch if self.role == "leader" and not self.loaded else None
 
     def grows(self) -> None:
         """It leads, or fetches: what tells of either shows it, though the start of it may be missing."""
@@ -219,37 +227,50 @@ class _Walk:
 
     # transitions
 
-    def enter(self, epoch: int | None, role: str) -> None:
+    def enter(self, epoch: int | None, role: str, end: int | None) -> None:
         """The broker lives under a leader epoch now; what its log holds is of earlier ones until it appends again. One that is stopped as
-        it hands over hears of the epoch, and again when it is back, and has fetched nothing in between."""
+        it hands over hears of the epoch, and again when it is back, and has fetched nothing in between. `end`: exact log end at this time."""
         if epoch is None:
             return
-        if epoch != self.epoch or self.fetched or self.role == "leader" or not self.tells_fetching:
+        again = epoch == self.epoch
+        if not self.idle(again, end):
             self.records_epoch = self.epoch
             self.fetched = False
+        if not again:
+            self.end_at_entry, self.stopped_fetching = end, False
         if self.epoch is None or epoch >= self.epoch:
             self.epoch = epoch
         self.role, self.began = role, None
+
+    def idle(self, again: bool, end: int | None) -> bool:
+        """Nothing was appended under the current epoch: the broker followed and fetched nothing. Before another epoch (not `again`) the missing
+        line of a fetcher does not prove this: the fetcher must have been removed, or the log must end where it ended at the entry."""
+        if self.epoch is None or self.fetched or self.role == "leader" or not self.tells_fetching:
+            return False
+        return again or self.stopped_fetching or (end is not None and end == self.end_at_entry)
 
     def knew(self, start: Event) -> None:
         """It had lived under an epoch that its own line of that time does not tell."""
         before = start.previous_leader_epoch
         if before is not None and max(self.epoch or 0, 0) <= before < (start.leader_epoch or 0):
+            if before != self.epoch:
+                self.end_at_entry, self.stopped_fetching = None, False
             self.epoch = before
 
     def follow_unannounced(self, epoch: int | None) -> None:
         """A later term than the last one known begins; None: nobody says which."""
         self.records_epoch, self.fetched, self.began = self.epoch, False, None
+        self.end_at_entry, self.stopped_fetching = None, False
         self.epoch, self.role = epoch, "follower"
 
     def settle_intent(self, next_intent: Event | None = None) -> None:
-        """Before 2.4 a committed ISR change left no INFO line: the intent stands if no refusal follows it. Later ones are confirmed by their
-        line, or by the next change that begins with what they came to."""
+        """An intention to change the ISR took effect if the next one begins with its result. From 2.4 on a line of its own says so, too. Before
+        2.4 the last one stays open: its write may have failed, or its leader was gone before the write (Partition#updateIsr)."""
         if self.intent is not None:
             epoch, event = self.intent
             stood = next_intent is not None and {*(next_intent.previous_isr or ())} == {*(event.isr or ())}
-            tells = self.explicit_updates or self.confirms(event)
-            confirmed = True if stood or tells is False else False if tells else None
+            prints = self.explicit_updates or self.confirms(event)
+            confirmed = True if stood else False if prints else None
             self.replica.isr_updates.append(IsrUpdate(self.broker, epoch, event, tuple(event.isr or ()), confirmed))
         self.intent = None
 
@@ -325,7 +346,7 @@ def _on_leader_start(w: _Walk, e: Event) -> None:
             w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, offset, True, e.high_watermark, restart, e.at, e))
     if offset is not None:
         w.end_exactly(offset, e)
-    w.enter(e.leader_epoch, "leader")
+    w.enter(e.leader_epoch, "leader", offset)
     w.grows()
     w.loaded, w.has_log, w.untold = False, True, False
 
@@ -338,7 +359,7 @@ def _on_follower_start(w: _Walk, e: Event) -> None:
         w.end_exactly(e.log_end_offset, e)
     if e.leader_epoch is not None:
         w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, e.log_end_offset, e.at, e))
-    w.enter(e.leader_epoch, "follower")
+    w.enter(e.leader_epoch, "follower", e.log_end_offset)
     w.began = e.log_end_offset
     w.loaded, w.has_log = False, True
 
@@ -348,6 +369,8 @@ def _on_state(w: _Walk, e: Event) -> None:
     if e.reason != "received" or e.leader_epoch is None or e.leader is None:
         return
     leads = e.leader == w.broker
+    if w.untold and w.role == "follower" and not w.loaded:
+        w.grows()  # whether it fetched since the request before is missing
     again = w.epoch == e.leader_epoch and w.role == ("leader" if leads else "follower")
     if again and not w.loaded:
         return
@@ -359,7 +382,7 @@ def _on_state(w: _Walk, e: Event) -> None:
         w.replica.leader_starts.append(LeaderStart(w.broker, e.leader_epoch, w.end, exact, None, restart, e.at, e))
     elif not again:
         w.replica.follower_starts.append(FollowerStart(w.broker, e.leader_epoch, w.end if w.knows_end else None, e.at, e))
-    w.enter(e.leader_epoch, "leader" if leads else "follower")
+    w.enter(e.leader_epoch, "leader" if leads else "follower", w.end if w.knows_end else None)
     if leads:
         w.grows()
     w.loaded, w.untold = False, not leads
@@ -373,23 +396,48 @@ def _on_refused(w: _Walk, e: Event) -> None:
 def _on_truncation(w: _Walk, e: Event) -> None:
     if e.offset is None:
         return
+    if _is_cut_of_reset(w, e):
+        last = w.replica.removals[-1]
+        w.replica.removals[-1] = replace(last, at=e.at, evidence=(*last.evidence, e))
+        w.end_exactly(e.offset, e)
+        return
     if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
         w.plan = None  # of a cut that is not in evidence, or was none
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
-    if e.reason == "longer" and not w.knows_end and (w.end is None or w.end <= e.offset):
-        w.end_at_least(e.offset + 1, e)
+    if e.reason == "longer":
+        _reached_past(w, e.offset, e)
+    _cut(w, e.offset, e, cause)
+
+
+def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
+    """The last removal is known from the reset of the fetch offset that comes right before this line."""
+    reset = w.end_event
+    last = w.replica.removals[-1] if w.replica.removals else None
+    if reset is None or last is None or reset.event != "fetch-offset-reset" or reset is not last.evidence[-1]:
+        return False
+    return last.cause == "latest" and reset.offset == e.offset
+
+
+def _reached_past(w: _Walk, offset: int, e: Event) -> None:
+    """The log had at least the record at this offset."""
+    if not w.knows_end and (w.end is None or w.end <= offset):
+        w.end_at_least(offset + 1, e)
+
+
+def _cut(w: _Walk, offset: int, e: Event, cause: str) -> None:
+    """A follower's log ends at this offset from now on."""
     grew = w.began is not None and w.end is not None and w.end > w.began
     untold = w.role == "leader" or grew or (w.loaded and not w.fetching)  # and cuts: that another leads, and since when, is not in evidence
     epoch, under = (w.epoch, None) if untold else (w.records_epoch, w.epoch)
     known = w.plan.leader_epoch if w.plan is not None and cause == "leader-epoch" else None
     if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is no older: how it came by that is missing
         epoch, under = known, under if under is not None and under > known else None
-    w.remove(e.offset, e, cause, w.plan, epoch=epoch, under=under)
+    w.remove(offset, e, cause, w.plan, epoch=epoch, under=under)
     if w.role != "follower" or grew:
         w.follow_unannounced(None)
-    w.end_exactly(e.offset, e)
-    w.began = e.offset if w.began is not None else None
-    w.plan, w.untold = None, True
+    w.end_exactly(offset, e)
+    w.began = offset if w.began is not None else None
+    w.plan, w.untold, w.end_at_entry = None, True, None
 
 
 def _on_truncation_noop(w: _Walk, e: Event) -> None:
@@ -407,41 +455,67 @@ def _on_fetcher(w: _Walk, e: Event) -> None:
             return
         w.follow_unannounced(e.leader_epoch)
     elif e.leader_epoch is not None and (w.epoch is None or e.leader_epoch > w.epoch):
-        w.enter(e.leader_epoch, "follower")
+        w.enter(e.leader_epoch, "follower", None)
     if e.offset is not None and e.reason == "own-end" and (w.end is None or e.offset > w.end):
         if w.knows_end:
             w.forget_restarts()
         w.end_exactly(e.offset, e)
     w.fetching = w.fetched = True
-    w.untold = False
+    w.untold = w.stopped_fetching = False
 
 
 def _on_fetching_ends(w: _Walk, e: Event) -> None:
     if w.fetching and w.role != "leader":
         w.grows()
-    w.fetching = False
+    w.fetching, w.stopped_fetching = False, w.role == "follower" and not w.fetched
 
 
 def _on_reset(w: _Walk, e: Event) -> None:
+    """A reset to the leader's log end proves by itself what the follower had: it cuts its log there, in the same thread
+    (ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate)."""
+    if says_cut_before(e):
+        _on_reset_after_cut(w, e)
+        return
     if e.previous_offset is not None:
         w.end_exactly(e.previous_offset, e)
-    if says_cut_before(e):
-        last = w.replica.removals[-1] if w.replica.removals else None
-        if last is not None and (last.start, last.cause) == (e.offset, "truncation"):
-            w.replica.removals[-1] = replace(last, cause="latest", evidence=(*last.evidence[:-1], e, *last.evidence[-1:]))
-        return
-    if e.reason == "start" and e.offset is not None:
-        w.end_exactly(e.offset, e)
+    if e.reason == "latest" and e.offset is not None:
+        w.plan = None
+        _cut(w, e.offset, e, "latest")
+    elif e.reason == "start" and e.offset is not None:
+        if e.previous_offset is None or e.offset > e.previous_offset:  # else it keeps its log, and fetches from its end
+            w.end_exactly(e.offset, e)
     elif e.reason == "tier":
         w.end_at_least(e.offset, e)
     else:
         w.plan = e
 
 
+def _on_reset_after_cut(w: _Walk, e: Event) -> None:
+    last = w.replica.removals[-1] if w.replica.removals else None
+    if e.offset is None:
+        return
+    if last is not None and (last.start, last.cause) == (e.offset, "truncation"):
+        w.replica.removals[-1] = replace(last, cause="latest", evidence=(*last.evidence[:-1], e, *last.evidence[-1:]))
+        w.end_exactly(e.offset, e)
+        return
+    _reached_past(w, e.offset, e)
+    _cut(w, e.offset, e, "latest")
+
+
 def says_cut_before(reset: Event) -> bool:
-    """A fetch offset that was reset to the leader's log end from that same offset: up to 0.8.2 a follower cuts its log before it says so
-    (ReplicaFetcherThread.handleOffsetOutOfRange), and its log ends there already. From 0.9 on it says so first."""
-    return reset.event == "fetch-offset-reset" and reset.reason == "latest" and reset.offset == reset.previous_offset
+    """Up to 0.8.2 a follower cuts its log to its leader's log end before it says that it reset its fetch offset, and from where only if its log
+    ends there already (ReplicaFetcherThread.handleOffsetOutOfRange). From 0.9 on it says so first."""
+    return reset.event == "fetch-offset-reset" and reset.reason == "latest" and reset.previous_offset in (None, reset.offset)
+
+
+def _on_fetch_error(w: _Walk, e: Event) -> None:
+    """A follower fetches from its log's end. Up to 0.8.2 only this line says where that was before it reset its fetch offset."""
+    last = w.replica.removals[-1] if w.replica.removals else None
+    if e.reason != "OFFSET_OUT_OF_RANGE" or e.previous_offset is None or last is None or last.cause != "latest":
+        return
+    reset = last.evidence[-1]
+    if says_cut_before(reset) and reset is w.end_event and e.offset == last.start and e.previous_offset > last.end:
+        w.replica.removals[-1] = replace(last, end=e.previous_offset, exact=True, settled=True, evidence=(e, *last.evidence))
 
 
 def _on_plan(w: _Walk, e: Event) -> None:
@@ -506,7 +580,8 @@ def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
 
 
 def _on_segment(w: _Walk, e: Event) -> None:
-    w.end_at_least(e.log_end_offset, e, last_word=True)
+    reached, readable = reach_of(e)
+    w.end_at_least(reached, e, last_word=readable)
 
 
 def _on_log_start(w: _Walk, e: Event) -> None:
@@ -526,6 +601,7 @@ STEPS = {
     "truncation-plan": _on_plan,
     "truncation-below-hw": _on_below_hw,
     "fetch-offset-reset": _on_reset,
+    "fetch-error": _on_fetch_error,
     "fetcher-added": _on_fetcher,
     "fetcher-removed": _on_fetching_ends,
     "log-recovery": _on_recovery,
@@ -546,7 +622,7 @@ STEPS = {
 }
 WITHOUT_STEP: Mapping[str, frozenset[str]] = {
     "of its role or its requests, not of what the log holds": named(
-        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "fetch-error", "partition-failed")
+        *("recovering-mark", "follower-kept", "append-refused", "append-error", "replica-added", "partition-failed")
     ),
     "the one it falls from may be its new leader's, in whose answer it stood that told where to cut (KIP-595, up to 3.4: KAFKA-14704)": named(
         "hw-regression"
@@ -587,6 +663,8 @@ class Disk:
     state: str | None = None
     """None for the replica itself; 'delete', 'future' or 'stray' as Kafka marks a directory that is none, or not yet."""
     log_end_offset: int | None = None
+    """Where the log ends if the broker starts after an unclean stop: without damage its end, else where the recovery cuts it."""
+    extent: Extent = field(default_factory=Extent)
     segments: list[Event] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
     """(leader epoch, start offset) rows of leader-epoch-checkpoint."""
@@ -599,12 +677,47 @@ class Disk:
     topic_id: str | None = None
 
     @property
+    def reach(self) -> int | None:
+        """How far the log is known to have reached: the offset behind its last valid batch, also behind a damage."""
+        return self.extent.reach if self.extent.reach is not None else self.log_end_offset
+
+    def reached(self, cleaned: bool | None) -> int | None:
+        """`reach`. In a log that the log cleaner never touched (`cleaned` is False) a hole within a file shows that the base offsets behind it
+        are wrong, which no checksum covers: then up to the hole."""
+        return self.extent.unbroken if cleaned is False and self.extent.unbroken is not None else self.reach
+
+    @property
+    def end_unknown(self) -> bool:
+        """The log's last bytes are not readable, or the offsets of its last file do not rise: `reach` is a lower bound."""
+        return self.extent.end_unknown
+
+    @property
+    def damaged(self) -> tuple[DamagedStretch, ...]:
+        """Stretches without valid batches, other than the torn end an unclean stop leaves."""
+        return tuple(s for s in self.extent.stretches if not s.ordinary)
+
+    @property
+    def tail_damaged(self) -> bool:
+        """`end_unknown`, and not only by the torn end an unclean stop leaves."""
+        return self.end_unknown and not (self.extent.stretches and self.extent.stretches[-1].ordinary)
+
+    def damaged_within(self, start: int, end: int) -> bool:
+        """Some of the offsets [start, end) may lie in a damaged stretch."""
+        return any(s.start < end and (s.end is None or s.end > start) for s in self.extent.stretches)
+
+    def ends_exactly(self, cleaned: bool | None, *, write_failed: bool = False) -> bool:
+        """The log ended at `reach`. A hole in its offsets shows that more may be missing, unless the log cleaner made it (`cleaned`). A torn last
+        batch was never part of the log if its write failed."""
+        readable = not self.end_unknown or (write_failed and self.extent.torn)
+        return self.reach is not None and readable and (cleaned is True or not self.extent.holes)
+
+    @property
     def as_of(self) -> datetime | None:
         """The last sign of writing on it: high watermarks are checkpointed every few seconds, whether they moved or not
         (replica.high.watermark.checkpoint.interval.ms)."""
         return max((e.at for e in (*self.segments, self.high_watermark) if e is not None and e.at is not None), default=None)
 
-    @property
+    @cached_property
     def last_epoch(self) -> int | None:
         """The latest leader epoch with records in this log, by its epoch file or its batches."""
         known = [epoch for epoch, _ in self.epochs]
@@ -634,8 +747,6 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
             found.directory = e.source.rpartition("/")[0]
         if e.event == "segment":
             found.segments.append(e)
-            if e.log_end_offset is not None:
-                found.log_end_offset = max(found.log_end_offset or 0, e.log_end_offset)
         elif e.event == "epoch-entry" and e.leader_epoch is not None and e.offset is not None:
             found.epochs.append((e.leader_epoch, e.offset))
             found.epoch_events.append(e)
@@ -650,4 +761,7 @@ def disk(broker: int, collection: str, events: Iterable[Event]) -> Disk:
         elif e.event == "partition-metadata":
             found.topic_id = e.topic_id
     found.segments.sort(key=lambda s: (s.offset or 0, s.byte or 0))
+    flushed = found.recovery_point.offset if found.recovery_point is not None else None
+    found.extent = extent(found.segments, flushed)
+    found.log_end_offset = found.extent.recovery_end
     return found

@@ -7,7 +7,7 @@ tellings of all become one sequence (chain).
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
@@ -59,7 +59,10 @@ class State:
     also: tuple[Event, ...] = ()
     """Other events that say the same."""
     doubt: Event | None = None
-    """An intention of the leader which nothing shows to have taken effect: this state, or one right after it."""
+    """An intention of the leader which may not have taken effect: this state, so that the ISR before it may still have been in effect; or one
+    right after this state."""
+    epoch_guessed: bool = False
+    """`leader_epoch` is the latest that is known before, under the same leader. No line says it."""
     untold: int = 0
     """Changes that nobody tells, by the partition epochs of the states around it: between the last of those and this one, or the next."""
 
@@ -172,9 +175,11 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
     standing = _Standing(found)
     for replica in replicas.values():
         for update in replica.isr_updates:
-            epoch = update.epoch if update.epoch is not None else _epoch_of(update, standing)
-            if epoch is not None:
-                found.append(_updated(update, epoch))
+            if update.epoch is not None:
+                found.append(_updated(update, update.epoch))
+            elif (epoch := _epoch_of(update, standing)) is not None:
+                guessed = epoch != UNKNOWN_EPOCH and not standing.proves(epoch, update.event.partition_epoch)
+                found.append(replace(_updated(update, epoch), epoch_guessed=guessed))
     found.extend(s for e in events if e.event == "isr-written" if (s := _written(e, standing)) is not None)
     return found
 
@@ -184,7 +189,8 @@ def _written(e: Event, standing: _Standing) -> State | None:
     before = standing.before(e.partition_epoch, e.at)
     if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
         return None
-    return _changed_isr(before.leader_epoch, before.leader, tuple(e.isr), e, "written")
+    state = _changed_isr(before.leader_epoch, before.leader, tuple(e.isr), e, "written")
+    return replace(state, epoch_guessed=not standing.proves(before.leader_epoch, e.partition_epoch))
 
 
 def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
@@ -247,9 +253,20 @@ class _Standing:
 
     def __init__(self, told: Sequence[State]) -> None:
         dated = [s for s in told if s.at is not None]
-        self._by_version = _Highest((s.partition_epoch, s) for s in told if s.partition_epoch is not None)
-        self._by_clock = _Highest((s.at, s) for s in dated)
-        self._without_version = _Highest((s.at, s) for s in dated if s.partition_epoch is None)
+        numbered = [(s.partition_epoch, s) for s in told if s.partition_epoch is not None]
+        self._by_version = _Best(numbered, _later)
+        self._from_version = _Best(((-version, s) for version, s in numbered), _earlier)
+        self._by_clock = _Best(((s.at, s) for s in dated), _later)
+        self._without_version = _Best(((s.at, s) for s in dated if s.partition_epoch is None), _later)
+
+    def proves(self, epoch: int, version: int | None) -> bool:
+        """A change with this partition epoch is of this leader epoch: the state right before it is, or one before it and one after it are."""
+        if version is None:
+            return False
+        before, after = self._by_version.up_to(version - 1), self._from_version.up_to(-version)
+        if before is None or before.leader_epoch != epoch:
+            return False
+        return before.partition_epoch == version - 1 or (after is not None and after.leader_epoch == epoch)
 
     def before(self, version: int | None, at: datetime | None) -> State | None:
         if version is None:
@@ -258,13 +275,13 @@ class _Standing:
         return max((s for s in found if s is not None), key=_epochs, default=None)
 
 
-class _Highest:
-    """The state of the last epochs among those whose key is at most a given one, by bisection: a partition may have a million."""
+class _Best:
+    """The best state among those whose key is at most a given one, by bisection: a partition may have a million."""
 
-    def __init__(self, keyed: Iterable[tuple[Any, State]]) -> None:
+    def __init__(self, keyed: Iterable[tuple[Any, State]], better: Callable[[State, State], State]) -> None:
         ordered = sorted(keyed, key=lambda k: k[0])
         self._keys = [key for key, _ in ordered]
-        self._states: list[State] = list(accumulate((s for _, s in ordered), _later))
+        self._states: list[State] = list(accumulate((s for _, s in ordered), better))
 
     def up_to(self, key: Any) -> State | None:
         count = bisect_right(self._keys, key) if key is not None else 0
@@ -273,6 +290,10 @@ class _Highest:
 
 def _later(one: State, other: State) -> State:
     return other if _epochs(other) > _epochs(one) else one
+
+
+def _earlier(one: State, other: State) -> State:
+    return other if _epochs(other) < _epochs(one) else one
 
 
 def _epochs(s: State) -> tuple[int, int]:

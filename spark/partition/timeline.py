@@ -193,7 +193,7 @@ class PartitionTimeline:
         known = [start for start in starts if start is not None]
         return min(known) if known and len(known) == len(starts) else None
 
-    @property
+    @cached_property
     def has_epochs(self) -> bool:
         """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
         if any(d.epochs for d in self.disks.values()) or any(d.last_epoch is not None for d in self.disks.values()):
@@ -323,7 +323,7 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
     """Timelines of a topic-partition, one per generation of the topic, oldest first; none of what only clients name."""
-    orders = FileOrders()
+    orders = FileOrders(cluster.newest_first)
     split = sorted(generations(topic, events, cluster, orders).items())
     return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers import batches
-from parsers.batches import Batch, Damage, headers, read_segment
+from parsers.batches import Batch, Damage, Stretch, headers, read_segment, stretches_of
 from parsers.schemas import Member, Row
 from tests.fuzzing.contract import kept
 
@@ -34,6 +34,10 @@ def member(name: str = "00000000000000000000.log", directory: str = "orders-0") 
 def v2(base: int, last: int, *, epoch: int = 0, attributes: int = 0, times: tuple[int, int] = (5, 9), payload: bytes = b"") -> bytes:
     body = struct.pack(">hiqqqhii", attributes, last - base, *times, -1, -1, -1, last - base + 1) + payload
     return struct.pack(">qiibI", base, 9 + len(body), epoch, 2, google_crc32c.value(body)) + body
+
+
+def flipped(batch: bytes) -> bytes:
+    return batch[:-1] + bytes([batch[-1] ^ 1])
 
 
 def v0(offset: int, value: bytes, *, attributes: int = 0) -> bytes:
@@ -167,6 +171,27 @@ def test_length_beyond_the_file_is_a_torn_tail() -> None:
     assert (corruption["reason"], segment["log_end_offset"]) == ("torn-tail", 10)
 
 
+def test_length_beyond_the_file_with_a_batch_behind_it_is_a_wrong_length() -> None:
+    wrong = bytearray(v2(10, 14, payload=b"x" * 30))
+    wrong[8:12] = struct.pack(">i", 2**20)
+    corruption, segment = rows(v2(0, 9) + bytes(wrong) + v2(15, 19) + v2(20, 29))
+    assert (corruption["reason"], corruption["byte"], segment["log_end_offset"]) == ("length", 61, 10)
+    assert "but the batch of offset 15 begins at byte 152" in corruption["text"]
+
+
+@pytest.mark.parametrize("behind", [v2(16, 19), flipped(v2(15, 19)), v2(15, 19)[:-1]], ids=["another offset", "checksum", "torn"])
+def test_what_is_no_valid_next_batch_leaves_a_torn_tail(behind: bytes) -> None:
+    wrong = bytearray(v2(10, 14))
+    wrong[8:12] = struct.pack(">i", 2**20)
+    assert rows(v2(0, 9) + bytes(wrong) + behind)[0]["reason"] == "torn-tail"
+
+
+def test_of_old_formats_a_wrong_length_is_told_from_a_torn_tail_too() -> None:
+    wrong = bytearray(v1(1, b"value"))
+    wrong[8:12] = struct.pack(">i", 2**20)
+    assert rows(v1(0, b"value") + bytes(wrong) + v1(2, b"value"))[0]["reason"] == "length"
+
+
 def test_unknown_magic_stops() -> None:
     wrong = bytearray(v2(10, 10))
     wrong[16] = 3
@@ -178,6 +203,54 @@ def test_unknown_magic_stops() -> None:
 def test_any_cut_inside_the_last_batch_is_a_torn_tail(cut: int) -> None:
     corruption, segment = rows((v2(0, 9) + v2(10, 10))[:-cut])
     assert (corruption["reason"], corruption["byte"], segment["log_end_offset"]) == ("torn-tail", 61, 10)
+
+
+def stretches(data: bytes, of: Member | None = None) -> list[Stretch]:
+    *_, segment = rows(data, of)
+    return stretches_of(segment["value"])
+
+
+def test_a_whole_segment_names_no_damaged_stretch() -> None:
+    (row,) = rows(TWO_EPOCHS)
+    assert (row["value"], stretches_of(row["value"])) == (None, [])
+
+
+def test_a_damaged_stretch_lies_between_two_valid_batches() -> None:
+    data = v2(0, 9) + flipped(v2(10, 14)) + flipped(v2(15, 19)) + v2(20, 29) + flipped(v2(30, 39)) + v2(40, 49)
+    assert stretches(data) == [Stretch("crc", 61, 183, 10, 20, 20), Stretch("crc", 244, 305, 30, 40, 40)]
+
+
+def test_a_damaged_end_is_open_and_claims_what_its_header_says() -> None:
+    assert stretches(v2(0, 9) + flipped(v2(10, 14))) == [Stretch("crc", 61, None, 10, None, 15)]
+
+
+def test_a_header_that_does_not_continue_the_log_claims_nothing() -> None:
+    assert stretches(v2(0, 9) + flipped(v2(500, 509))) == [Stretch("crc", 61, None, 10, None, None)]
+
+
+def test_a_damaged_first_batch_begins_at_the_base_offset_of_the_segment() -> None:
+    of = member("00000000000000000050.log")
+    assert stretches(flipped(v2(50, 59)) + v2(60, 69), of) == [Stretch("crc", 0, 61, 50, 60, 60)]
+
+
+@pytest.mark.parametrize(
+    ("tail", "reason"),
+    [(bytes(70), "preallocated"), (v2(10, 19)[:40], "torn-tail"), (v2(10, 19)[:8] + bytes(4) + v2(10, 19)[12:], "length")],
+    ids=["zeros", "torn", "length"],
+)
+def test_an_end_that_cannot_be_read_is_a_stretch_to_the_end_of_the_file(tail: bytes, reason: str) -> None:
+    assert stretches(v2(0, 9) + tail) == [Stretch(reason, 61, None, 10, None, None)]
+
+
+def test_a_bad_batch_before_an_unreadable_header_is_one_stretch() -> None:
+    broken = v2(20, 29)[:8] + bytes(4) + v2(20, 29)[12:]
+    assert stretches(v2(0, 9) + flipped(v2(10, 19)) + broken) == [Stretch("crc", 61, None, 10, None, None)]
+
+
+def test_of_too_many_stretches_the_last_reaches_over_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MAX_STRETCHES", 2)
+    data = b"".join(v2(n, n) if n % 2 else flipped(v2(n, n)) for n in range(10))
+    assert [(s.byte, s.end_byte, s.start, s.end) for s in stretches(data)] == [(0, 61, 0, 1), (122, 61 * 9, 2, 9)]
 
 
 def test_magic_0() -> None:

@@ -15,9 +15,11 @@ from typing import Any, Protocol, TypeVar
 from forensics.cluster.folding import places
 from forensics.model import LEVELS, Finding, Place, Range
 from forensics.partition.offsets import REMOVED
-from forensics.partition.verdict import LOST, TAIL_CUT, UNKNOWN
+from forensics.proof.verdict import LOST, TAIL_CUT, UNKNOWN
 from forensics.story.step import DOWN, IN_SYNC, LEADER, OUT, Wanted
+from forensics.views.document import Report
 from forensics.views.html.drawing import Drawn, Window
+from forensics.views.proof import Section, Shown, proofs, section
 
 MOST = 60
 """Partitions that are told one by one, the gravest first."""
@@ -25,6 +27,10 @@ ROOM = 700_000
 """Characters that their data have together."""
 ENTRIES = 120
 """Entries of one story; of more the first and the last."""
+ROWS, AROUND = 16, 8
+"""Rows of a proof that are shown; of more, those that lost records or leave the verdict open, so many at either end."""
+OF_ROW = 700
+"""Characters of a row of a proof on the page, apart from what it quotes."""
 LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
 WORDS = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
 QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
@@ -60,6 +66,8 @@ class Detail:
     """Place among the partitions of the report."""
     lanes: Sequence[Lane]
     data: Mapping[str, Any]
+    proof: Section | None
+    """None: the case has no proof."""
 
 
 class Sources:
@@ -94,10 +102,9 @@ def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
     return sorted(range(len(partitions)), key=order)
 
 
-def details(
-    order: Sequence[int], partitions: Sequence[Row], findings: Sequence[Finding], kept: Kept, window: Window, sources: Sources
-) -> Iterator[Detail]:
+def details(order: Sequence[int], report: Report, kept: Kept, window: Window, sources: Sources) -> Iterator[Detail]:
     """Of the first ones, as many as there is room for."""
+    partitions, findings = list(report.partitions), report.findings
     lost: dict[Name, list[tuple[Finding, Place]]] = {}
     for f in findings:
         if f.kind == "data-loss" and not f.cluster:
@@ -105,7 +112,7 @@ def details(
                 if p.topic is not None and p.partition is not None:
                     lost.setdefault((p.topic, p.partition), []).append((f, p))
     room = ROOM
-    for number in order[:MOST]:
+    for number, proof in zip(order[:MOST], proofs(report.partitions, order[:MOST]), strict=True):
         name = (partitions[number]["topic"], partitions[number]["partition"])
         story = [r for r in kept.story(*name, Wanted()) if r["generation"] == 0]
         observed = [r for r in kept.offsets(*name) if r["generation"] == 0 and not r["cluster"]]
@@ -114,11 +121,24 @@ def details(
             number,
             list(_lanes(story, observed, lost.get(name, ()), window)),
             _data(story, observed, lost.get(name, ()), window, sources),
+            section(proof, ROWS, AROUND) if proof["handovers"] is not None else None,
         )
-        room -= len(json.dumps(told.data))
+        room -= len(json.dumps(told.data)) + _size(told.proof)
         if room < 0:
             return
         yield told
+
+
+def _size(proof: Section | None) -> int:
+    """About the characters that a table takes on the page."""
+    if proof is None:
+        return 0
+    rows = [row for row in proof.rows if isinstance(row, Shown)]
+    quoted = (len(q.text or "") for row in rows if row.on_bounds and proof.quoted for q in row.quotes)
+    said = (
+        len(words) for row in rows for words in (*row.removed, *(note for _, note in proof.opened(row)), *(q.place for q in row.quotes))
+    )
+    return len(rows) * OF_ROW + sum(quoted) + sum(said)
 
 
 def _lanes(story: Sequence[Row], observed: Sequence[Row], lost: Sequence[tuple[Finding, Place]], window: Window) -> Iterator[Lane]:

@@ -23,13 +23,14 @@ from markupsafe import Markup
 from forensics.cluster.broker_states import CLOCK, CONTROLLER, ENDED, FENCED, PAUSED, STATES, UNTOLD, Span
 from forensics.cluster.folding import places
 from forensics.model import LEVELS, Finding
-from forensics.partition.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
+from forensics.proof.verdict import INTACT, LOST, TAIL_CUT, UNKNOWN
 from forensics.views.document import Report
 from forensics.views.headline import EXCLUDED, FOUND, loss_of, sentences
 from forensics.views.html.details import Detail, Kept, Lane, Sources, details, gravity, ranked
 from forensics.views.html.drawing import Drawn, Window, window
 from forensics.views.html.safe import block, visible
 from forensics.views.impact import Lost, broken, lost, untouchable
+from forensics.views.proof import MEANING, MISSING
 from forensics.views.text import next_steps, sized, subject
 from spark.cluster.facts import Source
 
@@ -140,7 +141,7 @@ class _Lost:
 class _Page:
     def __init__(self, report: Report, kept: Kept | None) -> None:
         self.report, self.kept = report, kept
-        self.document = report.document()
+        self.document = report.document(proof=False)
         self.partitions: Sequence[Mapping[str, Any]] = self.document["partitions"]
         self.place = {(p["topic"], p["partition"]): n for n, p in enumerate(self.partitions)}
         self.by_id = {f.id: f for f in report.findings}
@@ -152,7 +153,7 @@ class _Page:
         """What the spans of lanes quote, by the number they have."""
         self.details: list[Detail] = []
         if kept is not None:
-            self.details = list(details(self.ranked, self.partitions, report.findings, kept, self.window, self.sources))
+            self.details = list(details(self.ranked, report, kept, self.window, self.sources))
 
     def _window(self) -> Window:
         cluster = self.report.cluster
@@ -204,6 +205,8 @@ class _Page:
             "severities": [level for level in reversed(LEVELS) if any(f.severity == level for f in report.findings)],
             "rows": [self.partitions[n] for n in self.ranked[:PAGE]],
             "details": [(d, self.partitions[d.number]) for d in self.details],
+            "proof_meaning": MEANING,
+            "proof_missing": MISSING,
             "balance": self._balance(),
             "groups": self._groups(by_node=False),
             "by_node": self._groups(by_node=True),

@@ -34,7 +34,7 @@ def handed_over(*, end: int = 200) -> Story:
 
 def test_a_leader_in_sync_after_another_whose_end_is_known() -> None:
     verdict, why = said(handed_over())
-    assert (verdict, why) == ("intact", "2 leader epochs without a gap, each begun by a replica that held all that was committed")
+    assert (verdict, why) == ("intact", "2 leader epochs without a gap, each begun by a replica that had all committed records")
 
 
 def test_a_tail_that_was_never_committed() -> None:
@@ -54,17 +54,17 @@ def test_a_leader_whose_log_is_not_there() -> None:
     s.forget("broker-1/logs/state-change.log")
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("leader epoch 1 began in the evidence, and what was before it is not in evidence")
+    assert why.startswith("begin of the evidence: leader epoch 1 began in the evidence, and which leader was before it")
 
 
 def test_an_epoch_nobody_tells_of() -> None:
-    s = Story()
+    s = started()
     s.leads(1, 0, 0, 0, 0, [1, 2])
     s.leads(2, 10, 2, 200, 200, [1, 2], previous=0)
     s.follows(1, 10.1, 2, 200, 200, previous=0)
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("of leader epoch 1 nothing is known; state-change.log")
+    assert why.startswith("leader epoch 2, broker 1 to 2: of leader epoch 1 nothing is known; state-change.log")
 
 
 def test_a_deposed_leader_that_never_told_where_its_log_ended() -> None:
@@ -73,7 +73,7 @@ def test_a_deposed_leader_that_never_told_where_its_log_ended() -> None:
     s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("how far the log of broker 1, leader in epoch 0, reached when broker 2 took over is not in evidence")
+    assert why.startswith("leader epoch 1, broker 1 to 2: where the log of broker 1 ended when broker 2 took over is unknown")
 
 
 def test_lines_that_could_not_be_read() -> None:
@@ -85,4 +85,4 @@ def test_lines_that_could_not_be_read() -> None:
     )
     verdict, why = said(s)
     assert verdict == "unknown"
-    assert why.startswith("logs of broker 1, which led it, were not all understood")
+    assert why.startswith("begin of the evidence: the logs of broker 1, which led the partition, do not show what it cut off")

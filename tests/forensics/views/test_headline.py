@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forensics.model import Evidence, Finding, Range
-from forensics.partition.verdict import VERDICTS
+from forensics.proof.verdict import VERDICTS
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.impact import lost
 

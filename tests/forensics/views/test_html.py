@@ -99,6 +99,25 @@ def test_lost_ranges_and_truncations_are_drawn(told: tuple[Report, InCase, str])
         assert p["log_end_offset"] is None or (p["leader"], p["log_end_offset"]) in reach
 
 
+def proof_of(text: str, name: str) -> str:
+    """The part of a page with the proof of one partition."""
+    return text.split(f'id="p-{name}"')[1].split('class="pdetail"')[0].split('<details class="proof"')[1].split("</details>")[0]
+
+
+def test_the_proof_of_a_loss_is_on_the_page_with_the_lines_behind_it(told: tuple[Report, InCase, str]) -> None:
+    report, case, text = told
+    proof = proof_of(text, "fast-7")
+    said = words(Parsed(proof).text)
+    assert proof.startswith(" open>") and "Gone: offsets 40..79: committed, certain" in said
+    (row,) = (r for r in (case.case.proof("fast", 7) or {})["handovers"] if r["removed"])
+    quotes = [*row["new_log_end"]["evidence"], *row["removed"][0]["start"]["evidence"]]
+    assert quotes and all(words(q["text"]) in said and f"{q['source']}:{q['line']}" in said for q in quotes if q["line"] is not None)
+    whole = next(p for p in report.document()["partitions"] if p["verdict"] == "intact")
+    intact = proof_of(text, f"{whole['topic']}-{whole['partition']}")
+    assert intact.startswith(">"), "folded"
+    assert "end of evidence" in intact and "<pre>" not in intact
+
+
 def test_the_same_evidence_makes_the_same_small_page_that_loads_nothing(told: tuple[Report, InCase, str]) -> None:
     report, case, text = told
     assert page(report, case) == text
@@ -141,6 +160,10 @@ def test_what_a_log_holds_is_text(tmp_path: Path) -> None:
     assert [tag for tag, _ in parsed.elements].count("script") == 3 and "img" not in {tag for tag, _ in parsed.elements}
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
     assert "␛[31mred" in parsed.text and "[U+202E]" in parsed.text and "{{ 7*7 }}" in parsed.text
+    proof = proof_of(text, "t-0")
+    quoted = Parsed(proof)
+    assert "</script><script>alert(1)</script><img src=x" in quoted.text and "[U+202E]" in quoted.text and "␛[31mred" in quoted.text
+    assert {"script", "img"}.isdisjoint(tag for tag, _ in quoted.elements) and not any("onerror" in own for _, own in quoted.elements)
     assert "alert(1)" in parsed.text and "␛[31mred" in json.dumps(data(parsed), ensure_ascii=False)
 
 

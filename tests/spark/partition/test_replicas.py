@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from spark.events import Event
 from spark.partition.replicas import Removal, Replica, disk, history
+from tests import local
+from tests.shapes import File, Files, bundle
 
 NOON = datetime(2026, 11, 21, 12)
 Told = tuple[str, dict[str, Any]]
@@ -275,6 +278,171 @@ def test_request_of_an_old_controller_is_left_out() -> None:
     assert (replica.epoch, replica.leader_starts) == (5, [])
 
 
+# resets of the fetch offset
+
+
+RESET: Told = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 290, "offset": 276})
+CUT: Told = ("truncation", {"offset": 276})
+
+
+def shape(r: Removal) -> tuple[int, int, bool, str, int | None, int | None]:
+    return (r.start, r.end, r.exact, r.cause, r.epoch, r.under_epoch)
+
+
+def test_reset_to_the_leaders_log_end_is_a_removal_by_itself() -> None:
+    removal = only(replica := walked(leads(1, 0), follows_at(2), RESET))
+    assert shape(removal) == (276, 290, True, "latest", 1, 2)
+    assert (removal.settled, [e.event for e in removal.evidence]) == (True, ["fetch-offset-reset"])
+    assert (replica.log_end_offset, replica.ends_there) == (276, False)
+
+
+def test_reset_and_the_cut_that_follows_are_one_removal() -> None:
+    removal = only(walked(leads(1, 0), follows_at(2), RESET, CUT))
+    assert shape(removal) == (276, 290, True, "latest", 1, 2)
+    assert [e.event for e in removal.evidence] == ["fetch-offset-reset", "truncation"]
+
+
+def test_cut_to_another_offset_is_another_removal() -> None:
+    replica = walked(leads(1, 0), follows_at(2), RESET, ("segment-roll", {"offset": 280}), ("truncation", {"offset": 270}))
+    assert ranges(replica) == [(276, 290, True, "latest"), (270, 280, False, "truncation")]
+
+
+def test_up_to_0_8_2_the_cut_comes_before_the_reset_that_names_the_new_end_alone() -> None:
+    reset: Told = ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
+    removal = only(walked(leads(1, 0), follows_at(2), ("segment-roll", {"offset": 290}), CUT, reset))
+    assert shape(removal) == (276, 290, False, "latest", 1, 2)
+
+
+@pytest.mark.parametrize("previous", [276, None], ids=["0.8.2", "0.8.1"])
+def test_up_to_0_8_2_a_reset_without_its_cut_proves_one_record_and_the_failed_fetch_proves_the_end(previous: int | None) -> None:
+    told = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": previous, "offset": 276})
+    assert shape(only(walked(*told))) == (276, 277, False, "latest", 1, 2)
+    error: Told = ("fetch-error", {"reason": "OFFSET_OUT_OF_RANGE", "previous_offset": 290, "offset": 276})
+    removal = only(walked(*told, error))
+    assert (shape(removal), removal.settled) == ((276, 290, True, "latest", 1, 2), True)
+    assert [e.event for e in removal.evidence] == ["fetch-error", "fetch-offset-reset"]
+
+
+def test_failed_fetch_that_was_not_out_of_range_says_nothing_of_the_end() -> None:
+    told = leads(1, 0), follows_at(2), ("fetch-offset-reset", {"reason": "latest", "previous_offset": 276, "offset": 276})
+    assert only(walked(*told, ("fetch-error", {"reason": "NOT_LEADER_FOR_PARTITION", "previous_offset": 290, "offset": 276}))).end == 277
+
+
+@pytest.mark.parametrize(("previous", "offset", "end"), [(298, 500, 500), (298, 0, 298)], ids=["the log is behind", "the log is kept"])
+def test_reset_to_the_leaders_log_start_cuts_only_a_log_that_ends_below_it(previous: int, offset: int, end: int) -> None:
+    reset: Told = ("fetch-offset-reset", {"reason": "start", "previous_offset": previous, "offset": offset})
+    replica = walked(follows(1, 100), reset)
+    assert (replica.removals, replica.log_end_offset) == ([], end)
+
+
+@pytest.mark.parametrize(
+    "name", ["unclean-election-0.10.2.2-zk", "hw-truncation-0.10.2.2-zk", "unclean-election-0.8.2.2-zk", "wiped-zookeeper-1.1.1-zk"]
+)
+@pytest.mark.parametrize(
+    "kept", [rb"WARN|ERROR|state\.change\.logger|kafka\.controller", rb"ISR|isr|[Ll]eader"], ids=["kafka.log at WARN", "grep"]
+)
+def test_real_resets_tell_the_same_removal_without_the_lines_of_the_log(name: str, kept: bytes) -> None:
+    whole, part = resets(bundle(name)), resets(kept_lines(bundle(name), kept))
+    assert whole and whole.keys() == part.keys()
+    for place, removed in part.items():
+        (start, end, exact), of_whole = removed, whole[place]
+        assert start == of_whole[0] and end <= of_whole[1]
+        assert (end, exact) == of_whole[1:] or (name == "unclean-election-0.8.2.2-zk" and not exact)
+
+
+def resets(files: Files) -> dict[tuple[str, int], tuple[int, int, bool]]:
+    """Removals by a reset of the fetch offset, by partition and broker."""
+    table = local.events_of_files({path: file.content for path, file in files.items()})
+    found = {}
+    for timeline, _ in local.timelines(table):
+        for broker, replica in timeline.replicas.items():
+            for r in replica.removals:
+                if r.cause == "latest":
+                    assert (timeline.name, broker) not in found
+                    found[timeline.name, broker] = (r.start, r.end, r.exact)
+    return found
+
+
+def kept_lines(files: Files, kept: bytes) -> Files:
+    """Logs with the lines that match; other files as they are."""
+
+    def lines(file: File) -> File:
+        return File(b"".join(line for line in file.content.splitlines(True) if re.search(kept, line)), file.modified)
+
+    return {path: lines(file) if "/logs/" in path else file for path, file in files.items()}
+
+
+def test_log_of_a_follower_whose_fetching_is_not_in_evidence_has_no_exact_end() -> None:
+    refused: Told = ("become-refused", {"reason": "leader-unavailable"})
+    replica = walked(
+        follows_at(0),
+        ("log-created", {}),
+        follows_at(2),
+        refused,
+        ("partition-state", {"reason": "received", "leader_epoch": 3, "leader": 1}),
+    )
+    assert [(s.epoch, s.offset, s.exact) for s in replica.leader_starts] == [(3, 0, False)]
+
+
+# epochs of what was cut
+
+
+STOP: Told = ("fetcher-removed", {})
+ANSWER: Told = ("truncation-plan", {"reason": "leader-epoch", "leader_epoch": 1, "offset": 247})
+
+
+def fetches(offset: int) -> Told:
+    return "fetcher-added", {"offset": offset, "broker": 2}
+
+
+def follows_in_log(epoch: int, offset: int) -> list[Told]:
+    """As before 2.6: a request, the fetcher that is replaced."""
+    return [follows_at(epoch), STOP, fetches(offset)]
+
+
+HEARD = {
+    "its log ends where it ended when it heard of the epoch": [
+        follows(1, 200),
+        STOP,
+        fetches(200),
+        follows(2, 290),
+        loads(290),
+        follows(3, 290),
+    ],
+    "its fetcher was removed and not added": [*follows_in_log(1, 200), follows_at(2), STOP, loads(290), follows_at(3)],
+    "it heard of two": [*follows_in_log(1, 200), follows_at(2), STOP, loads(290), follows_at(3), STOP, follows_at(4)],
+}
+FETCHED = {
+    "it fetched in the epoch": [follows(1, 200), STOP, fetches(200), follows(2, 247), STOP, fetches(247), loads(290), follows(3, 290)],
+    "its log grew": [follows(1, 200), STOP, fetches(200), follows(2, 247), loads(290), follows(3, 290)],
+    "no line shows that it did not": [*follows_in_log(1, 200), follows_at(2), loads(290), follows_at(3)],
+    "it was cut to the same end": [
+        follows(1, 200),
+        STOP,
+        fetches(200),
+        follows(2, 290),
+        ("truncation", {"offset": 240}),
+        loads(290),
+        follows(3, 290),
+    ],
+    "a start line tells of another epoch": [*follows_in_log(0, 200), follows_at(1), STOP, follows(3, 290, previous=2)],
+    "no fetchers are in evidence": [follows(1, 200), follows(2, 290), loads(290), follows(3, 290)],
+}
+
+
+@pytest.mark.parametrize("told", HEARD.values(), ids=HEARD)
+def test_epoch_that_a_follower_only_heard_of_has_no_records_in_its_log(told: list[Told]) -> None:
+    replica = walked(*told, fetches(290), ANSWER, ("truncation", {"offset": 247}))
+    assert [(r.start, r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (247, 290, 1, 4 if follows_at(4) in told else 3)
+
+
+@pytest.mark.parametrize("told", FETCHED.values(), ids=FETCHED)
+def test_epoch_in_which_a_follower_may_have_fetched_dates_its_records(told: list[Told]) -> None:
+    added = [fetches(290)] if any(kind == "fetcher-added" for kind, _ in told) else []
+    replica = walked(*told, *added, ANSWER, ("truncation", {"offset": 247}))
+    assert [(r.end, r.epoch, r.under_epoch) for r in replica.removals][-1] == (290, 2, 3)
+
+
 SHRINK: Told = ("isr-shrink", {"isr": [1], "previous_isr": [1, 2]})
 EXPAND: Told = ("isr-expand", {"isr": [1, 2], "previous_isr": [1]})
 
@@ -297,7 +465,7 @@ def test_update_that_is_printed_counts_in_place_of_the_intent() -> None:
     assert [(u.isr, u.event.event) for u in replica.isr_updates if u.confirmed] == [((1,), "isr-update")]
 
 
-@pytest.mark.parametrize(("confirms", "confirmed"), [(True, [True, False]), (None, [True, None]), (False, [True, True])])
+@pytest.mark.parametrize(("confirms", "confirmed"), [(True, [True, False]), (None, [True, None]), (False, [True, None])])
 def test_intent_is_confirmed_by_the_next_that_begins_with_it(confirms: bool | None, confirmed: list[bool | None]) -> None:
     assert [u.confirmed for u in walked(leads(2, 0), SHRINK, EXPAND, confirms=confirms).isr_updates] == confirmed
 

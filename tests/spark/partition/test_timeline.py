@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from spark.cluster.facts import Cluster, Node
 from spark.events import Event
 from spark.partition.chain import chain
-from spark.partition.continuity import Gap, between
+from spark.partition.continuity import Gap, between, epochs_without_state
 from spark.partition.folding import fold
 from spark.partition.generations import generations
 from spark.partition.order import FileOrders, file_order
@@ -21,6 +22,7 @@ from spark.partition.states import State, replay
 from spark.partition.timeline import PartitionTimeline, build
 from tests import local
 from tests.forensics.staged import Story, timeline
+from tests.shapes import bundle
 
 BUNDLES = Path(__file__).parents[3] / "fixtures" / "bundles"
 NOON = datetime(2026, 11, 21, 12)
@@ -153,6 +155,50 @@ def test_isr_change_is_of_the_epoch_its_version_stands_in() -> None:
     assert shape(states) == [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2)), (4, 8, 2, (2,))]
 
 
+@pytest.mark.parametrize(
+    ("version", "later", "guessed"), [(7, None, False), (9, None, True), (9, (10, 3), False), (9, (10, 4), True), (None, None, True)]
+)
+def test_leader_epoch_that_no_line_says_is_a_guess_unless_states_around_it_leave_no_other(
+    version: int | None, later: tuple[int, int] | None, guessed: bool
+) -> None:
+    before = decided(0, 3, 6, 1, [1, 2, 3])
+    update = event("isr-update", 5, line=1, partition_epoch=version, isr=[1, 2], **LEADING)
+    after = [decided(9, later[1], later[0], 1, [1])] if later is not None else []
+    states = build("t", 0, [before, update, *after], Cluster())[0].states
+    assert [(s.leader_epoch, s.isr, s.epoch_guessed) for s in states][:2] == [(3, (1, 2, 3), False), (3, (1, 2), guessed)]
+    assert isinstance(between(states[0], states[1], isr_told=True), Gap) == (version != 7)
+
+
+def test_isr_change_after_a_restart_may_be_of_a_later_epoch() -> None:
+    started = event("leader-start", 0, line=1, leader_epoch=3, log_end_offset=0, **LEADING)
+    load = event("log-load", 5, line=2, log_end_offset=10, **LEADING)
+    shrink = event("isr-shrink", 9, line=3, previous_isr=[1, 2], isr=[1], **LEADING)
+    for told, guessed in (([started, shrink], False), ([started, load, shrink], True)):
+        states = build("t", 0, [decided(0, 3, None, 1, [1, 2]), *told], Cluster())[0].states
+        assert [(s.leader_epoch, s.isr, s.epoch_guessed) for s in states] == [(3, (1, 2), False), (3, (1,), guessed)]
+
+
+def test_epochs_that_only_start_lines_name_have_no_state() -> None:
+    assert epochs_without_state([state(4, 1, [1])], [0, 2, 4]) == (0, 1, 2, 3)
+    assert epochs_without_state([state(0, 1, [1]), state(1, 2, [2])], [1]) == ()
+    assert epochs_without_state([state(-1, 1, [1]), state(2, 2, [2])], []) == ()
+    assert epochs_without_state([state(0, 1, [1]), replace(state(1, 1, [1]), epoch_guessed=True)], []) == ()
+    assert epochs_without_state([state(0, 1, [1])], [2]) == (1, 2)
+    assert epochs_without_state([], []) == ()
+
+
+def test_real_epochs_without_state_where_state_change_log_is_not_there() -> None:
+    """Up to 2.5 the line with which a leader starts does not name its ISR."""
+    whole = bundle("unclean-election-2.5.1-zk")
+    missing = {}
+    for files in (whole, {path: file for path, file in whole.items() if "state-change" not in path and "controller.log" not in path}):
+        table = local.events_of_files({path: file.content for path, file in files.items()})
+        (found,) = (t for t, _ in local.timelines(table) if t.name == "ledger-0")
+        assert [t.epoch for t in found.terms] == [0, 2, 4]
+        missing[files is whole] = epochs_without_state(found.states, (t.epoch for t in found.terms))
+    assert missing == {True: (1,), False: (0, 1, 2, 3)}
+
+
 @pytest.mark.parametrize(("leader_named", "states"), [
     (None, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
     (1, [(3, 6, 1, (1, 2, 3)), (3, 7, 1, (1, 2))]),
@@ -182,6 +228,85 @@ def isr_after_an_intent(version: int | None, next_version: int | None, next_isr:
 def test_intent_with_no_version_left_for_it_never_took_effect() -> None:
     assert isr_after_an_intent(0, 1, [2]) == [(1, 2, 3), (2,)]
     assert isr_after_an_intent(0, 2, [2]) == [(1, 2, 3), (1,), (2,)]
+
+
+def intents(*changes: tuple[list[int], list[int]]) -> list[Event]:
+    """What a leader prints before 2.4: from which ISR to which, and not whether it took effect."""
+    kinds = {True: "isr-shrink", False: "isr-expand"}
+    return [
+        event(kinds[len(isr) < len(before)], 1 + n, line=2 + n, previous_isr=before, isr=isr, **LEADING)
+        for n, (before, isr) in enumerate(changes)
+    ]
+
+
+FLAP = [([1, 2], [1]), ([1], [1, 2]), ([1, 2], [1])]
+
+
+def settled(changes: list[tuple[list[int], list[int]]], *after: Event, first: int | None = 0) -> list[tuple[tuple[int, ...], bool]]:
+    """ISRs before the next election, each with whether it is in doubt."""
+    starts = event("leader-start", 0, line=1, leader_epoch=0, log_end_offset=0, **LEADING)
+    told = [decided(0, 0, first, 1, [1, 2]), starts, *intents(*changes), *after]
+    return [(s.isr, s.doubt is not None) for s in build("t", 0, told, Cluster())[0].states if s.leader_epoch == 0]
+
+
+def test_last_intent_stands_only_if_versions_leave_room_for_all_that_were_printed() -> None:
+    """Each write raises the version of the znode by one. With room for two of three changes the first two fill it: each but the last is confirmed by the
+    next, which begins with its result."""
+    both = [((1, 2), False), ((1,), False), ((1, 2), False)]
+    assert settled(FLAP, decided(9, 1, 3, 2, [2])) == both
+    assert settled(FLAP, decided(9, 1, 4, 2, [2])) == [*both, ((1,), False)]
+    assert settled(FLAP, decided(9, 1, 5, 2, [2])) == [*both, ((1,), True)]
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, 4), (0, None), (None, None)])
+def test_last_intent_is_in_doubt_where_versions_are_missing(first: int | None, then: int | None) -> None:
+    assert settled(FLAP, decided(9, 1, then, 2, [2]), first=first)[-1] == ((1,), True)
+
+
+def test_versions_refute_an_intent_though_the_first_of_them_is_only_known_to_be_no_lower() -> None:
+    assert settled(FLAP, decided(9, 1, 3, 2, [2]), first=None) == [((1, 2), False), ((1,), False), ((1, 2), False)]
+
+
+def test_versions_confirm_nothing_where_a_line_between_is_missing() -> None:
+    """The second intent does not begin with the ISR before it: a change between the two is not in evidence, and it may be one of the two that fit."""
+    assert settled(FLAP[1:], decided(9, 1, 3, 2, [2]))[-1] == ((1,), True)
+
+
+def test_versions_of_missing_epochs_take_room_too() -> None:
+    """Epoch 1 is a change of its own, whether a line names it or not."""
+    shrunk = [((1, 2), False), ((1,), False)]
+    assert settled(FLAP[:1], decided(9, 2, 3, 2, [2])) == shrunk
+    assert settled(FLAP[:1], decided(9, 2, 2, 2, [2])) == shrunk[:1]
+
+
+@pytest.mark.parametrize(
+    ("leader", "isr", "in_doubt"), [(-1, [1], False), (-1, [], False), (-1, [2], True), (2, [2], True), (1, [1], True)]
+)
+def test_controller_that_leaves_the_leader_alone_in_the_isr_confirms_that_it_was_alone(leader: int, isr: list[int], in_doubt: bool) -> None:
+    assert settled(FLAP[:1], decided(9, 1, None, leader, isr))[-1] == ((1,), in_doubt)
+
+
+def test_election_of_several_confirms_the_intent_that_added_them() -> None:
+    grown = [([1, 2], [1, 2, 3])]
+    assert settled(grown, decided(9, 1, None, 3, [3, 1]))[-1] == ((1, 2, 3), False)
+    assert settled(grown, decided(9, 1, None, 2, [2, 1]))[-1] == ((1, 2, 3), True)
+
+
+def test_controller_that_names_the_isr_confirms_the_intent() -> None:
+    sent = event("partition-state", 4, reason="sent", leader_epoch=0, leader=1, isr=[1], writer=3)
+    assert settled(FLAP[:1], sent, decided(9, 1, None, 2, [2])) == [((1, 2), False), ((1,), False)]
+
+
+def test_version_of_another_witness_belongs_to_the_change_it_counts() -> None:
+    cached = event("partition-state", 4, reason="cached", leader_epoch=0, partition_epoch=3, leader=1, isr=[1], writer=3)
+    starts = event("leader-start", 0, line=1, leader_epoch=0, log_end_offset=0, **LEADING)
+    states = build("t", 0, [decided(0, 0, 0, 1, [1, 2]), starts, *intents(*FLAP), cached], Cluster())[0].states
+    assert [(s.isr, s.partition_epoch, s.doubt) for s in states] == [
+        ((1, 2), 0, None),
+        ((1,), None, None),
+        ((1, 2), None, None),
+        ((1,), 3, None),
+    ]
 
 
 def test_intent_that_the_next_election_contradicts_never_took_effect() -> None:

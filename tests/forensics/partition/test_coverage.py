@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from forensics.exemplars import exemplars_of
-from forensics.partition.witnesses import tells_isr, tells_logs, unheard, untold
+from forensics.proof.coverage import covers_logs, isr_changes_observable, silence_words, silent_leaders
 from spark.cluster.facts import Cluster, Source
 from tests.forensics.staged import START, Story, of, report, timeline
 
@@ -42,16 +42,16 @@ def source(kind: str, node: int) -> Source:
 def test_leader_tells_of_its_isr_in_its_own_log(kind: str, told: bool) -> None:
     found, cluster = timeline(led().files)
     cluster = replace(cluster, sources=[source(kind, 2)])
-    assert tells_isr(2, found, cluster) is told
-    assert not tells_isr(3, found, cluster)
-    assert untold(found.states, found, cluster) == (() if told else (2,))
+    assert isr_changes_observable(2, found, cluster) is told
+    assert not isr_changes_observable(3, found, cluster)
+    assert silent_leaders(found.states, found, cluster) == (() if told else (2,))
 
 
 def test_metadata_log_tells_of_every_isr() -> None:
     found, cluster = timeline(led().files)
     cluster = replace(cluster, sources=[source("metadata-segment", 100)])
-    assert tells_isr(2, found, cluster)
-    assert tells_isr(3, found, cluster)
+    assert isr_changes_observable(2, found, cluster)
+    assert isr_changes_observable(3, found, cluster)
 
 
 def test_change_that_was_printed_shows_that_changes_are() -> None:
@@ -59,12 +59,12 @@ def test_change_that_was_printed_shows_that_changes_are() -> None:
     s.isr(2, 20, [2, 3, 1], 3)
     found, cluster = timeline(s.files)
     cluster = replace(cluster, sources=[])
-    assert tells_isr(2, found, cluster)
+    assert isr_changes_observable(2, found, cluster)
 
 
 def test_unheard_leaders_are_named() -> None:
-    assert unheard(()) == ""
-    assert "brokers 2 and 3" in unheard((2, 3))
+    assert silence_words(()) == ""
+    assert "brokers 2 and 3" in silence_words((2, 3))
 
 
 def test_isr_that_may_have_grown_unseen_is_only_possibly_short() -> None:
@@ -72,7 +72,7 @@ def test_isr_that_may_have_grown_unseen_is_only_possibly_short() -> None:
     s.put("cluster/describe.txt", ["\tTopic: t\tPartition: 0\tLeader: 2\tReplicas: 2,1,3\tIsr: 2,3"])
     (alone,) = of(report(s.files), "under-replicated")
     assert (alone.severity, alone.confidence) == ("low", "possible")
-    assert "was not collected: it may have been otherwise" in alone.explanation
+    assert "was not collected: the ISR may have changed" in alone.explanation
     s.loads(2, -5, 0, unclean=False)
     (heard,) = of(report(s.files), "under-replicated")
     assert (heard.severity, heard.confidence) == ("medium", "certain")
@@ -113,4 +113,4 @@ def test_a_fenced_broker_lived_if_it_came_back_with_its_broker_epoch(name: str, 
 def test_a_log_of_a_broker_that_no_cluster_knows_reaches_back_as_far_as_it_does() -> None:
     known = Cluster()
     known.sources = [replace(source("server-log", 2), first=START)]
-    assert [tells_logs(2, known, START + timedelta(seconds=s)) for s in (-1, 1)] == [False, True]
+    assert [covers_logs(2, known, START + timedelta(seconds=s)) for s in (-1, 1)] == [False, True]

@@ -1,0 +1,292 @@
+"""What a missing line proves: from when on a broker's logs were collected, what they print, and which premises about them do not hold.
+
+Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line is
+missing or cut off, lines are in order and the clock did not step. What does not hold is named, so that the report can say what to collect.
+
+Which loggers print is learned from the lines of each run, by lines that go together: a broker that takes up a replica has loaded or created
+its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+
+from forensics.model import LEVELS, Finding, brokers_named, moment
+from forensics.thresholds import MAX_CLOCK_STEPS
+from parsers.kinds import By, Role, named, of
+from spark.cluster.facts import Cluster, Source, once
+from spark.cluster.versions import versions
+from spark.partition.states import State, not_after
+from spark.partition.timeline import PartitionTimeline
+
+LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica", "fetcher", "process", "state"
+"""Facets of parsers.patterns.facets."""
+ORDER, CLOCK, COMPLETE = "order", "clock", "complete"
+"""Premises of a broker's logs: lines stand in the order of their time, the clock did not step, no line is missing or cut off."""
+_REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
+_BEGINS = of(role=Role.BEGINS, by=By.BROKER)
+_OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread")
+"""What a process prints only as it starts."""
+_CREATES_LOG = named("log-created", "hw-loaded", "hw-missing")
+PARTITION_ALWAYS_PRINTS = (0, 9)
+"""From this version on every broker prints INFO lines of kafka.cluster.Partition as it takes up its replicas."""
+_ISR_CHANGES = of(role=Role.ISR_INTENT | Role.ISR, by=By.LEADER)
+_WITHOUT_THE_LOG = frozenset({"state-change-log", "controller-log", "log-cleaner-log", "request-log", "authorizer-log", "gc-log"})
+"""Kinds of log files in which kafka.log and kafka.cluster.Partition do not print."""
+_LOGGERS = {
+    LOG: "kafka.log",
+    PARTITION: "kafka.cluster.Partition",
+    FETCHER: "kafka.server.ReplicaFetcherManager",
+    PROCESS: "kafka.server.KafkaServer",
+    STATE: "state.change.logger",
+}
+_FACETS = (*_LOGGERS, REPLICA)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a broker's process, and the facets of which it prints nothing at INFO."""
+
+    begin: datetime
+    end: datetime
+    silent: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class LogCoverage:
+    """What the silence of one broker's logs is worth."""
+
+    broker: int
+    begin: datetime | None = None
+    """From when on its logs are there without a gap; None: no log in which it prints of its partitions was collected."""
+    runs: tuple[Run, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """Premises that do not hold, each with the reason."""
+
+    def reaches(self, since: datetime | None = None) -> bool:
+        """Its logs go back to that time."""
+        return self.begin is not None and (since is None or self.begin <= since)
+
+    def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
+        """A line of these facets between the two times would be in the evidence."""
+        silent = any({*facets} & run.silent for run in self._between(since, until))
+        return self.reaches(since) and not silent and COMPLETE not in self.failed
+
+    def holds(self, *premises: str) -> bool:
+        return not self.failed.keys() & {*premises}
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why silence in these logs proves nothing, a clause each."""
+        quiet: dict[str, None] = {}
+        for run in self.runs:
+            quiet |= dict.fromkeys(sorted(run.silent & _LOGGERS.keys()))
+        told = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
+        return [*self.failed.values(), *told]
+
+    def _between(self, since: datetime | None, until: datetime | None) -> Iterable[Run]:
+        return (r for r in self.runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
+
+
+def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:
+    """What is known of the logs of one broker; of a broker of which nothing was collected, nothing is covered."""
+    return _coverages(cluster).get(-1 if broker is None else broker) or LogCoverage(-1 if broker is None else broker)
+
+
+@once
+def _coverages(cluster: Cluster) -> dict[int, LogCoverage]:
+    return {broker: _coverage(broker, cluster) for broker in sorted({b for s in cluster.sources for b in s.nodes})}
+
+
+def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
+    logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.lines]
+    own = [s for s in logs if s.kind not in _WITHOUT_THE_LOG]
+    node = cluster.nodes.get(broker)  # none in a cluster that its logs say nothing about
+    known = node.collections if node is not None else ()
+    others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
+    begin = _reach_back(own, (*known, *others)) if own else None
+    return LogCoverage(broker, begin, tuple(_runs(broker, logs, cluster)), _failed(broker, logs, cluster))
+
+
+def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
+    """From when on a broker's logs are there without a gap: those of an earlier collection count if they reach the first line of the later."""
+    begin = datetime.max
+    for collection in reversed(collections):
+        own = [s for s in logs if s.collection == collection]
+        if any((s.last or datetime.max) >= begin for s in own) or begin == datetime.max:
+            begin = min([begin, *(s.first or datetime.min for s in own)])
+    return begin
+
+
+# loggers that print nothing
+
+
+def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run]:
+    """The runs of a broker that did not fail to start, by its starts."""
+    node = cluster.nodes.get(broker)
+    lives = node.lives if node is not None else ()
+    begins = sorted(life.begin_at for life in lives if life.begin_at is not None)
+    failed = {life.begin_at for life in lives if life.outcome == "failed"}
+    anywhere = {facet for facet in _FACETS if any(s.printed.get(facet) for s in logs)}
+    if REPLICA in anywhere or any(v < PARTITION_ALWAYS_PRINTS for v in versions(cluster, broker, None)):
+        anywhere.add(PARTITION)
+    for begin, end in pairwise((datetime.min, *begins, datetime.max)):
+        printed = {facet for facet in _FACETS if _prints(facet, begin, end, logs)}
+        if begin not in failed and printed:
+            yield Run(begin, end, frozenset(_silent(printed, anywhere)))
+
+
+def _prints(facet: str, begin: datetime, end: datetime, logs: Sequence[Source]) -> bool:
+    """A line of the facet is in this run."""
+    return any(at is None or begin <= at < end for s in logs for _, at in s.printed.get(facet, ()))
+
+
+def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str]:
+    """Facets that print nothing although they have to. A broker that takes up a replica has loaded or created its log. One that has fetchers has
+    replicas, so that kafka.log and kafka.cluster.Partition print. A log with lines of neither kafka.log nor the process was filtered."""
+    if LOG not in printed and (REPLICA in printed or (LOG not in anywhere and _has_replicas(anywhere))):
+        yield LOG
+    if PROCESS not in anywhere and (LOG not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)):
+        yield PROCESS
+    if PARTITION not in anywhere and LOG not in anywhere and FETCHER in anywhere:
+        yield PARTITION  # one of them alone may have had nothing to print
+    if STATE not in anywhere:
+        yield STATE
+
+
+def _has_replicas(anywhere: Collection[str]) -> bool:
+    return REPLICA in anywhere or PROCESS not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)
+
+
+# premises about lines
+
+
+def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for s in logs:
+        if len(s.steps_back) > MAX_CLOCK_STEPS or s.descents > s.ascents:
+            found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
+        elif s.steps_back:
+            found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
+        if s.cut_at is not None:
+            found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
+        elif s.problem:
+            found.setdefault(COMPLETE, f"{s.path} was not read completely ({s.problem})")
+    if missing := _unregistered(broker, cluster) or _half_a_start(broker, cluster):
+        found.setdefault(COMPLETE, missing)
+    return found
+
+
+def _unregistered(broker: int, cluster: Cluster) -> str | None:
+    """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). One that others know, and of which
+    the broker's own log says nothing though it begins earlier, shows that lines are missing there."""
+    own = {e.broker_epoch for e in cluster.of("broker-registered") if e.writer == broker == e.broker and e.broker_epoch is not None}
+    heard = {e.broker_epoch for e in cluster.of(*_REGISTRATIONS) if e.broker == broker and e.broker_epoch is not None}
+    untold = sorted(epoch for epoch in heard - own if own and epoch > min(own))
+    return f"broker {broker} registered with broker epoch {untold[0]}, and its own log does not show it" if untold else None
+
+
+def _half_a_start(broker: int, cluster: Cluster) -> str | None:
+    """What only a start prints stands in its log, and the first line of that start does not."""
+    running = False
+    for e in cluster.of(*_OF_A_START):
+        if e.writer != broker or e.line is None:
+            continue
+        if e.event in _BEGINS:
+            running = False
+        elif running:
+            return f"the log of broker {broker} has only a part of its start at {moment(e.at)}"
+        running = running or e.event == "broker-started"
+    return None
+
+
+# what follows for a partition
+
+
+def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
+    """Lines of the broker about this partition are missing: a log that is created is always followed by the line about its first high watermark
+    (Partition#createLog)."""
+    replica = timeline.replicas.get(broker)
+    last = (
+        next((e for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
+        if replica is not None
+        else None
+    )
+    return last is not None and last.event == "log-created"
+
+
+def observable(
+    broker: int, timeline: PartitionTimeline, cluster: Cluster, *facets: str, since: datetime | None = None, until: datetime | None = None
+) -> bool:
+    """A line of these facets by the broker would be in evidence, and its place in the order of lines could be trusted."""
+    coverage = log_coverage(broker, cluster)
+    return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK) and not lines_missing(broker, timeline)
+
+
+def covers_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
+    """A log was collected in which the broker would print its starts, how its logs were loaded and what it cut off; from that time on."""
+    return log_coverage(broker, cluster).prints(LOG, PROCESS, since=since)
+
+
+def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
+    """Whether the ISR changes that this leader made are in evidence: its own log, from that time on at least, or the metadata log was
+    collected."""
+    if cluster.holds_metadata:
+        return True
+    coverage = log_coverage(leader, cluster)
+    if coverage.reaches():
+        return coverage.prints(PARTITION, since=since) and coverage.holds(ORDER, CLOCK) and not lines_missing(leader, timeline)
+    return any(e.writer == leader and (since is None or not_after(e.at, since)) for e in timeline.of(*_ISR_CHANGES))
+
+
+def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
+    """Leaders of these states whose changes of the ISR are not in evidence: how long a state lasted is unknown."""
+    leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
+    return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
+
+
+def silence_words(leaders: Sequence[int]) -> str:
+    """A sentence for a finding that rests on such states; empty if there are none."""
+    if not leaders:
+        return ""
+    return f" The log of {brokers_named(leaders)}, which shows changes of the ISR, was not collected: the ISR may have changed in between."
+
+
+# claims that rest on order and time
+
+REST_ON_ORDER = frozenset(
+    {"data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"}
+    | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss"}
+    | {"read-then-lost", "consumer-skip", "consumer-reset", "client-side-echo"}
+)
+"""Kinds of findings that follow from what came after what in a broker's logs."""
+
+
+def weakened(finding: Finding, cluster: Cluster) -> Finding:
+    """The finding, at most possible if it rests on the lines of a broker whose order cannot be trusted."""
+    unreliable = _disordered(cluster)
+    if not unreliable or finding.kind not in REST_ON_ORDER:
+        return finding
+    quoted = {b for e in finding.evidence for b in _writers(cluster).get(e.source, ())}
+    reasons = [unreliable[b] for b in sorted({*finding.brokers, *quoted} & unreliable.keys())]
+    if not reasons:
+        return finding
+    doubt = f" This is only possible, because {reasons[0]}."
+    severity = min(finding.severity, "medium", key=LEVELS.index)
+    return replace(finding, confidence="possible", severity=severity, explanation=finding.explanation + doubt)
+
+
+@once
+def _disordered(cluster: Cluster) -> dict[int, str]:
+    """Brokers whose lines have no reliable order, or whose clock stepped, each with the reason."""
+    found = {b: c.failed for b, c in _coverages(cluster).items()}
+    return {b: failed.get(ORDER) or failed[CLOCK] for b, failed in found.items() if failed.keys() & {ORDER, CLOCK}}
+
+
+@once
+def _writers(cluster: Cluster) -> dict[str, tuple[int, ...]]:
+    return {s.path: s.nodes for s in cluster.sources}

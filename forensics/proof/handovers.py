@@ -1,0 +1,625 @@
+"""The table of hand-overs of a partition: every row begins wide, and each step narrows cells with what the evidence shows.
+
+Here: the rows, and the steps in their order. A step uses what lines and files show only where the premises hold that it rests on (coverage).
+Not here: what follows from the rows (verdict, losses), or the facts about one hand-over (transition).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from itertools import pairwise
+
+from forensics.model import Range, brokers_named
+from forensics.partition.acknowledged import excuse
+from forensics.partition.before_epochs import reached_by_isr, told_high_watermark
+from forensics.partition.inheritance import inherited
+from forensics.partition.log_ends import exact_end
+from forensics.partition.remembered import last_kept
+from forensics.partition.removed import Piece, likely_start, nothing_written_since, seen_high_watermark, written_earlier
+from forensics.proof.causes import TAILS, UNCLEAN_ELECTION, cause
+from forensics.proof.coverage import CLOCK, LOG, ORDER, PROCESS, covers_logs, lines_missing, log_coverage, observable
+from forensics.proof.old_log import end_of_old_log, log_kept, truncation_unobserved, untraced_removals
+from forensics.proof.transition import LeaderTransition, ended_cleanly, knew_epoch
+from forensics.proof.verdict import (
+    BEGIN,
+    BY_EPOCH,
+    BY_HIGH_WATERMARK,
+    CHANGE,
+    CLEAN,
+    CRASHED,
+    CUT,
+    DAMAGED,
+    EITHER,
+    ELIGIBLE,
+    END,
+    IN_ISR,
+    KEPT,
+    NO,
+    NONE,
+    OUTSIDE,
+    RECOVERED,
+    RESTART,
+    RUNNING,
+    STOPPED,
+    WIPED,
+    YES,
+    Handover,
+    Interval,
+    Possible,
+    Removed,
+    losses,
+    removed_range,
+)
+from spark.cluster.facts import Cluster
+from spark.events import Event
+from spark.partition.continuity import Gap, between, epochs_without_state
+from spark.partition.floods import LEFT_OUT
+from spark.partition.folding import MADE
+from spark.partition.replicas import Removal
+from spark.partition.states import State, not_after
+from spark.partition.timeline import PartitionTimeline, Term
+
+Step = Callable[[Handover, LeaderTransition], Handover]
+
+
+def handovers(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Handover, ...]:
+    """The table of one partition, in the order of leader epochs; empty if no leader is in evidence."""
+    return _table(timeline, cluster)[0]
+
+
+def transitions(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple[Handover, LeaderTransition]]:
+    """The rows but the last, each with the hand-over that it is about."""
+    yield from zip(*_table(timeline, cluster), strict=False)
+
+
+@last_kept
+def _table(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Handover, ...], tuple[LeaderTransition, ...]]:
+    terms = timeline.terms
+    hops = tuple(LeaderTransition(term, before, timeline, cluster) for before, term in zip([None, *terms], terms, strict=False))
+    rows = tuple(map(_row, hops))
+    return (*rows, _end(timeline, cluster)) if rows else (), hops
+
+
+class _Draft(Handover):
+    """A row while it is narrowed, in place: a dozen copies of each would take half the time of judging."""
+
+    __slots__ = ()
+
+    def put(self, name: str, value: object) -> Handover:
+        object.__setattr__(self, name, value)
+        return self
+
+    def narrowed(self, **cells: Interval | Possible) -> Handover:
+        for name, cell in cells.items():
+            before = getattr(self, name)
+            self.put(name, cell if before is _WIDE[name] else before & cell)
+        return self
+
+    def noted(self, cell: str, note: str) -> Handover:
+        if cell not in self.notes:
+            self.put("notes", {**self.notes, cell: note})
+        return self
+
+
+_FIELDS = tuple(f.name for f in fields(Handover))
+_WIDE = {f.name: f.default for f in fields(Handover)}
+
+
+def _done(draft: Handover) -> Handover:
+    return Handover(**{name: getattr(draft, name) for name in _FIELDS})
+
+
+def _row(t: LeaderTransition) -> Handover:
+    kind = BEGIN if t.before is None else RESTART if t.term.restart else CHANGE
+    old = t.before.leader if t.before is not None else None
+    row: Handover = _Draft(
+        kind,
+        t.term.epoch,
+        t.term.restart,
+        old,
+        t.leader,
+        t.term.at,
+        premises=_premises(t),
+        contradictions=tuple(_contradictions(t.timeline)),
+    )
+    for step in STEPS:
+        row = step(row, t)
+    return _done(row)
+
+
+def _premises(t: LeaderTransition) -> dict[str, str]:
+    """What does not hold of the logs of both leaders, with the reason."""
+    brokers = dict.fromkeys((t.leader, *((t.before.leader,) if t.before is not None else ())))
+    return {f"broker {b}": reason for b in brokers for reason in log_coverage(b, t.cluster).reasons[:1]}
+
+
+def _contradictions(timeline: PartitionTimeline) -> Iterator[str]:
+    if timeline.mixed is not None:
+        yield f"leader epoch {timeline.mixed} has two leaders"
+
+
+# what is between two rows
+
+
+def _unseen(row: Handover, t: LeaderTransition) -> Handover:
+    """Leader epochs that follow each other leave no room for another election; partition epochs leave none for a change of the ISR."""
+    if t.before is None:
+        gap = next(begin_gaps(t.timeline, t.cluster), None)
+        return row.narrowed(unseen=Interval.exactly(0)) if gap is None else row.noted("unseen", f"{gap}; older logs would show it")
+    return _counted(row, [gap for gap, order in _gaps(t.timeline, t.cluster) if order == t.term.order])
+
+
+def _counted(row: Handover, gaps: Sequence[Gap]) -> Handover:
+    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
+    return (
+        row.noted("unseen", f"{gaps[0]}; state-change.log and controller.log of all brokers, with rotated files, would show it")
+        if gaps
+        else row
+    )
+
+
+def _missing(gap: Gap) -> int:
+    return len(gap.epochs) or abs(gap.changes if gap.changes is not None else 1)
+
+
+@last_kept
+def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
+    """What is missing between states, each with the order of the term in whose row it belongs; None: that of the end."""
+    known = [s for s in timeline.states if s.known_epoch is not None]
+    found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(known))
+    return tuple(
+        (gap, _order_of(other, timeline, cluster))
+        for gap, one, other in found
+        if isinstance(gap, Gap) and not _left_out(one, other, timeline)
+    )
+
+
+@last_kept
+def _places(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, int]:
+    return {id(s): number for number, s in enumerate(timeline.states)}
+
+
+def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, int] | None:
+    """The first term whose state is this one or a later one."""
+    places = _places(timeline, cluster)
+    own = places[id(state)]
+    return next((t.order for t in timeline.terms if t.state is not None and places.get(id(t.state), -1) >= own), None)
+
+
+def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
+    """What is missing was seen and not kept: changes of the ISR by one leader in one leader epoch (spark.partition.floods)."""
+    if (one.leader, one.leader_epoch) != (other.leader, other.leader_epoch):
+        return False
+    return any(not_after(e.at, other.at) and not_after(one.at, e.last_at) for e in timeline.of(LEFT_OUT))
+
+
+def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """Why the begin of the evidence is not the begin of a leader epoch, or of the partition."""
+    known = next((s for s in timeline.states if s.known_epoch is not None), None)
+    first = timeline.terms[0] if timeline.terms else None
+    if known is None or first is None:
+        yield "no leader epoch is in the evidence"
+        return
+    if known.leader_epoch < first.epoch:
+        yield f"how the leader before leader epoch {first.epoch} ended is not in the evidence"
+    elif first.epoch > 0 and first.leader in timeline.replicas:
+        yield from _begun_before(first, timeline)
+    for epoch in epochs_without_state(timeline.states, (t.epoch for t in timeline.terms)):
+        if epoch < known.leader_epoch:
+            yield f"of leader epoch {epoch} nothing but the number is known"
+    yield from _brought(timeline, cluster)
+
+
+def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """Replicas may have had a log of this name from the cluster before; topic ids tell such logs apart."""
+    if not cluster.begun or timeline.topic_id is not None or not timeline.created():
+        return
+    own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
+    if missing := sorted({*timeline.assigned} - own):
+        yield f"whether {brokers_named(missing)} brought a log of this name from the cluster before is not in the evidence"
+
+
+def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
+    """The first term began in the evidence, and what was before it did not. A broker that is the only replica has nobody to take over from."""
+    replica = timeline.replicas[first.leader]
+    start = next((s.event for s in replica.leader_starts if s.epoch == first.epoch and not s.restart), None)
+    if start is None:
+        if any(load.unclean and load.epoch is None and load.offset for load in replica.loads):
+            yield f"the evidence begins after an unclean stop of broker {first.leader}"
+        return
+    loaded = any(e.event in MADE for e in replica.events[: replica.events.index(start)])
+    alone = timeline.assigned == (first.leader,) and loaded and start.previous_leader_epoch == -1
+    if not alone and start.previous_leader_epoch != first.epoch:
+        yield f"leader epoch {first.epoch} began in the evidence, and which leader was before it, with which log, is not"
+
+
+# the new leader
+
+
+def _election(row: Handover, t: LeaderTransition) -> Handover:
+    election = t.election
+    if t.term.restart or election is None:
+        leads_on = t.before is not None and (t.term.restart or t.in_sync)
+        return row.narrowed(election=Possible.of(IN_ISR)) if leads_on else row
+    if election.unclean:
+        values = (OUTSIDE,) if election.confidence == "certain" else (OUTSIDE, IN_ISR)
+        row = row.noted("election", f"broker {t.leader} was elected from outside the ISR: {election.why}")
+        return row.narrowed(election=Possible.of(*values, evidence=election.evidence))
+    if election.unclean is False and election.clean is not None:
+        return row.narrowed(election=Possible.of(IN_ISR, ELIGIBLE, evidence=election.evidence))
+    return row.noted("election", f"whether broker {t.leader} was in the ISR when it was elected is unknown: {election.why}")
+
+
+def _new_log_end(row: Handover, t: LeaderTransition) -> Handover:
+    """By the leader's own line and what files hold of the epoch. A log that has not come so far even today began below."""
+    row = row.narrowed(new_log_end=Interval(t.term.at_least, t.term.at_most, t.term.evidence, t.term.evidence))
+    for piece in t.pieces:
+        if piece.seen:
+            row = row.narrowed(new_log_end=Interval(0, piece.start, (), piece.seen))
+    return row
+
+
+def _process(row: Handover, t: LeaderTransition) -> Handover:
+    if t.kept_running or (t.same_leader and not _hidden_restart(t)):
+        return row.narrowed(process=Possible.of(RUNNING))
+    if t.stopped_cleanly:
+        return row.narrowed(process=Possible.of(STOPPED))
+    if t.crashed or t.leader_recovered:
+        lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; what it had not flushed may be gone"
+        return row.narrowed(process=Possible.of(CRASHED)).noted("log", lost)
+    unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
+    return row.noted("process", f"{unknown}; {_wanted(t.leader, t.cluster)}")
+
+
+def _wanted(broker: int, cluster: Cluster) -> str:
+    """What would show it."""
+    reasons = log_coverage(broker, cluster).reasons
+    return reasons[0] if reasons else f"server.log of broker {broker} would show it"
+
+
+def _uncovered(broker: int, cluster: Cluster) -> str:
+    """Why the log of a broker does not show what was cut off its replicas."""
+    if not log_coverage(broker, cluster).reaches():
+        return f"no server.log of broker {broker}, which led the partition, was collected"
+    return f"the logs of broker {broker}, which led the partition, do not show what it cut off: {_wanted(broker, cluster)}"
+
+
+def _hidden_restart(t: LeaderTransition) -> bool:
+    """A leader that was elected again may have been restarted in between: its own line says so, or no log would."""
+    start = t.start.event if t.start is not None else None
+    assert t.before is not None
+    since, until = t.before.at, t.term.at
+    begun = since is not None and until is not None and t.cluster.presence(t.leader).begun(since, until)
+    if begun or (start is not None and (t.leader_recovered or start.previous_leader_epoch == -1)):
+        return True
+    if start is not None and knew_epoch(start):
+        return False
+    return not observable(t.leader, t.timeline, t.cluster, LOG, PROCESS, since=since, until=until)
+
+
+def _log(row: Handover, t: LeaderTransition) -> Handover:
+    """A process that ran on keeps its log, and one that was stopped cleanly loads what it had. A crash leaves any part of it."""
+    if t.emptied:
+        return row.narrowed(log=Possible.of(WIPED))
+    if t.cut is not None:
+        return row.narrowed(log=Possible.of(CUT))
+    if row.process.only(RUNNING) and t.same_leader:
+        return row.narrowed(log=Possible.of(KEPT))
+    if t.leader_recovered:
+        lost = (DAMAGED,) if t.damaged else (RECOVERED,) if t.came_back_shorter(t.leader) else (KEPT, RECOVERED)
+        return row.narrowed(log=Possible.of(*lost))
+    return row.narrowed(log=Possible.of(KEPT)) if t.log_intact else row
+
+
+def _truncation(row: Handover, t: LeaderTransition) -> Handover:
+    return row.narrowed(truncation=Possible.of(BY_EPOCH if t.timeline.has_epochs else BY_HIGH_WATERMARK))
+
+
+# what left the logs
+
+
+def _removed(row: Handover, t: LeaderTransition) -> Handover:
+    """Parts of logs that the new leader did not have."""
+    found = tuple(_removed_of(piece, t) for piece in t.pieces)
+    alone = bool(found) and t.lost_end_alone
+    return replace(row, removed=found).narrowed(sole_end_lost=Possible.of(YES if alone else NO))
+
+
+def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
+    removal = piece.removal
+    settled = removal.settled and not t.end_unobserved
+    maybe_brought = t.foreign and not t.prints_start and not _elected_outside(t)
+    ordered = log_coverage(removal.broker, t.cluster).holds(ORDER, CLOCK)
+    sure = written_earlier(removal, t.term, t.timeline) and t.timeline.mixed is None and ordered and not maybe_brought
+    likely, low, marks = _lowest_start(piece, t)
+    return Removed(
+        removal.broker,
+        removal.cause,
+        Interval(low, piece.start, marks or removal.evidence, removal.evidence),
+        Interval(piece.end, piece.end if settled else None, removal.evidence, removal.evidence),
+        exact_end=removal.exact,
+        earlier=Possible.of(YES) if sure else EITHER,
+        here=EITHER if piece.several or maybe_brought else Possible.of(YES),
+        foreign=Possible.of(YES if t.foreign else NO),
+        likely_start=likely,
+        evidence=(*removal.evidence, *piece.seen),
+        removal=removal,
+    )
+
+
+def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:
+    """The offset from which on the records are probably gone, the lowest from which on they may be, and the high watermarks that say so."""
+    if not piece.proven or nothing_written_since(piece):
+        return None, piece.start, ()
+    mark = seen_high_watermark(piece.removal, t.timeline)
+    likely, low, marks = likely_start(piece, [mark] if mark is not None else [], unclean=_elected_outside(t), timeline=t.timeline)
+    return likely, min(low, piece.start), marks
+
+
+def _elected_outside(t: LeaderTransition) -> bool:
+    return t.election is not None and bool(t.election.unclean)
+
+
+def _untraced_cuts(row: Handover, t: LeaderTransition) -> Handover:
+    """What was cut off a log only its broker's own lines show."""
+    for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
+        if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
+            return row.noted("untraced_cuts", _uncovered(broker, t.cluster))
+    for removal, term in _untraced(t.timeline, t.cluster):
+        if term is t.term:
+            cut = f"broker {removal.broker} cut offsets {removal.start}..{removal.end - 1}, and it is unknown whether the leader had them"
+            return row.noted("untraced_cuts", cut)
+    for one, other in _leader_changes(t.timeline, t.cluster).get(t.term.epoch, ()):
+        if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):
+            begins = f"the log of broker {one.leader} begins after it led in leader epoch {one.leader_epoch}"
+            return row.noted("untraced_cuts", f"{begins}; its older logs would show what it cut")
+    return row.narrowed(untraced_cuts=Possible.of(NO))
+
+
+@last_kept
+def _untraced(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Removal, Term], ...]:
+    return tuple(untraced_removals(timeline, cluster))
+
+
+@last_kept
+def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Sequence[tuple[State, State]]]:
+    """By leader epoch, the states with which a leader that led in evidence was replaced."""
+    led = {t.leader for t in timeline.terms}
+    found: dict[int, list[tuple[State, State]]] = defaultdict(list)
+    for one, other in pairwise(timeline.states):
+        if one.leader != other.leader and one.leader in led:
+            found[other.leader_epoch].append((one, other))
+    return found
+
+
+# the old leader
+
+
+def _old_log_end(row: Handover, t: LeaderTransition) -> Handover:
+    """The old leader shows where its log ended as it followed. It had all committed records."""
+    if t.before is None or t.before.leader == t.leader:
+        return row
+    broker = t.before.leader
+    row = row.noted(
+        "old_log_end", f"where the log of broker {broker} ended when broker {t.leader} took over is unknown; {_wanted(broker, t.cluster)}"
+    )
+    end = end_of_old_log(t.before, t.term, t.timeline, t.cluster)
+    covered = (
+        log_coverage(broker, t.cluster).prints(LOG)
+        and log_coverage(broker, t.cluster).holds(ORDER)
+        and not lines_missing(broker, t.timeline)
+    )
+    if end is None or not covered or truncation_unobserved(t.before, t.term, t.timeline):
+        return row
+    row = row.narrowed(old_log_end=Interval.exactly(end.offset, *end.evidence))
+    bounded = not t.pieces and row.unseen.at_most == 0 and (row.election.only(OUTSIDE) or log_kept(t.before, t.term, t.timeline, t.cluster))
+    return row.narrowed(high_watermark=Interval(0, end.offset, (), end.evidence)) if bounded else row
+
+
+def _sole_restart(row: Handover, t: LeaderTransition) -> Handover:
+    """Restarts of a lone in-sync replica in the term that ends here."""
+    if t.before is None:
+        return row.narrowed(sole_restart=Possible.of(NONE))
+    return _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
+
+
+@last_kept
+def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, int] | None, Sequence[State]]:
+    """States with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
+    orders = [t.order for t in timeline.terms]
+    found: dict[tuple[int, int] | None, list[State]] = defaultdict(list)
+    for state in timeline.states:
+        if len(state.isr) == 1:
+            place = bisect_right(orders, (state.leader_epoch, 0))
+            found[orders[place] if place < len(orders) else None].append(state)
+    return found
+
+
+def _restarts(row: Handover, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> Handover:
+    """What restarts of the only in-sync replica there can have been in these states."""
+    for state in states:
+        broker = state.isr[0]
+        if broker == state.leader and not _restart_observable(state, timeline, cluster):
+            return row.noted("sole_restart", f"broker {broker} led alone in leader epoch {state.leader_epoch}; {_wanted(broker, cluster)}")
+        if _recovers(state, timeline):
+            return row.noted(
+                "sole_restart", f"broker {broker} was the only in-sync replica and crashed; what it had not flushed may be gone"
+            )
+        if _restarted_unclean(state, timeline, cluster):
+            unclean = f"broker {broker} was the only in-sync replica and was restarted, and no line shows that it was stopped cleanly"
+            return row.noted("sole_restart", unclean)
+    return row.narrowed(sole_restart=Possible.of(NONE, CLEAN))
+
+
+def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    return observable(state.leader, timeline, cluster, LOG, PROCESS, since=state.at, until=_joined_at(state, timeline))
+
+
+def _recovers(state: State, timeline: PartitionTimeline) -> bool:
+    """The only in-sync replica recovers its log, or loads it in a new process, before another one joins: what was not flushed may be gone."""
+    own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
+    joined = _joined_at(state, timeline)
+    began = (e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at)
+    return any(joined is None or at < joined for at in began)
+
+
+def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The only in-sync replica is started again before another one joins, and no line shows that it had been stopped cleanly."""
+    presence, joined = cluster.presence(state.isr[0]), _joined_at(state, timeline)
+    starts = presence.begun(state.at, joined or datetime.max) if state.at is not None else ()
+    unclean = any(len(pair := presence.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
+    return unclean or (not starts and _new_process(state, joined, timeline))
+
+
+def _new_process(state: State, joined: datetime | None, timeline: PartitionTimeline) -> bool:
+    """A line of the partition is by a process that knew of no leader epoch, and no start of it is in evidence."""
+    replica = timeline.replicas.get(state.isr[0])
+    again = [s.at for s in replica.leader_starts if s.restart] if replica is not None else []
+    return any(at is not None and state.at is not None and at > state.at and (joined is None or at < joined) for at in again)
+
+
+def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
+    """When the only in-sync replica was not the only one any more."""
+    return next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
+
+
+# commitment
+
+
+def _high_watermark(row: Handover, t: LeaderTransition) -> Handover:
+    found = removed_range(row)
+    if found is not None:
+        row = _observed_marks(row, t, found[1].end.at_least)
+    if _had_all(row, t):
+        top = found[0].start.at_most if found is not None else row.new_log_end.at_most
+        return row.narrowed(had_all=Possible.of(YES), high_watermark=Interval(0, top))
+    return _bounded_by_followers(row, t) if found is None else row
+
+
+def _observed_marks(row: Handover, t: LeaderTransition, end: int) -> Handover:
+    """High watermarks that somebody saw before the hand-over; a lone in-sync replica commits all that it appends."""
+    assert t.longest is not None
+    seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
+    for offset, event in filter(None, seen):
+        row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
+    before = t.term.before
+    if t.commits_alone and before is not None:
+        return row.narrowed(sole_commit=Possible.of(YES), high_watermark=Interval(end, None, (before.event,)))
+    reached = reached_by_isr(t.term, t.timeline)
+    if reached is not None and before is not None:
+        row = row.narrowed(high_watermark=Interval(reached, None, (before.event,)))
+    return row
+
+
+def _had_all(row: Handover, t: LeaderTransition) -> bool:
+    """The new leader came from the ISR with all of its log."""
+    if not row.election.only(IN_ISR, ELIGIBLE) or not row.log.only(KEPT) or t.crashed or t.before is None:
+        return False
+    if row.sole_commit.only(YES):
+        return False
+    found = removed_range(row)
+    if found is None:
+        return True
+    assert found[0].start.at_most is not None
+    dated = t.longest is not None and t.longest.epoch is not None  # else the records may have been gone before this hand-over
+    return dated and t.in_sync and not t.foreign and not t.once_had(found[0].start.at_most)
+
+
+def _bounded_by_followers(row: Handover, t: LeaderTransition) -> Handover:
+    """Another member of the ISR, whose process ran on, followed the new leader: the high watermark was not beyond its log. Before leader epochs
+    a follower whose high watermark is beyond its leader's log prints that it resets its fetch offset."""
+    if not row.election.only(IN_ISR, ELIGIBLE) or t.term.before is None:
+        return row
+    for broker in t.term.before.isr:
+        starts = t.timeline.replicas[broker].follower_starts if broker != t.leader and broker in t.timeline.replicas else ()
+        follows = next((f for f in starts if f.epoch >= t.term.epoch and f.offset is not None), None)
+        if (
+            follows is not None
+            and follows.offset is not None
+            and knew_epoch(follows.event)
+            and log_coverage(broker, t.cluster).holds(ORDER)
+        ):
+            row = row.narrowed(high_watermark=Interval(0, follows.offset, (), (follows.event,)))
+            if row.truncation.only(BY_HIGH_WATERMARK):
+                row = row.narrowed(had_all=Possible.of(YES, evidence=(follows.event,)))
+    return row
+
+
+def _resent(row: Handover, t: LeaderTransition) -> Handover:
+    """Whether the producers sent the records again, or were never told that they were written, is decided by their batches."""
+    parts = list(losses(0, row))
+    had = any(part.committed for part in parts)
+    for part in parts:
+        if part.committed is True or part.end is None or (part.committed is None and row.election.only(OUTSIDE)):
+            continue
+        exact = t.longest is not None and t.longest.exact
+        because, weighed = excuse(Range(part.start, part.end), exact, part.committed is False, t)
+        of_tail = cause(row, part.committed, any_committed=had) in (*TAILS, UNCLEAN_ELECTION)
+        if because is not None or (of_tail and not weighed):
+            return replace(row, resent_because=because)
+    return row.narrowed(resent=Possible.of(NO))
+
+
+STEPS: tuple[Step, ...] = (
+    _unseen,
+    _election,
+    _new_log_end,
+    _process,
+    _log,
+    _truncation,
+    _removed,
+    _untraced_cuts,
+    _sole_restart,
+    _high_watermark,
+    _old_log_end,
+    _resent,
+)
+
+
+# the end of the evidence
+
+
+def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
+    """The last leader leads on as it began, or what follows is not in evidence."""
+    last = timeline.terms[-1]
+    t = LeaderTransition(last, last, timeline, cluster)
+    row: Handover = _Draft(END, last.epoch, last.restart, last.leader, last.leader, cluster.until, premises=_premises(t))
+    gap = next(end_gaps(timeline, cluster), None)
+    later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
+    row = _counted(row, later) if gap is None else row.noted("unseen", f"{gap}; the controller's logs would show it")
+    row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
+    if covers_logs(last.leader, cluster):
+        row = row.narrowed(untraced_cuts=Possible.of(NO))
+    else:
+        row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
+    disk = timeline.disks.get(timeline.standing.leader if timeline.standing.leader is not None else -1)
+    if disk is not None and (log_end := exact_end(disk, timeline)) is not None:
+        end = (disk.end_event(),)
+        row = row.narrowed(new_log_end=Interval(0, log_end, (), end), high_watermark=_highest_mark(timeline))
+    return _done(row)
+
+
+def _highest_mark(timeline: PartitionTimeline) -> Interval:
+    on_disk = [(d.high_watermark.offset, d.high_watermark) for d in timeline.disks.values() if d.high_watermark is not None]
+    printed = [(o.offset, o.event) for r in timeline.replicas.values() for o in r.observations if o.quantity == "high-watermark"]
+    offset, event = max(((o, e) for o, e in (*on_disk, *printed) if o is not None), key=lambda seen: seen[0], default=(0, None))
+    return Interval(offset, None, (event,) if event is not None else ())
+
+
+def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
+    """What was heard of after the last leader in evidence."""
+    known = [s for s in timeline.states if s.known_epoch is not None]
+    if not known:
+        yield "no leader epoch is in the evidence"
+        return
+    disks = () if inherited(timeline, cluster) else timeline.disks.values()  # a foreign log has its own epochs
+    heard = max([r.epoch or 0 for r in timeline.replicas.values()] + [d.last_epoch or 0 for d in disks], default=0)
+    if heard > known[-1].leader_epoch:
+        yield f"leader epoch {heard} is mentioned, and nothing else is known of it"
+    if (now := timeline.standing).leader != known[-1].leader and timeline.later:
+        leads = "no leader" if now.leader == -1 else f"broker {now.leader} as leader"
+        yield f"kafka-topics showed {leads} later, and no log shows that election"

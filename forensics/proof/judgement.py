@@ -1,0 +1,155 @@
+"""The verdict on one partition with its proof: the table of hand-overs, what decides, and the time it holds for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from forensics.model import Finding, Range
+from forensics.proof.causes import cause
+from forensics.proof.handovers import handovers
+from forensics.proof.verdict import (
+    BEGIN,
+    END,
+    INTACT,
+    LOST,
+    POSSIBLE,
+    TAIL_CUT,
+    Handover,
+    Lost,
+    Open,
+    Verdict,
+    conflicts,
+    verdict,
+)
+from spark.cluster.facts import Cluster
+from spark.partition.timeline import PartitionTimeline
+
+CASTS_DOUBT = frozenset(
+    {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}
+    | {"evidence-conflict"}
+)
+"""Kinds of findings, from medium on, that contradict a partition that is intact."""
+LEVELS = ("medium", "high", "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What can be said of a partition from `since` to `until`. If that is not `from_creation`, nothing is said of what was before."""
+
+    verdict: str
+    since: datetime | None
+    until: datetime | None
+    why: str
+    from_creation: bool
+    rows: tuple[Handover, ...]
+    decides: tuple[Open, ...]
+
+
+def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Judgement:
+    """The verdict on one life of a partition, from its hand-overs and what rules found in its logs."""
+    rows = with_contradictions(handovers(timeline, cluster), findings, timeline)
+    found = verdict(rows)
+    leader = timeline.standing.leader
+    last = cluster.last_line(leader) if leader is not None else None
+    known = (s.at for s in timeline.states if s.known_epoch is not None and s.at is not None)
+    return Judgement(
+        verdict=found.verdict,
+        since=next(known, None),
+        until=min((at for at in (last, cluster.until) if at is not None), default=None),
+        why=why(rows, found),
+        from_creation=timeline.created(),
+        rows=rows,
+        decides=found.decides,
+    )
+
+
+def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding], timeline: PartitionTimeline) -> tuple[Handover, ...]:
+    """The last row with the findings that contradict a verdict that nothing is gone."""
+    odd = dict.fromkeys(f.kind for f in findings if _contradicts(f) and not _copied_again(f, timeline))
+    return (*rows[:-1], replace(rows[-1], contradictions=(*rows[-1].contradictions, *odd))) if rows and odd else rows
+
+
+def _contradicts(finding: Finding) -> bool:
+    if finding.kind == "segment-corrupt":
+        return finding.severity in LEVELS[1:]  # of a copy that no other replica has
+    return finding.kind in CASTS_DOUBT and finding.severity in LEVELS
+
+
+def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
+    """A replica discarded what the leader that it followed had begun with."""
+    end = finding.offsets[0].end if finding.kind == "truncate-to-start" else None
+    return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
+
+
+# words
+
+
+def why(rows: Sequence[Handover], found: Verdict) -> str:
+    """Why it is this verdict: the ranges, or the row and the cell that leave it open."""
+    if found.verdict == LOST:
+        return _lost_words(rows, found.lost)
+    if found.verdict == TAIL_CUT:
+        return f"only {_ranges(found.lost)}, which were never committed, are gone"
+    if found.verdict == INTACT:
+        epochs = len({row.leader_epoch for row in rows})
+        count = "1 leader epoch, begun" if epochs == 1 else f"{epochs} leader epochs without a gap, each begun"
+        return f"{count} by a replica that had all committed records"
+    return _unknown_words(rows, found)
+
+
+def _lost_words(rows: Sequence[Handover], lost: Sequence[Lost]) -> str:
+    sure = [x for x in lost if x.committed and x.confidence != POSSIBLE]
+    if sure:
+        return f"{_ranges(sure)}, which were committed, are gone ({cause(rows[sure[0].row], True, any_committed=True)})"
+    least = next(x for x in lost if x.committed and x.end is None and x.start < x.reached)
+    reached = f"offsets {least.start}..{least.reached - 1} at least"
+    return f"{reached}, which were committed, are gone ({cause(rows[least.row], True, any_committed=True)})"
+
+
+def _ranges(lost: Sequence[Lost]) -> str:
+    return "offsets " + ", ".join(dict.fromkeys(str(Range(x.start, x.end)) for x in lost))
+
+
+def _unknown_words(rows: Sequence[Handover], found: Verdict) -> str:
+    if not rows:
+        return "no leader epoch is in the evidence; state-change.log, server.log or the metadata log would show it"
+    sure = [x for x in found.lost if x.committed is None and x.confidence != POSSIBLE]
+    if sure:
+        return f"{_ranges(sure)} are gone; whether they were committed is unknown"
+    first = found.decides[0]
+    return f"{_place(rows[first.row])}: {note_of(rows[first.row], first.cell)} [row {first.row}, {first.cell}]"
+
+
+def _place(row: Handover) -> str:
+    if row.kind == BEGIN:
+        return "begin of the evidence"
+    if row.kind == END:
+        return f"after leader epoch {row.leader_epoch}"
+    return f"leader epoch {row.leader_epoch}, broker {row.old_leader} to {row.new_leader}"
+
+
+_MEANINGS = {
+    "contradictions": "the evidence contradicts itself ({})",
+    "new_log_end": "a high watermark of {} was seen, and the log of the leader ends below",
+    "high_watermark": "records beyond the end of the new leader's log may have been committed",
+    "log": "the new leader may have lost records before it took over",
+    "process": "how the process of the new leader ended before is unknown",
+    "old_log_end": "where the log of the old leader ended is unknown",
+}
+
+
+def note_of(row: Handover, cell: str) -> str:
+    if cell in row.notes and cell not in conflicts(row):
+        return row.notes[cell]
+    if cell in conflicts(row):
+        return f"the evidence about {cell} contradicts itself"
+    meaning = _MEANINGS.get(cell, f"the evidence about {cell} contradicts itself")
+    return meaning.format(", ".join(row.contradictions) if cell == "contradictions" else row.high_watermark.at_least)
+
+
+def open_words(judged: Judgement) -> Iterator[str]:
+    """Every cell that leaves the verdict open, a line each."""
+    for left in judged.decides:
+        yield f"{_place(judged.rows[left.row])}: {note_of(judged.rows[left.row], left.cell)} [row {left.row}, {left.cell}]"

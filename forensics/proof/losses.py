@@ -1,0 +1,243 @@
+"""What was lost, as findings report it: the parts of a row's removed records with cause, commitment and confidence, computed from the rows.
+
+Here: losses, and two kinds of losses that cannot be excluded. Not here: the rows (handovers), the verdict (verdict), or the words of a finding
+(rules.data_loss).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forensics.model import Range
+from forensics.partition.before_epochs import cut_after
+from forensics.partition.remembered import last_kept
+from forensics.proof.causes import FOREIGN, HW_TRUNCATION, cause, suspected_outside
+from forensics.proof.handovers import transitions
+from forensics.proof.transition import LeaderTransition
+from forensics.proof.verdict import (
+    ELIGIBLE,
+    IN_ISR,
+    NO,
+    POSSIBLE,
+    PROBABLE,
+    YES,
+    Handover,
+    Lost,
+    Removed,
+    removed_range,
+)
+from forensics.proof.verdict import (
+    losses as lost_in,
+)
+from spark.cluster.facts import Cluster
+from spark.events import Event
+from spark.partition.replicas import Removal
+from spark.partition.timeline import PartitionTimeline, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Records right below a loss that is only proven from its start on, which are probably or possibly gone as well."""
+
+    range: Range
+    confidence: str
+    evidence: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Offsets that were in a log of an earlier leader and not in that of the new one."""
+
+    range: Range
+    reached: int
+    """Offset (exclusive) up to which the lost log was seen to go."""
+    committed: bool | None
+    confidence: str
+    cause: str
+    row: Handover
+    hop: LeaderTransition
+    below: Below | None = None
+
+    @property
+    def term(self) -> Term:
+        """The term that began without these records."""
+        return self.hop.term
+
+    @property
+    def removals(self) -> tuple[Removal, ...]:
+        """What logs lost, the furthest first."""
+        found = self.hop.removals
+        cut = self.hop.cut if self.cause == HW_TRUNCATION else None
+        return (*found, cut) if cut is not None and cut not in found else found
+
+    @property
+    def proven(self) -> bool:
+        """It is not known where the term began: the range is what is proven to be gone, and more below it may be."""
+        found = removed_range(self.row)
+        return found is not None and not found[0].start.exact
+
+    @property
+    def at_least(self) -> bool:
+        """The log may have gone on a little beyond the end."""
+        return self.range.end == self.reached and not self._last.exact_end and self._last.end.at_most is not None
+
+    @property
+    def _last(self) -> Removed:
+        found = removed_range(self.row)
+        assert found is not None
+        return found[1]
+
+    @property
+    def excuse(self) -> str | None:
+        """Why these records may have been acknowledged to nobody."""
+        return self.row.resent_because if self.committed is not True else None
+
+    @property
+    def weighed(self) -> bool:
+        """Whether anybody had been told that they were written could be decided."""
+        return self.row.resent.only(NO) or self.row.resent_because is not None
+
+    @property
+    def high_watermark(self) -> int | None:
+        """The highest that was seen before; None if it follows from the ISR alone."""
+        mark, before = self.row.high_watermark, self.term.before
+        return mark.at_least if mark.low and (before is None or mark.low[0] is not before.event) else None
+
+    @property
+    def still_on(self) -> tuple[int, ...]:
+        """Brokers on whose disks the records still are."""
+        return tuple(sorted({r.broker for r in self.removals if r.cause in ("left-behind", "stray")}))
+
+    @property
+    def evidence(self) -> tuple[Event, ...]:
+        seen = tuple(e for piece in self.hop.pieces for e in piece.seen)[:2]
+        others = (e for r in self.removals[1:] for e in r.evidence)
+        return tuple(dict.fromkeys((*self.removals[0].evidence, *self.term.evidence, *self.row.high_watermark.low, *others, *seen)))
+
+
+@last_kept
+def losses(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Loss, ...]:
+    """All losses of a partition, in the order of the rows."""
+    return tuple(loss for row, hop in transitions(timeline, cluster) for loss in losses_of(row, hop))
+
+
+def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
+    parts = list(lost_in(0, row))
+    had = any(part.committed for part in parts)
+    for part in parts:
+        why = cause(row, part.committed, any_committed=had)
+        if why == FOREIGN and _brought_again(part.end or part.start, hop):
+            continue
+        first = part is parts[0] and part.end is not None
+        yield Loss(
+            Range(part.start, part.end),
+            part.reached,
+            part.committed,
+            part.confidence,
+            why,
+            row,
+            hop,
+            below=_below(row, part) if first else None,
+        )
+
+
+def _below(row: Handover, part: Lost) -> Below | None:
+    """What may be gone below the proven start: down to where the new leader is known to have had the log."""
+    found = removed_range(row)
+    if found is None or found[0].start.exact or not found[0].here.only(YES) or found[0].start.at_least >= part.start:
+        return None
+    if part.committed is not False and not suspected_outside(row):
+        return None
+    likely = found[0].likely_start is not None and row.resent_because is None
+    start = found[0].start
+    return Below(Range(start.at_least, part.start), PROBABLE if likely else POSSIBLE, start.low)
+
+
+def _brought_again(end: int, hop: LeaderTransition) -> bool:
+    """A later leader had brought as much of the partition of that name before, and cut nothing of it: the records are there again."""
+    kept = {b for b, load in hop.brought.items() if (load.log_end_offset or 0) >= end > 0}
+    kept = {b for b in kept if all(r.start >= end for r in hop.timeline.removals_of(b))}
+    return any(t.leader in kept for t in hop.timeline.terms if t.order > hop.term.order)
+
+
+# losses that cannot be excluded
+
+
+@dataclass(frozen=True, slots=True)
+class Deposed:
+    """A leader that lived on after another was elected cut its log to its high watermark `start` when it followed: what it had appended alone is
+    gone, and before leader epochs no line shows whether there was anything, or how far it went."""
+
+    start: int
+    term: Term
+    broker: int
+    committed: bool | None
+    evidence: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unflushed:
+    """Every in-sync replica stopped uncleanly before `term` began at `start`: what they had not flushed may be gone."""
+
+    start: int
+    term: Term
+    brokers: tuple[int, ...]
+    alone: bool
+    evidence: tuple[Event, ...]
+
+
+def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Deposed]:
+    """Leaders before leader epochs that were alive, and were refused to change the ISR, when another had been elected."""
+    for row, hop in transitions(timeline, cluster) if not timeline.has_epochs else ():
+        before = hop.before
+        if before is None or before.leader == hop.leader or any(r.broker == before.leader for r in row.removed):
+            continue
+        old = timeline.replicas.get(before.leader)
+        follows = next((f.event for f in old.follower_starts if f.epoch >= hop.term.epoch), None) if old is not None else None
+        if follows is not None:
+            yield from _deposed(row, hop, before, follows)
+
+
+def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event) -> Iterator[Deposed]:
+    refused = _refused(before.leader, follows, hop.timeline)
+    cut = cut_after(before.leader, follows, hop.timeline)
+    if refused and cut is not None and cut.offset is not None:
+        evidence = (*before.evidence[-1:], *hop.term.evidence, *refused[:2], follows, cut)
+        committed = False if row.election.only(IN_ISR, ELIGIBLE) else None
+        yield Deposed(max(cut.offset, hop.term.start_offset or 0), hop.term, before.leader, committed, evidence)
+
+
+def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[Event]:
+    """ISR changes that a leader was refused in its last leadership before it followed, by the process that followed."""
+    old = timeline.replicas[broker]
+    begins = {*(s.event for s in old.leader_starts), *(load.event for load in old.loads)}
+    before = old.events[: old.events.index(follows)]
+    start = next((n for n in reversed(range(len(before))) if before[n] in begins), None)
+    if start is None or before[start].event == "log-load":
+        return []
+    return [e for e in before[start:] if e.event == "isr-rejected"]
+
+
+def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflushed]:
+    """Terms at whose begin records may be missing without a trace: if only the processes died, the page cache kept every record; if the
+    machines lost power, what was not flushed is gone, and the recovered log looks the same."""
+    hops = list(transitions(timeline, cluster))
+    lost = {(row.new_leader, row.new_log_end.at_least) for row, _ in hops if removed_range(row) is not None}
+    last: tuple[int, int | None] | None = None
+    for row, hop in hops:
+        start = (hop.leader, hop.term.start_offset)
+        before = hop.term.before
+        if before is None or removed_range(row) is not None or start == last or start in lost or not _all_recovered(hop):
+            continue
+        loads = [load.event for b in before.isr for load in hop.unclean_loads(b)]
+        last = start
+        yield Unflushed(hop.term.at_least, hop.term, before.isr, len(before.isr) == 1, (before.event, *loads, *hop.term.evidence))
+
+
+def _all_recovered(hop: LeaderTransition) -> bool:
+    """The leader was in the ISR, and every member of it recovered its log after an unclean stop."""
+    before = hop.term.before
+    if before is None or hop.term.start_offset is None or hop.leader not in before.isr:
+        return False
+    return all(map(hop.recovered, before.isr))

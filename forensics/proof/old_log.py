@@ -1,0 +1,136 @@
+"""What became of the log of a leader that was replaced: where it ended, and whether all that was cut off logs is accounted for.
+
+Here: facts about logs of earlier leaders. Not here: what was removed and no later leader had (forensics.partition.removed), or the row that
+these facts narrow (handovers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from forensics.partition.before_epochs import cut_after
+from forensics.partition.log_ends import exact_end
+from forensics.partition.removed import later_terms, removed
+from forensics.proof.stepping_down import became_follower
+from parsers.kinds import named
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import DETECTION
+from spark.events import Event
+from spark.partition.replicas import EXACT, Observation, Removal, Replica
+from spark.partition.timeline import PartitionTimeline, Term
+
+_AFTER_FOLLOWING = named("become-refused", "fetcher-added", "log-load", "leader-start")
+
+
+class LogEnd(NamedTuple):
+    offset: int
+    evidence: tuple[Event, ...]
+
+
+def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
+    """The replaced leader's log end as it is shown exactly after the next one began: as it followed, at its restart, or by its disk. A log that is
+    loaded shows how far it had reached; a cut shows where it was left to end."""
+    replica = timeline.replicas.get(before.leader)
+    if replica is not None:
+        follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
+        if follows is not None and follows.offset is not None:
+            return LogEnd(follows.offset, (follows.event,))
+        first = _first_exact_end(replica, before, term)
+        if first is not None:
+            sure = first.event.event != "truncation" or _ran_until_it_followed(before, term, timeline, cluster)
+            return LogEnd(first.offset, (first.event,)) if sure else None
+    return _end_on_disk(before, term, timeline, cluster)
+
+
+def _first_exact_end(replica: Replica, before: Term, term: Term) -> Observation | None:
+    """The first exact end of its log after its last start as leader, and after the next term began."""
+    led = [n for n, e in enumerate(replica.events) if any(s.event is e and s.epoch <= before.epoch for s in replica.leader_starts)]
+    own = set(replica.events[led[-1] + 1 if led else 0 :])
+    ends = (o for o in replica.observations if o.quantity == "log-end-offset" and o.bound == EXACT)
+    return next((o for o in ends if _is_after(o, term) and o.event in own), None)
+
+
+def _is_after(observed: Observation, term: Term) -> bool:
+    by_clock = observed.at is not None and term.at is not None and observed.at >= term.at
+    return by_clock or (observed.epoch is not None and observed.epoch >= term.epoch)
+
+
+def _end_on_disk(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
+    disk = timeline.disks.get(before.leader)
+    now = disk if timeline.has_epochs or not _copied_since(before.leader, term, timeline, cluster) else None
+    disks = [d for d in (now, *timeline.aside.get(before.leader, ())) if d is not None]
+    found = next((d for d in disks if d.reach is not None and (d.last_epoch or 0) <= before.epoch), None)
+    end = exact_end(found, timeline) if found is not None else None
+    last = found.end_event() if found is not None else None
+    return LogEnd(end, (last,) if last is not None else ()) if end is not None else None
+
+
+def _copied_since(broker: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """Its log may have grown since the term began: without epochs its disk does not show what it copied and what it appended before."""
+    last = cluster.last_line(broker)
+    later = (s for s in timeline.states if s.known_epoch is not None and s.known_epoch >= term.epoch)
+    return (last is not None and (term.at is None or last >= term.at)) or any(broker in s.isr for s in later if s.leader != broker)
+
+
+def _ran_until_it_followed(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The replaced leader's process ran until it followed, by its own lines and by what others show of it."""
+    follows = became_follower(before, term, timeline, cluster)
+    if follows is None or follows.at is None or term.at is None:
+        return False
+    since = max(before.at or datetime.min, term.at - DETECTION)
+    return not cluster.presence(before.leader).moved(since, follows.at)
+
+
+def log_kept(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """The replaced leader's log has all that it had: its process ran until it followed, or was stopped cleanly."""
+    if became_follower(before, term, timeline, cluster) is not None:
+        return True
+    if before.at is None or term.at is None:
+        return False
+    runs = [r for r in cluster.presence(before.leader).living(before.at, term.at) if r.begin_at is None or r.begin_at <= term.at]
+    return bool(runs) and all(r.outcome == "stopped" for r in runs)
+
+
+def truncation_unobserved(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
+    """Before leader epochs a follower prints to which offset it cuts its log, even if it ends there already (Log#truncateTo). The line of the
+    replaced leader is missing."""
+    replica = timeline.replicas.get(before.leader)
+    if timeline.has_epochs or replica is None:
+        return False
+    follows = next((f.event for f in replica.follower_starts if f.epoch >= term.epoch), None)
+    if follows is None or cut_after(before.leader, follows, timeline) is not None:
+        return False
+    after = replica.events[replica.events.index(follows) + 1 :]
+    said = next((e for e in after if e.event in _AFTER_FOLLOWING), None)
+    return (
+        said is None or said.event != "become-refused" or said.reason != "leader-unavailable"
+    )  # it does not cut for a leader that is not there
+
+
+def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple[Removal, Term]]:
+    """Records that a replica cut off, of which it is not known whether the leader had them, each with the term in whose row it counts. Before
+    leader epochs followers cut to their high watermark what they fetch again; what a leader had appended alone nobody brings back."""
+    traced = {piece.removal for pieces in removed(timeline, cluster).values() for piece in pieces}
+    for removal in (r for replica in timeline.replicas.values() for r in replica.removals):
+        later = later_terms(removal, timeline)
+        if not _same(removal, traced) and (_undated(removal, later, timeline) or _not_had(removal, later, timeline)):
+            yield removal, later[0] if later else timeline.terms[-1]
+
+
+def _undated(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:
+    """Cut by a broker that led, nobody knows when."""
+    return removal.epoch is None and not later and any(t.leader == removal.broker for t in timeline.terms)
+
+
+def _not_had(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:
+    """A later leader may not have had it."""
+    recorded = any(d.segments for d in timeline.disks.values())
+    own = not recorded and any((t.leader, t.epoch) == (removal.broker, removal.epoch) for t in timeline.terms)
+    return bool(later) and (timeline.has_epochs or own) and not all(t.at_least >= removal.end for t in later)
+
+
+def _same(removal: Removal, traced: set[Removal]) -> bool:
+    """It is traced, with whatever epoch."""
+    return any((r.broker, r.start, r.end, r.evidence) == (removal.broker, removal.start, removal.end, removal.evidence) for r in traced)

@@ -1,0 +1,97 @@
+"""Hand-overs as records: what a case keeps of the proof in its table `handovers`, and what reports show of it.
+
+Here: the Arrow type of a row with its evidence, and rows made into records. `forensics.proof.verdict.rows_of` reads them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from forensics.model import Evidence
+from forensics.proof.judgement import Judgement, note_of
+from forensics.proof.verdict import CELLS, INTACT, Handover, Interval, Open, Possible, Removed
+from spark.events import Event
+
+QUOTED = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
+"""Where a bound is from. `text` only of partitions that are not intact: those that somebody will ask about."""
+INTERVAL = pa.struct([("at_least", pa.int64()), ("at_most", pa.int64()), ("evidence", pa.list_(QUOTED))])
+"""Offsets, or a count, that are still possible, both bounds included; `at_most` null is open."""
+WORDS = pa.list_(pa.string())
+"""What is still possible of a cell."""
+REMOVED = pa.struct(
+    [
+        ("broker", pa.int32()),
+        ("how", pa.string()),
+        ("start", INTERVAL),
+        ("end", INTERVAL),
+        ("exact_end", pa.bool_()),
+        ("earlier", WORDS),
+        ("here", WORDS),
+        ("foreign", WORDS),
+        ("likely_start", pa.int64()),
+    ]
+)
+PREMISE = pa.struct([("premise", pa.string()), ("reason", pa.string())])
+HANDOVER = pa.struct(
+    [
+        ("row", pa.int32()),
+        ("kind", pa.string()),
+        ("at", pa.timestamp("us")),
+        ("leader_epoch", pa.int32()),
+        ("restart", pa.int32()),
+        ("old_leader", pa.int32()),
+        ("new_leader", pa.int32()),
+        *((f, INTERVAL) for f in ("unseen", "old_log_end", "new_log_end", "high_watermark")),
+        *((f, WORDS) for f in CELLS if f not in ("unseen", "old_log_end", "new_log_end", "high_watermark")),
+        ("removed", pa.list_(REMOVED)),
+        ("resent_because", pa.string()),
+        ("premises", pa.list_(PREMISE)),
+        ("contradictions", WORDS),
+        ("decides", WORDS),
+    ]
+)
+"""One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, each as `cell: what is missing`."""
+LISTED = 3
+"""Pieces of evidence a bound keeps."""
+
+
+def records(judged: Judgement) -> list[dict[str, Any]]:
+    """The rows of a partition as records of HANDOVER."""
+    texts = judged.verdict != INTACT
+    return [_record(number, row, judged, texts=texts) for number, row in enumerate(judged.rows)]
+
+
+def _record(number: int, row: Handover, judged: Judgement, *, texts: bool) -> dict[str, Any]:
+    return {
+        "row": number,
+        **{name: getattr(row, name) for name in ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")},
+        **{name: _cell(getattr(row, name), texts=texts) for name in CELLS},
+        "removed": [_removed(r, texts=texts) for r in row.removed],
+        "premises": [{"premise": premise, "reason": reason} for premise, reason in row.premises.items()],
+        "contradictions": list(row.contradictions),
+        "decides": [_decides(row, left) for left in judged.decides if left.row == number],
+    }
+
+
+def _decides(row: Handover, left: Open) -> str:
+    return f"{left.cell}: {note_of(row, left.cell)}"
+
+
+def _removed(removed: Removed, *, texts: bool) -> dict[str, Any]:
+    cells = {name: _cell(getattr(removed, name), texts=texts) for name in ("start", "end", "earlier", "here", "foreign")}
+    return {**cells, **{name: getattr(removed, name) for name in ("broker", "how", "exact_end", "likely_start")}}
+
+
+def _cell(cell: Interval | Possible, *, texts: bool) -> Any:
+    if isinstance(cell, Possible):
+        return sorted(cell.values)
+    evidence = _quoted((*cell.low, *cell.high), texts=texts)
+    return {"at_least": cell.at_least, "at_most": cell.at_most, "evidence": evidence}
+
+
+def _quoted(events: Iterable[Event], *, texts: bool) -> Sequence[dict[str, Any]]:
+    found = [Evidence.of(e) for e in dict.fromkeys(events)][:LISTED]
+    return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text if texts else None} for e in found]

@@ -1,0 +1,83 @@
+"""When a leader that was replaced, and lived on, became a follower: at once, as in maintenance, or late, after it had gone on alone.
+
+Here: the line with which it stepped down. Not here: what it had appended by then (losses), or how that is reported (rules.zombie_leader).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from forensics.proof.coverage import LOG, PROCESS, observable
+from spark.cluster.facts import Cluster
+from spark.partition.replicas import FollowerStart, Replica
+from spark.partition.timeline import PartitionTimeline, Term
+
+GRACE = timedelta(seconds=1)
+"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within it is ordinary."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedDown:
+    """A leader that lived became a follower of the next."""
+
+    leader: int
+    at: datetime
+    late: timedelta
+    """How long it led on after the next was elected."""
+    orderly: bool
+    """It was stopping, or in sync still: a controlled shutdown, a preferred election, a reassignment."""
+
+
+def stepped_down(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> SteppedDown | None:
+    """How the leader before this term stepped down; None if it had died, or its log does not show it."""
+    follows = became_follower(before, term, timeline, cluster) if before.leader != term.leader else None
+    if follows is None or follows.at is None or term.at is None:
+        return None
+    stops = (run.stopping or run.controlled for run in cluster.presence(follows.broker).living(term.at, follows.at))
+    stopping = any(s is not None and s.at is not None and s.at <= follows.at for s in stops)
+    in_sync = term.state is not None and follows.broker in term.state.isr
+    at = _in_effect(follows, follows.at, timeline)
+    return SteppedDown(follows.broker, at, at - term.at, stopping or in_sync)
+
+
+def _in_effect(follows: FollowerStart, received: datetime, timeline: PartitionTimeline) -> datetime:
+    """Before 2.6 it prints that it was asked to follow, and leads on until it does so: then it removes the fetchers of all that it is to
+    follow (ReplicaManager.makeFollowers)."""
+    if follows.event.event != "partition-state":
+        return received
+    removed = (e.at for e in timeline.of("fetcher-removed") if e.writer == follows.broker and e.at is not None)
+    return min((at for at in removed if received <= at <= received + GRACE), default=received)
+
+
+def became_follower(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> FollowerStart | None:
+    """The line with which the leader of `before` became a follower in `term` or later, in the process in which it had led; None if there is no
+    such line, or it was restarted in between: then it was dead, and appended nothing."""
+    old = timeline.replicas.get(before.leader)
+    follows = next((f for f in old.follower_starts if f.epoch >= term.epoch), None) if old is not None else None
+    if old is None or follows is None or follows.at is None or _restarted(old, before, follows, timeline, cluster):
+        return None
+    return follows
+
+
+def _restarted(replica: Replica, before: Term, follows: FollowerStart, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    known = follows.event.previous_leader_epoch
+    if known is not None:
+        return known < 0
+    if not observable(replica.broker, timeline, cluster, LOG, PROCESS) or cluster.presence(replica.broker).unbegun:
+        return True  # its start may be among the lines that are missing
+    return any(
+        at is None or (before.at or at) < at <= (follows.at or datetime.max) for at in _signs_of_a_start(replica, before, follows, cluster)
+    )
+
+
+def _signs_of_a_start(replica: Replica, before: Term, follows: FollowerStart, cluster: Cluster) -> Iterator[datetime | None]:
+    """When its process began, loaded its log or registered."""
+    yield from (load.at for load in replica.loads if load.offset or (load.epoch is not None and load.epoch >= before.epoch))
+    if before.at is None:
+        return
+    presence, until = cluster.presence(replica.broker), follows.at or datetime.max
+    yield from presence.begun(before.at, until)
+    registered = presence.between("registered", before.at, until)
+    yield from (e.at for e in registered if e.event == "metadata-broker" and e.at != before.at)

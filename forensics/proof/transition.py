@@ -1,0 +1,419 @@
+"""One hand-over as the timeline shows it: the leader before, the new leader, and what the new leader's log went through.
+
+Here: facts about a LeaderTransition, each computed when it is first asked for. Not here: the row of the table that they narrow (handovers), or
+what was lost (losses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import pairwise
+
+from forensics.partition.before_epochs import cut_before_leading
+from forensics.partition.durability import required
+from forensics.partition.elections import Election, elections, right_before
+from forensics.partition.inheritance import inherited
+from forensics.partition.removed import Piece, removed
+from forensics.proof.coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
+from forensics.proof.stepping_down import SteppedDown, stepped_down
+from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
+from spark.cluster.effective import strict
+from spark.cluster.facts import Cluster
+from spark.cluster.presence import Incarnation
+from spark.events import Event
+from spark.partition.continuity import Contiguous, Gap, between
+from spark.partition.replicas import LeaderStart, Load, Removal, Replica
+from spark.partition.timeline import PartitionTimeline, Term
+
+_OF_A_RUN = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
+"""What a broker prints of its log once it has loaded it."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderTransition:
+    """`term` begins after `before`; None at the begin of the evidence."""
+
+    term: Term
+    before: Term | None
+    timeline: PartitionTimeline
+    cluster: Cluster
+
+    # who
+
+    @property
+    def leader(self) -> int:
+        return self.term.leader
+
+    @cached_property
+    def replica(self) -> Replica | None:
+        return self.timeline.replicas.get(self.leader)
+
+    @cached_property
+    def coverage(self) -> LogCoverage:
+        return log_coverage(self.leader, self.cluster)
+
+    @cached_property
+    def start(self) -> LeaderStart | None:
+        """The new leader's own line about the start of this term."""
+        return next((s for s in self.replica.leader_starts if s.event in self.term.evidence), None) if self.replica is not None else None
+
+    @cached_property
+    def prints_start(self) -> bool:
+        """The new leader printed that it leads in this epoch; it lived to hear of it."""
+        return self.replica is not None and any(s.epoch == self.term.epoch for s in self.replica.leader_starts)
+
+    @cached_property
+    def earlier(self) -> Term | None:
+        """The last term before, without elections of the same broker that it did not live to hear of."""
+        terms = (t for t in reversed(self.timeline.terms) if t.order < self.term.order)
+        return next((t for t in terms if t.leader != self.leader or t.start_offset is not None), None)
+
+    @cached_property
+    def same_leader(self) -> bool:
+        """The leader leads on in another leader epoch, in the process in which it led."""
+        term, before = self.term, self.before
+        alike = before is not None and before.leader == term.leader and (term.before is None or term.before.leader == term.leader)
+        return alike and not term.restart and not elected_again(term) and (term is not self.timeline.terms[-1] or self.prints_start)
+
+    @cached_property
+    def election(self) -> Election | None:
+        return {e.term.order: e for e in elections(self.timeline, self.cluster)}.get(self.term.order)
+
+    @cached_property
+    def in_sync(self) -> bool:
+        """It is proven that the new leader was in the ISR or an eligible replica, or that it leads on."""
+        if self.election is not None:
+            return self.election.clean is not None
+        return isinstance(right_before(self.term, self.timeline, self.cluster), Contiguous)
+
+    @cached_property
+    def stepped_down(self) -> SteppedDown | None:
+        before = self.timeline.before(self.term)
+        return stepped_down(before, self.term, self.timeline, self.cluster) if before is not None else None
+
+    @property
+    def gave_way(self) -> SteppedDown | None:
+        return self.stepped_down
+
+    # what left the logs
+
+    @cached_property
+    def pieces(self) -> Sequence[Piece]:
+        return removed(self.timeline, self.cluster).get(self.term.order, ())
+
+    @cached_property
+    def removals(self) -> tuple[Removal, ...]:
+        """Those behind the pieces, the furthest first."""
+        return tuple(dict.fromkeys(p.removal for p in sorted(self.pieces, key=lambda p: (-p.end, not p.removal.settled))))
+
+    @cached_property
+    def longest(self) -> Removal | None:
+        return max(self.pieces, key=lambda p: (p.end, p.removal.settled, -p.start)).removal if self.pieces else None
+
+    @cached_property
+    def brought(self) -> dict[int, Event]:
+        """Logs that brokers brought from the cluster before this one."""
+        return inherited(self.timeline, self.cluster)
+
+    @cached_property
+    def foreign(self) -> bool:
+        """What was removed are records of another partition of this name."""
+        if self.term.epoch == 0 and not self.term.restart and self.timeline.created():
+            return True
+        return any(r.broker in self.brought and r.end == self.brought[r.broker].log_end_offset for r in self.removals)
+
+    # the new leader's log
+
+    @cached_property
+    def cut(self) -> Removal | None:
+        """What the leader had cut off its own log, to its high watermark, and not fetched again: no leader has taken it into the ISR since."""
+        cut = cut_before_leading(self.term, self.timeline)
+        return cut if cut is not None and not joined_isr_since(cut.at, self.leader, self.term, self.timeline) else None
+
+    def is_before(self, epoch: int | None) -> bool:
+        """What happened under this epoch lies before the term."""
+        return epoch is None or epoch < self.term.epoch or (self.term.restart > 0 and epoch == self.term.epoch)
+
+    def came_back_shorter(self, broker: int) -> bool:
+        """The broker came back without what its own log had held, and has not joined the ISR since."""
+        back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self.is_before(r.epoch))
+        return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
+
+    def unclean_loads(self, broker: int) -> list[Load]:
+        """Loads of its log after an unclean stop, between the term before and this one, after which it has not joined the ISR."""
+        own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
+        near = [load for load in own if (load.unclean or load.cut) and self._between_terms(load.epoch)]
+        return [load for load in near if not joined_isr_since(load.at, broker, self.term, self.timeline)]
+
+    @cached_property
+    def leader_recovered(self) -> bool:
+        return self.recovered(self.leader)
+
+    def recovered(self, broker: int) -> bool:
+        """Its log was recovered after an unclean stop, or came back shorter."""
+        return self.came_back_shorter(broker) or bool(self.unclean_loads(broker))
+
+    def _between_terms(self, epoch: int | None) -> bool:
+        led = self.term.epoch if self.term.restart else self.earlier.epoch if self.earlier is not None else None
+        return epoch is not None and self.is_before(epoch) and (led is None or epoch >= led)
+
+    @cached_property
+    def emptied(self) -> bool:
+        """The leader began at 0 with a log that was created again: it came back empty, or its disk was replaced."""
+        if self.replica is None:
+            return False
+        empty = (r for r in self.timeline.removals_of(self.leader) if r.cause == "empty" and r.start == self.term.start_offset)
+        again = self.term.start_offset == 0 and any(self.is_before(epoch) for epoch, _ in self.replica.recreated)
+        return again or self.created_as_leader or any(r.epoch is None or r.epoch <= self.term.epoch for r in empty)
+
+    @cached_property
+    def created_as_leader(self) -> bool:
+        """Its first line of the partition is that it creates the log, and it leads in a later leader epoch than the first: it had been in the ISR,
+        and its disk or its machine was replaced."""
+        if self.start is None or self.replica is None or self.term.start_offset != 0 or self.term.epoch == 0:
+            return False
+        own = self.replica.events[: self.replica.events.index(self.start.event)]
+        place = next((n for n, e in enumerate(own) if e.event == "log-created"), None)
+        return place is not None and not any(_has_role(e) and e.leader_epoch != self.term.epoch for e in own)
+
+    @cached_property
+    def damaged(self) -> bool:
+        """Recovery cut the log below its flushed part. A torn tail after a power loss prints the same lines, and is ordinary."""
+        if self.replica is None:
+            return False
+        flushed = max((e.offset or 0 for e in self.replica.events if e.event == "recovery-point"), default=0)
+        cut = (load for load in self.replica.loads if load.cut and self._between_terms(load.epoch))
+        return any(load.event.log_end_offset is not None and load.event.log_end_offset < flushed for load in cut)
+
+    def once_had(self, offset: int) -> bool:
+        """The leader's own log had gone further than it began with, and what cut it is not in evidence: it may have had these records."""
+        if self.replica is None or self.term.restart:
+            return False
+        begun = next((n for n, e in enumerate(self.replica.events) if e in self.term.evidence), len(self.replica.events))
+        before = set(self.replica.events[:begun])
+        seen = [o for o in self.replica.observations if o.quantity == "log-end-offset" and o.offset > offset and o.event in before]
+        return bool(seen) and not any(r.start <= offset and r.end >= seen[-1].offset for r in self.replica.removals)
+
+    # the only replica in sync
+
+    @cached_property
+    def sole(self) -> int | None:
+        """The only in-sync replica when the term before this one ended, if it led on alone.
+
+        A controller that finds all replicas of an ISR dead removes them one after the other: the last one left need not have written
+        anything alone. So the leader's own log must show that it was alone, if there is such a log.
+        """
+        before = self.term.before
+        if before is None or len(before.isr) != 1 or self._state_missing:
+            return None
+        broker = before.isr[0]
+        replica = self.timeline.replicas.get(broker)
+        if replica is None or not replica.leader_starts:
+            led = any(s.leader == broker and s.isr == before.isr for s in self.timeline.states)
+            return broker if led and replica is None else None
+        return broker if any(self._leads_alone(e, broker) for e in self._before_restart(replica.events)) else None
+
+    @property
+    def _state_missing(self) -> bool:
+        before, state = self.term.before, self.term.state
+        return state is not None and before is not None and state is not before and isinstance(between(before, state, isr_told=True), Gap)
+
+    @cached_property
+    def perhaps_sole(self) -> int | None:
+        """It was left as the only in-sync replica and was still there: its own log may have shown that it led on alone."""
+        before = self.term.before
+        if before is None or len(before.isr) != 1 or before.at is None:
+            return None
+        return before.isr[0] if self.cluster.presence(before.isr[0]).away(before.at) is None else None
+
+    def _leads_alone(self, event: Event, broker: int) -> bool:
+        own = event.leader in (None, broker) and event.reason in (None, "received")
+        return event.event in TAKES_PART and own and self.is_before(event.leader_epoch) and event.isr == [broker]
+
+    def _before_restart(self, events: Sequence[Event]) -> Sequence[Event]:
+        """A broker's events up to the restart after which it took the term; all of them if it did not take it."""
+        loaded: int | None = None
+        for index, event in enumerate(events):
+            loaded = index if event.event == "log-load" else loaded
+            if event in self.term.evidence and loaded is not None:
+                return events[:loaded]
+        return events
+
+    @cached_property
+    def commits_alone(self) -> bool:
+        """The only in-sync replica, which has lost what it had or does not lead any more, commits all that it appends: up to 3.6 always, from 3.7
+        on unless min.insync.replicas asks for more (Partition#maybeIncrementLeaderHW, KAFKA-15583)."""
+        sole, before = self.sole, self.term.before
+        if sole is None or before is None or not (sole != self.leader or self.term.restart or self.leader_recovered):
+            return False
+        before = replace(before, leader=sole)
+        asked = required(before, self.timeline, self.cluster)
+        return strict(self.cluster, sole, before.at) is False or (asked is not None and len(before.isr) >= asked)
+
+    @cached_property
+    def lost_end_alone(self) -> bool:
+        """The leader had gone on alone after the replicas that show the loss had dropped out, and lost the end of its own log. Only its own disk
+        could show how far that went."""
+        alone = self.leader in (self.sole, self.perhaps_sole) or (self.created_as_leader and self.end_unobserved)
+        if not alone or self.log_intact:
+            return False
+        own = [r for r in self.removals if r.broker == self.leader]
+        return not any(r.cause == "empty" or (r.cause == "restart" and r.settled) for r in own)  # these show what it had
+
+    @cached_property
+    def end_unobserved(self) -> bool:
+        """The leader may have gone on after the replicas that show the loss had dropped out, and its lines of that time are missing."""
+        return self._older_log_missing() or (self.sole == self.leader and self.replica is None)
+
+    def _older_log_missing(self) -> bool:
+        """The leader had led before, or may have, and its lines of that time are missing: its machine was replaced, or older logs were not collected."""
+        term, before = self.term, self.term.before
+        if self.created_as_leader and before is None:
+            return True
+        if self.replica is None or before is None or term.restart:
+            return False
+        missing = between(before, term.state, isr_told=True) if term.state is not None else None
+        if before.leader != term.leader and not (isinstance(missing, Gap) and term.leader in before.isr):
+            return False
+        first = next((e for e in self.replica.events if self._starts_term(e) or self._shows_earlier_role(e)), None)
+        return first is None or (self._starts_term(first) and not knew_epoch(first))
+
+    def _starts_term(self, event: Event) -> bool:
+        leads = event.event == "leader-start" or (event.event == "partition-state" and event.leader == self.leader)
+        return leads and event.leader_epoch == self.term.epoch
+
+    def _shows_earlier_role(self, event: Event) -> bool:
+        received = event.event == "partition-state" and event.reason == "received" and event.leader_epoch is not None
+        return event.event in _OF_A_RUN or received
+
+    # the new leader's process
+
+    @cached_property
+    def log_intact(self) -> bool:
+        """The leader's log has all that it once had: its process was running or stopped cleanly, and nothing was cut, recovered or created."""
+        if self.leader_recovered or self.emptied or self.cut is not None:
+            return False
+        return self.kept_running or self.stopped_cleanly
+
+    @cached_property
+    def kept_running(self) -> bool:
+        """The leader's process did not restart since it last had all committed records."""
+        if self.start is None:
+            return False
+        known = self.start.event.previous_leader_epoch
+        if knew_epoch(self.start.event) and known != self.term.epoch and self._term_of(known) and not elected_again(self.term):
+            # of an epoch without a leader it may have heard as it was just started, and a KRaft broker replays old epochs when it starts
+            return self.coverage.holds(ORDER) and not self._restarted_since_in_sync
+        return self._ran_on
+
+    @cached_property
+    def _restarted_since_in_sync(self) -> bool:
+        """Its process was started since the term before, and no leader has taken it into the ISR since that."""
+        since, until = (self.before.at if self.before is not None else None), self.term.at
+        starts = self.cluster.presence(self.leader).begun(since, until) if since is not None and until is not None else ()
+        return any(not joined_isr_since(at, self.leader, self.term, self.timeline) for at in starts)
+
+    @cached_property
+    def _ran_on(self) -> bool:
+        """No line shows a restart, and it would be there."""
+        assert self.start is not None
+        last = self._last_part
+        if last is None or not self._observable():
+            return False
+        runs = self.cluster.presence(self.leader).latest(self.start.event.at)
+        if runs and not _within(runs[-1], last):
+            return False
+        assert self.replica is not None
+        since = self.replica.events[self.replica.events.index(last) : self.replica.events.index(self.start.event)]
+        loaded = any(load.offset and load.event in since for load in self.replica.loads)
+        given_up = elected_again(self.term) or (self.term.before is not None and self.term.before.leader == -1)
+        return self.start.event.previous_leader_epoch is None and not given_up and not loaded
+
+    @cached_property
+    def stopped_cleanly(self) -> bool:
+        """The leader's process was stopped cleanly and started again since it last had all committed records."""
+        if self.start is None or (last := self._last_part) is None or not self._observable():
+            return False
+        runs = self.cluster.presence(self.leader).latest(self.start.event.at)
+        return len(runs) > 1 and not _within(runs[-1], last) and _within(runs[-2], last) and ended_cleanly(runs[-2], runs[-1])
+
+    @cached_property
+    def _last_part(self) -> Event | None:
+        """The last line before the start with which the leader takes part in a term."""
+        assert self.start is not None
+        assert self.replica is not None
+        own = self.replica.events[: self.replica.events.index(self.start.event)]
+        return next((e for e in reversed(own) if e.writer == self.leader and self._takes_part(e)), None)
+
+    def _observable(self) -> bool:
+        """A restart would be in evidence, and so would an unclean stop before the leader's log begins."""
+        assert self.replica is not None
+        back_uncleanly = any(load.unclean and load.epoch is None and load.offset for load in self.replica.loads)
+        return not back_uncleanly and observable(self.leader, self.timeline, self.cluster, LOG, PROCESS)
+
+    @cached_property
+    def crashed(self) -> bool:
+        """The leader's process came after one that is not known to have stopped cleanly and had the log before; no leader has taken it into the
+        ISR since."""
+        runs = self.cluster.presence(self.leader).latest(self.term.at)
+        if self.replica is None or len(runs) < 2 or ended_cleanly(runs[-2], runs[-1]):
+            return False
+        begin = runs[-1].begin_at
+        had = begin is None or any(e.at is not None and e.at < begin for e in self.replica.events)
+        return had and not joined_isr_since(begin, self.leader, self.term, self.timeline)
+
+    def _takes_part(self, event: Event) -> bool:
+        """In a term: of an epoch without a leader it may have heard as it was just started."""
+        return event.event in TAKES_PART and (event.leader_epoch is None or self._term_of(event.leader_epoch))
+
+    def _term_of(self, epoch: int | None) -> bool:
+        return any(t.epoch == epoch for t in self.timeline.terms)
+
+
+def joined_isr_since(moment: datetime | None, broker: int, term: Term, timeline: PartitionTimeline) -> bool:
+    """A leader took the broker into the ISR after that moment and before the term: then it had all that was committed
+    (Partition#maybeExpandIsr)."""
+    led = [s for s in timeline.states if s.leader_epoch <= term.epoch and s is not term.state]
+    return any(
+        broker in s.isr
+        and broker not in prior.isr
+        and moment is not None
+        and s.at is not None
+        and s.at > moment
+        and not isinstance(between(prior, s, isr_told=True), Gap)
+        for prior, s in pairwise(led)
+        if s.leader not in (-1, broker) and s.leader_epoch < term.epoch
+    )
+
+
+def elected_again(term: Term) -> bool:
+    """Its leader had been the only one in sync, and was elected again as it had been: that does not happen while it lives. A ZooKeeper controller
+    first sends the old epoch to a broker that was just started."""
+    before, state = term.before, term.state
+    if before is None or state is None or before is state:
+        return False
+    alone = before.isr == state.isr == (term.leader,)
+    return before.leader == term.leader and alone and before.replicas == state.replicas
+
+
+def knew_epoch(start: Event) -> bool:
+    """The process knew of a leader epoch before; a process that was just started knows of none (Partition.leaderEpoch)."""
+    return start.previous_leader_epoch is not None and start.previous_leader_epoch >= 0
+
+
+def _has_role(event: Event) -> bool:
+    """The broker leads or follows, as it prints itself: a controller on the same broker prints states of all partitions."""
+    return event.event in TAKES_PART and (event.event != "partition-state" or event.reason == "received")
+
+
+def _within(run: Incarnation, event: Event) -> bool:
+    begun = run.begin_at is None or event.at is None or run.begin_at <= event.at
+    return begun and (run.end_at is None or event.at is None or event.at <= run.end_at)
+
+
+def ended_cleanly(run: Incarnation, after: Incarnation) -> bool:
+    """A run is known to have ended with a clean stop, by its own lines or those of the run that came after it."""
+    return run.outcome == "stopped" or any(e.event == "clean-start" for e in after.evidence)

@@ -1,0 +1,377 @@
+"""The verdict on a partition: a pure function of its table of hand-overs. This file imports only the standard library.
+
+A row of the table is a hand-over: a new leader, a leader whose process was restarted within its leader epoch, or one end of the evidence.
+A cell says what is still possible: offsets as an interval, everything else as a set of words. Evidence only narrows a cell; a cell that
+nothing narrows allows everything, and an empty cell is a contradiction. The verdict asks of every cell "is nothing else possible?", so a
+wider cell can only say less:
+
+    lost      committed records are gone
+    tail-cut  only records that were never committed are gone
+    intact    every committed record of every leader was in the log of the next one
+    unknown   a cell leaves it open, and `open_cells` names it
+
+To check the verdicts of a case by hand: read its table `handovers`, group the rows by partition, and call `verdict(rows_of(records))`.
+
+Why it is a proof: a replica in the ISR has all committed records (KIP-101, KIP-966). So nothing committed is lost in a hand-over to a member
+of the ISR that kept its log. Where no such leader took over, the ends of the logs and the high watermark decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
+VERDICTS = (LOST, TAIL_CUT, INTACT, UNKNOWN)
+CERTAIN, PROBABLE, POSSIBLE = "certain", "probable", "possible"
+
+BEGIN, CHANGE, RESTART, END = "begin", "leader-change", "restart", "end"
+"""Kinds of rows: the first leader in evidence, another leader or leader epoch, the same leader after a restart, the end of the evidence."""
+YES, NO = "yes", "no"
+IN_ISR, ELIGIBLE, OUTSIDE = "in-isr", "eligible", "outside"
+RUNNING, STOPPED, CRASHED = "kept-running", "stopped", "crashed"
+KEPT, RECOVERED, DAMAGED, CUT, WIPED = "kept", "recovered", "damaged", "cut-to-high-watermark", "wiped"
+"""Of a log: whole; without a tail that was not flushed; cut at damaged records below what was flushed; cut to its high watermark; empty."""
+NONE, CLEAN, UNCLEAN = "none", "clean", "unclean"
+BY_EPOCH, BY_HIGH_WATERMARK = "leader-epoch", "high-watermark"
+
+
+# cells
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Offsets from `at_least` to `at_most`, both included; `at_most` None is open. `low` and `high` are the evidence of each bound."""
+
+    at_least: int = 0
+    at_most: int | None = None
+    low: tuple[Any, ...] = ()
+    high: tuple[Any, ...] = ()
+
+    @classmethod
+    def exactly(cls, value: int, *evidence: Any) -> Interval:
+        return cls(value, value, evidence, evidence)
+
+    @property
+    def conflict(self) -> bool:
+        return self.at_most is not None and self.at_least > self.at_most
+
+    @property
+    def exact(self) -> bool:
+        return self.at_least == self.at_most
+
+    def __and__(self, other: Interval) -> Interval:
+        low, lows = max((self.at_least, self.low), (other.at_least, other.low), key=lambda bound: bound[0])
+        known = [(i.at_most, i.high) for i in (self, other) if i.at_most is not None]
+        high, highs = min(known, key=lambda bound: bound[0], default=(None, ()))
+        return Interval(low, high, lows, highs)
+
+    def covers(self, other: Interval) -> bool:
+        """Everything that `other` allows is allowed by this cell."""
+        open_or_above = self.at_most is None or (other.at_most is not None and other.at_most <= self.at_most)
+        return other.conflict or (self.at_least <= other.at_least and open_or_above)
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """The words that are still possible, with the evidence that excluded the others."""
+
+    values: frozenset[str]
+    evidence: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, *values: str, evidence: Iterable[Any] = ()) -> Possible:
+        return cls(frozenset(values), tuple(evidence))
+
+    @property
+    def conflict(self) -> bool:
+        return not self.values
+
+    def __and__(self, other: Possible) -> Possible:
+        return Possible(self.values & other.values, tuple(dict.fromkeys((*self.evidence, *other.evidence))))
+
+    def covers(self, other: Possible) -> bool:
+        """Everything that `other` allows is allowed by this cell."""
+        return other.values <= self.values
+
+    def only(self, *values: str) -> bool:
+        """Nothing but these is possible. False for a contradiction."""
+        return bool(self.values) and self.values <= {*values}
+
+
+EITHER = Possible.of(YES, NO)
+ANY_ELECTION = Possible.of(IN_ISR, ELIGIBLE, OUTSIDE)
+ANY_PROCESS = Possible.of(RUNNING, STOPPED, CRASHED)
+ANY_LOG = Possible.of(KEPT, RECOVERED, DAMAGED, CUT, WIPED)
+ANY_RESTART = Possible.of(NONE, CLEAN, UNCLEAN)
+ANY_TRUNCATION = Possible.of(BY_EPOCH, BY_HIGH_WATERMARK)
+
+
+# rows
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Records of earlier leaders that a log had and the new leader's log did not: from `start` to before `end`."""
+
+    broker: int
+    how: str = ""
+    """How they left the log: the cause of a spark.partition.replicas.Removal."""
+    start: Interval = Interval()
+    """Where the two logs part."""
+    end: Interval = Interval()
+    """Where the log ended, exclusive; open if it may have gone on."""
+    exact_end: bool = False
+    """The log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker."""
+    earlier: Possible = EITHER
+    """All of them were written before this hand-over."""
+    here: Possible = EITHER
+    """They were lost in this hand-over and not in a later one."""
+    foreign: Possible = EITHER
+    """They are records of another partition of this name, of a topic or a cluster before."""
+    likely_start: int | None = None
+    """Two brokers agree that the high watermark stood here: the records are probably gone from here on."""
+    evidence: tuple[Any, ...] = ()
+    removal: Any = None
+    """What it was read from; not part of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """One row. Every cell begins as wide as it can be."""
+
+    kind: str
+    leader_epoch: int
+    restart: int = 0
+    """Number of the leader's process in its leader epoch, from 0."""
+    old_leader: int | None = None
+    new_leader: int | None = None
+    at: Any = None
+    """When, UTC."""
+    election: Possible = ANY_ELECTION
+    """Where the new leader was when it was elected: in the ISR, an eligible replica (KIP-966), or outside."""
+    unseen: Interval = Interval()
+    """Leader epochs, and changes of the ISR, between the row before and this one that no evidence shows."""
+    old_log_end: Interval = Interval()
+    """Where the old leader's log ended when it followed the new one; what it cut before is in `removed`."""
+    new_log_end: Interval = Interval()
+    """Where the new leader's log ended when it took over."""
+    high_watermark: Interval = Interval()
+    """The highest high watermark before the hand-over."""
+    removed: tuple[Removed, ...] = ()
+    untraced_cuts: Possible = EITHER
+    """Records were cut off a log, or may have been, and it is not known whether the leader had them."""
+    process: Possible = ANY_PROCESS
+    """What became of the new leader's process since it last had all committed records."""
+    log: Possible = ANY_LOG
+    """What became of its log in that time."""
+    had_all: Possible = EITHER
+    """The new leader had every committed record when it took over."""
+    sole_commit: Possible = EITHER
+    """The old leader was the whole ISR and committed everything that it appended."""
+    sole_restart: Possible = ANY_RESTART
+    """Restarts of the only in-sync replica between the row before and this one."""
+    sole_end_lost: Possible = EITHER
+    """The only in-sync replica lost the end of its own log, and no evidence shows where that was."""
+    resent: Possible = EITHER
+    """The producers sent the removed records again, or nobody had been told that they were written."""
+    truncation: Possible = ANY_TRUNCATION
+    """By what followers cut their logs: the leader epoch (KIP-101), or their high watermark (before 0.11)."""
+    resent_because: str | None = None
+    """Why the removed records were probably sent again."""
+    premises: Mapping[str, str] = field(default_factory=dict)
+    """Premises that do not hold, each with the reason. What rests on them was not used to narrow a cell."""
+    contradictions: tuple[str, ...] = ()
+    """Statements about this partition that cannot all be true."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Of cells that stay wide: what is missing, and what would show it."""
+
+    def noted(self, cell: str, note: str) -> Handover:
+        """With the reason why a cell stays wide; the first one counts."""
+        return self if cell in self.notes else replace(self, notes={**self.notes, cell: note})
+
+    def narrowed(self, **cells: Interval | Possible) -> Handover:
+        """With these cells intersected."""
+        return replace(self, **{name: getattr(self, name) & cell for name, cell in cells.items()})
+
+
+CELLS = tuple(f.name for f in fields(Handover) if isinstance(f.default, Interval | Possible))
+
+
+def conflicts(row: Handover) -> list[str]:
+    """Names of the row's empty cells."""
+    parts = [name for r in row.removed for name in ("start", "end", "earlier", "here", "foreign") if getattr(r, name).conflict]
+    return [name for name in CELLS if getattr(row, name).conflict] + parts
+
+
+# verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Offsets from `start` to before `end` are gone. `end` None: how far is not known; `reached` is how far a log was seen to go."""
+
+    row: int
+    start: int
+    end: int | None
+    reached: int
+    committed: bool | None
+    """None: not known."""
+    confidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A cell that leaves the verdict open."""
+
+    row: int
+    cell: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    verdict: str
+    lost: tuple[Lost, ...] = ()
+    decides: tuple[Open, ...] = ()
+    """What leaves it open, in the order of the rows."""
+
+
+def verdict(rows: Sequence[Handover]) -> Verdict:
+    """The verdict on a partition from all its rows, in order."""
+    if not rows:
+        return Verdict(UNKNOWN, (), (Open(0, "leader_epoch"),))
+    lost = tuple(x for number, row in enumerate(rows) for x in losses(number, row))
+    left = tuple(Open(number, cell) for number, row in enumerate(rows) for cell in open_cells(row))
+    if any(x.committed and x.start < x.reached for x in lost if x.confidence != POSSIBLE or x.end is None):
+        return Verdict(LOST, lost, left)
+    if left or any(x.committed is not False for x in lost):
+        return Verdict(UNKNOWN, lost, left or tuple(Open(x.row, "high_watermark") for x in lost if x.committed is not False))
+    return Verdict(TAIL_CUT if lost else INTACT, lost)
+
+
+def losses(number: int, row: Handover) -> Iterator[Lost]:
+    """What the row shows to be gone, in the order of offsets; each part with what is known of its commitment."""
+    found = removed_range(row)
+    if found is None:
+        return
+    first, last = found
+    assert first.start.at_most is not None
+    start, end = first.start.at_most, last.end.at_least
+    if conflicts(row):
+        yield Lost(number, start, end, start, None, POSSIBLE)
+        return
+    parts = list(_by_commitment(row, start, end, first.here.only(YES)))
+    if not row.sole_end_lost.only(NO) and parts:
+        sure = _confidence(row, first, last, parts[0][2]) != POSSIBLE
+        yield Lost(number, start, None, end if sure else start, parts[0][2], POSSIBLE)
+        return
+    for begin, stop, committed in parts:
+        yield Lost(number, begin, stop, end, committed, _confidence(row, first, last, committed))
+    if parts and last.end.at_most is None:
+        yield Lost(number, end, None, end, parts[-1][2], POSSIBLE)
+
+
+def removed_range(row: Handover) -> tuple[Removed, Removed] | None:
+    """The removals that bound what is gone: the one that begins first, and the one that reaches furthest."""
+    known = [r for r in row.removed if r.start.at_most is not None and r.start.at_most < r.end.at_least]
+    if not known:
+        return None
+    first = min(known, key=lambda r: (r.start.at_most, not r.start.exact))
+    return first, max(known, key=lambda r: (r.end.at_least, r.end.at_most is not None, -(r.start.at_most or 0)))
+
+
+def _by_commitment(row: Handover, start: int, end: int, here: bool) -> Iterator[tuple[int, int, bool | None]]:
+    """The range in parts: committed below the high watermark, never committed above the highest it can have been."""
+    mark = row.high_watermark
+    safe = min(max(mark.at_least, start), end) if here else start
+    above = end if mark.at_most is None or not here else min(max(mark.at_most, safe), end)
+    for begin, stop, committed in ((start, safe, True), (safe, above, None), (above, end, False)):
+        if begin < stop:
+            yield begin, stop, committed
+
+
+def _confidence(row: Handover, first: Removed, last: Removed, committed: bool | None) -> str:
+    """How sure it is that these records are gone and that somebody misses them."""
+    if not (first.earlier.only(YES) and last.earlier.only(YES)):
+        return POSSIBLE
+    if committed is not True and not row.resent.only(NO):
+        return POSSIBLE
+    if not first.here.only(YES) or row.new_log_end.at_most is None:
+        return PROBABLE
+    return CERTAIN
+
+
+def open_cells(row: Handover) -> Iterator[str]:
+    """What keeps the row from proving that nothing else is gone."""
+    yield from conflicts(row)
+    if row.contradictions:
+        yield "contradictions"
+    if row.unseen.at_most != 0:
+        yield "unseen"
+    if not row.sole_restart.only(NONE, CLEAN):
+        yield "sole_restart"
+    if not row.untraced_cuts.only(NO):
+        yield "untraced_cuts"
+    if row.kind == CHANGE or row.kind == RESTART:
+        yield from _open_in_handover(row)
+    if row.kind == END and row.high_watermark.at_least > (row.new_log_end.at_most or row.high_watermark.at_least):
+        yield "new_log_end"
+
+
+def _open_in_handover(row: Handover) -> Iterator[str]:
+    if row.old_leader == row.new_leader and row.log.only(KEPT):
+        return  # it leads on with the log that it had
+    if not row.had_all.only(YES) and not _ends_suffice(row):
+        yield _undecided(row)
+    if removed_range(row) is None and not _old_end_suffices(row):
+        yield "old_log_end"
+
+
+def _undecided(row: Handover) -> str:
+    """The first of the cells that `had_all` rests on that is open."""
+    if not row.election.only(IN_ISR, ELIGIBLE):
+        return "election"
+    return "high_watermark" if row.log.only(KEPT) else "log" if row.process.only(RUNNING, STOPPED) else "process"
+
+
+def _ends_suffice(row: Handover) -> bool:
+    """The new leader's log reached the highest high watermark that is possible."""
+    return row.high_watermark.at_most is not None and row.high_watermark.at_most <= row.new_log_end.at_least
+
+
+def _old_end_suffices(row: Handover) -> bool:
+    """The old leader had nothing that the new one lacked. Before leader epochs it cuts to its high watermark, which the new one has."""
+    end = row.old_log_end.at_most
+    if end is None:
+        return False
+    if row.truncation.only(BY_HIGH_WATERMARK):
+        return row.new_log_end.at_most is None or end <= row.new_log_end.at_most
+    return end <= row.new_log_end.at_least
+
+
+# records of a case
+
+
+def rows_of(records: Iterable[Mapping[str, Any]]) -> list[Handover]:
+    """The rows of one partition from the records of a case's table `handovers`."""
+    return [_row_of(record) for record in records]
+
+
+def _row_of(record: Mapping[str, Any]) -> Handover:
+    plain = ("kind", "leader_epoch", "restart", "old_leader", "new_leader")
+    values: dict[str, Any] = {name: record[name] for name in plain} | {name: _cell_of(record[name]) for name in CELLS}
+    removed = tuple(map(_removed_of, record["removed"] or ()))
+    return Handover(**values, removed=removed, contradictions=tuple(record["contradictions"] or ()))
+
+
+def _removed_of(record: Mapping[str, Any]) -> Removed:
+    plain = ("broker", "how", "likely_start", "exact_end")
+    values: dict[str, Any] = {name: record[name] for name in plain}
+    return Removed(**values, **{name: _cell_of(record[name]) for name in ("start", "end", "earlier", "here", "foreign")})
+
+
+def _cell_of(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return Interval(value["at_least"], value["at_most"])
+    return Possible(frozenset(value))

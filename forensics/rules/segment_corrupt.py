@@ -1,0 +1,218 @@
+"""segment-corrupt: a segment file holds bytes that are no valid batches, or batches whose offsets contradict each other.
+
+Here: damage in the logs that were collected, and which other logs hold valid batches at these offsets. Not here: what a broker found damaged
+when it loaded its log (data_loss, log_wiped_at_load), checkpoints (checkpoint_corrupt), and the torn end that an unclean stop leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from forensics.model import Finding, Many, Range, Rule, Statement, brokers_named, quote
+from spark.cluster.facts import Cluster
+from spark.events import Event
+from spark.partition.damaged import DamagedStretch, Overlap
+from spark.partition.replicas import Disk, disk
+from spark.partition.timeline import PartitionTimeline
+
+_SHOWN = 5
+"""Stretches a text describes one by one."""
+_REASONS = {
+    "crc": "a batch does not match its checksum",
+    "offset": "a batch has offsets that this segment cannot hold",
+    "length": "a batch has an impossible length",
+    "magic": "a batch has an unknown format",
+    "torn-tail": "the file ends within a batch",
+    "preallocated": "zero bytes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    disk: Disk
+    latest: bool
+    """The newest collection of its broker has it."""
+
+    @property
+    def broker(self) -> int:
+        return self.disk.broker
+
+    @property
+    def live(self) -> bool:
+        """It is the broker's replica of the partition."""
+        return self.latest and self.disk.state is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Damage:
+    stretch: DamagedStretch
+    holders: tuple[int, ...]
+    """Brokers whose logs have valid batches at all of its offsets, in leader epochs that fit."""
+
+    @property
+    def offsets(self) -> Range | None:
+        """None if the batches before and after it leave no offset between them."""
+        end = self.stretch.estimated_end
+        return Range(self.stretch.start, end) if end is None or end > self.stretch.start else None
+
+
+def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
+    for log in _logs(timeline):
+        if log.disk.damaged or log.disk.extent.overlaps:
+            damages = [_Damage(s, tuple(_holders(s, log, timeline))) for s in log.disk.damaged]
+            yield _finding(log, damages, log.disk.extent.overlaps, timeline)
+
+
+def _logs(timeline: PartitionTimeline) -> Iterator[_Log]:
+    """The log of each broker as it was collected last, its directories that wait for deletion or are stray, then earlier collections."""
+    yield from (_Log(found, True) for _, found in sorted(timeline.disks.items()))
+    yield from (_Log(found, True) for _, aside in sorted(timeline.aside.items()) for found in aside if found.state != "future")
+    earlier: dict[tuple[int, str], list[Event]] = {}
+    for s in timeline.segments:
+        latest = timeline.disks.get(s.writer) if s.writer is not None else None
+        if s.writer is not None and s.reason is None and (latest is None or latest.collection != s.collection):
+            earlier.setdefault((s.writer, s.collection or ""), []).append(s)
+    yield from (_Log(disk(broker, collection, own), False) for (broker, collection), own in sorted(earlier.items()))
+
+
+def _holders(stretch: DamagedStretch, log: _Log, timeline: PartitionTimeline) -> Iterator[int]:
+    low, high = _epochs_around(stretch, log.disk)
+    for broker, other in sorted(timeline.disks.items()):
+        if (broker != log.broker or not log.live) and _holds(other, stretch, low, high, timeline.cleaned):
+            yield broker
+
+
+def _epochs_around(stretch: DamagedStretch, damaged: Disk) -> tuple[int, int | None]:
+    """The leader epochs of the batches before and after a stretch: those of the damaged batches lie between them. None: not known."""
+    before = [b["leader_epoch"] for b in damaged.batches() if b["last_offset"] < stretch.start]
+    after = [b["leader_epoch"] for b in damaged.batches() if stretch.end is not None and b["base_offset"] >= stretch.end]
+    last = max((epoch for epoch, _ in damaged.epochs), default=None)
+    return (before[-1] if before else -1), (after[0] if after else last)
+
+
+def _holds(other: Disk, stretch: DamagedStretch, low: int, high: int | None, cleaned: bool | None) -> bool:
+    start, end = stretch.start, stretch.estimated_end
+    own = [b for b in other.batches() if b["last_offset"] >= start and (end is None or b["base_offset"] < end)]
+    if not own or any(b["leader_epoch"] < low or (high is not None and b["leader_epoch"] > high) for b in own):
+        return False
+    covered = own[0]["base_offset"] <= start and (end is None or own[-1]["last_offset"] + 1 >= end)
+    whole = cleaned or not any(a < (end or a + 1) and b > start for a, b in other.extent.holes)
+    return (covered or bool(cleaned)) and whole and not other.damaged_within(start, end if end is not None else start + 1)
+
+
+def _finding(log: _Log, damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> Finding:
+    leads = log.live and timeline.standing.leader == log.broker
+    alone = any(d.offsets is not None and not d.holders for d in damages)
+    offsets = tuple(d.offsets for d in damages if d.offsets is not None) or tuple(Range(o.start, o.end) for o in overlaps)
+    found = [*map(_described, damages[:_SHOWN]), *(_overlapping(o) for o in overlaps[:_SHOWN])]
+    hidden = len(damages) + len(overlaps) - len(found)
+    more = f" {hidden} more damaged places are not listed here." if hidden else ""
+    return Finding(
+        kind="segment-corrupt",
+        severity="high" if leads or alone else "medium" if log.disk.state is None else "low",
+        confidence="certain",
+        brokers=(log.broker,),
+        leader_epoch=timeline.standing.leader_epoch,
+        offsets=offsets,
+        summary=f"{timeline.name} on broker {log.broker}: {_place(damages, overlaps)}{_listed(offsets)}",
+        explanation=f"{' '.join(found)}{more}{_consequences(log, leads)}",
+        next_steps=tuple(_steps(log, damages, leads, timeline)),
+        evidence=quote(_events(damages, overlaps, timeline)),
+    )
+
+
+def _place(damages: Sequence[_Damage], overlaps: Sequence[Overlap]) -> str:
+    files = list(dict.fromkeys([*(d.stretch.segment.source for d in damages), *(o.segment.source for o in overlaps)]))
+    what = "damaged bytes" if damages else "batches with contradictory offsets"
+    return f"{what} in {files[0]}{f' and {len(files) - 1} more files' if len(files) > 1 else ''}"
+
+
+def _listed(offsets: Sequence[Range]) -> str:
+    if not offsets:
+        return ""
+    more = f" and {len(offsets) - _SHOWN} more ranges" if len(offsets) > _SHOWN else ""
+    return ", offsets " + ", ".join(map(str, offsets[:_SHOWN])) + more
+
+
+def _described(damage: _Damage) -> str:
+    stretch, offsets = damage.stretch, damage.offsets
+    to = f"to byte {stretch.end_byte}" if stretch.end_byte is not None else "to the end of the file"
+    where = f"{stretch.segment.source} has no valid batch from byte {stretch.byte} {to} ({_REASONS.get(stretch.reason, stretch.reason)})."
+    if offsets is None:
+        return f"{where} No offsets are missing there."
+    by = "" if stretch.end is not None or offsets.end is None else ", according to the headers of the damaged batches"
+    named = brokers_named(damage.holders).capitalize()
+    held = f"{named} {'has' if len(damage.holders) == 1 else 'have'}" if damage.holders else "No other collected replica has"
+    return f"{where} Offsets {offsets} are damaged{by}. {held} valid batches at these offsets."
+
+
+def _overlapping(overlap: Overlap) -> str:
+    return (
+        f"In {overlap.segment.source} a batch begins at offset {overlap.start} although the batches before it reach offset {overlap.end - 1}. No checksum covers "
+        "the base offset of a batch, so one of the two is wrong."
+    )
+
+
+def _consequences(log: _Log, leads: bool) -> str:
+    cut, reach = log.disk.log_end_offset, log.disk.reach
+    lost = f", also valid batches up to offset {reach - 1}" if cut is not None and reach is not None and reach > cut else ""
+    cuts = f" If broker {log.broker} starts with this log after an unclean stop, it truncates the log to offset {cut} and deletes everything behind{lost}."
+    serving = f" Broker {log.broker} leads: consumers fail at damaged offsets, and followers cannot copy past them."
+    return f"{cuts if log.disk.extent.recovery_cuts else ''}{serving if leads else ''}"
+
+
+def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
+    name, broker = timeline.name, log.broker
+    if not log.latest:
+        yield f"Use another copy of {name} instead of the one in {log.disk.collection}, which is of an earlier collection of broker {broker}."
+        return
+    why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
+    yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before the broker starts again{why}."
+    common = [b for b in timeline.disks if damages and all(b in d.holders for d in damages if d.offsets is not None)]
+    if common and not any(_has_last_batch(timeline.disks[b], log.disk) for b in common):
+        yield f"Keep that copy: the log has records that {brokers_named(common)} {'does' if len(common) == 1 else 'do'} not have."
+    elif common and log.live:
+        first = f"Let {brokers_named(common[:1])} lead {name}, then stop" if leads else "Stop"
+        yield (
+            f"{first} broker {broker}, delete its directory of {name} and start the broker: it copies the log from the leader. Valid batches at the damaged "
+            f"offsets are on {brokers_named(common)}."
+        )
+    elif not common:
+        yield f"Collect the segments of {name} from all other replicas and from backups: no collected replica is known to have valid batches at all damaged offsets."
+    yield f"Check the disk and the file system of broker {broker}."
+
+
+def _has_last_batch(other: Disk, damaged: Disk) -> bool:
+    """The last valid batch of the damaged log is in the other log: it holds nothing that the other one lacks."""
+    last = max(damaged.batches(), key=lambda b: b["last_offset"], default=None)
+    return last is None or any((b["base_offset"], b["crc"]) == (last["base_offset"], last["crc"]) for b in other.batches())
+
+
+def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> list[Event]:
+    """The reader's own words for each damage, and the segments."""
+    places = {(d.stretch.segment.source, d.stretch.byte) for d in damages}
+    disordered = {o.segment.source for o in overlaps}
+    told = [e for e in timeline.of("log-corruption") if e.pattern == "segment"]
+    found = [e for e in told if (e.source, e.byte) in places or (e.reason == "offset-order" and e.source in disordered)]
+    return [*found, *dict.fromkeys([*(d.stretch.segment for d in damages), *(o.segment for o in overlaps)])]
+
+
+def _brokers(finding: Statement) -> tuple[int, ...]:
+    return finding.brokers
+
+
+RULE = Rule(
+    kind="segment-corrupt",
+    rank=455,
+    level="medium",
+    meaning="A segment file is damaged: bytes that are no valid batches, or batches whose offsets contradict each other; high on the leader, or where no "
+    "other collected replica holds the records.",
+    benign=(
+        "A torn last batch of the last segment after a crash, and zero bytes at its end: the next start truncates them.",
+        "A file that was copied incompletely looks the same: compare its size with the original.",
+    ),
+    references=("KAFKA-3919",),
+    partition=judge,
+    many=Many(words=lambda first, group: f"damaged segments on {brokers_named(first.brokers)}", key=_brokers),
+)

@@ -1,0 +1,111 @@
+"""Whether something cut the lines of a log at a fixed length before they were collected, as some log shippers do.
+
+Here: the longest lines of a sample, and whether they lack the end that their layout prints. Not here: what is missing then, as the logger
+behind the message.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import regex
+
+from parsers.catalogue.layouts_in_use import LayoutsInUse
+from parsers.layouts import Layout, Record
+
+SAMPLE = 256 << 10
+"""Bytes at the start of each chunk that are looked at."""
+SHORTEST = 80
+"""Characters. Shorter limits are not looked for."""
+LEAST = 5
+"""Lines that have exactly the greatest length."""
+LEAST_CUT = 3
+"""Of these, records that lack what their layout prints behind the message, or else different statements that happen to have the same length."""
+_READ = 64
+"""Lines of a sample that are read, of those that have the greatest length."""
+_STATEMENT = 24
+_NUMBERS = regex.compile(r"[^a-zA-Z ]+")
+_LOGGER = regex.compile(rb"(?m)^.* \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)[ \t\r]*$")
+"""Behind a message. Where most lines were cut, the layout seems to name no logger; a few whole lines show that it does."""
+
+
+class LineLengths:
+    """The lines of the greatest length in the samples of one log."""
+
+    def __init__(self, longest: int = SHORTEST) -> None:
+        self._longest = longest
+        self._count = 0
+        self._whole = 0
+        """Records of this length and one line that end as their layout does, or in a parenthesis."""
+        self._cut = 0
+        """Those that do not, though their layout prints something behind the message."""
+        self._open = 0
+        """Those of layouts that print nothing behind the message."""
+        self._statements: set[tuple[str, str]] = set()
+        """What these say, their numbers left out; LEAST_CUT at most."""
+
+    def chunk(self, data: bytes, layouts: LayoutsInUse) -> None:
+        """Takes in the first lines of a chunk."""
+        sample = data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1]
+        lines = sample.split(b"\n")
+        lengths = _lengths(sample, lines)
+        longest = max(lengths)
+        if longest < self._longest:
+            return
+        found, at = LineLengths(longest), 0
+        logged = any(layouts.begins(sample, named.start()) for named in islice(_LOGGER.finditer(sample), _READ))
+        for line, length in zip(lines, lengths, strict=True):
+            if length == longest:
+                found._count += 1
+                if found._count <= _READ:
+                    found._read(data, at, at + len(line), layouts, logged=logged)
+            at += len(line) + 1
+        self.take_over(found)
+
+    def take_over(self, later: LineLengths) -> None:
+        """Adds what a later part of the log shows."""
+        if later._longest > self._longest:
+            LineLengths.__init__(self, later._longest)
+        if later._longest == self._longest:
+            self._count += later._count
+            self._whole += later._whole
+            self._cut += later._cut
+            self._open += later._open
+            self._statements = set(sorted(self._statements | later._statements)[:LEAST_CUT])
+
+    @property
+    def cut_at(self) -> int | None:
+        """The length in characters at which lines were cut, None where nothing shows that they were. Some whole ones may have just this
+        length."""
+        cut = self._cut >= LEAST_CUT or len(self._statements) >= LEAST_CUT
+        return self._longest if cut and self._count >= LEAST and self._whole < self._cut + self._open else None
+
+    def _read(self, data: bytes, begin: int, end: int, layouts: LayoutsInUse, *, logged: bool) -> None:
+        """Takes in one of the lines. `logged`: some lines print their logger behind the message."""
+        if end < len(data) and not layouts.begins(data, end + 1):
+            return  # a record of several lines ends in a later one
+        text = data[begin:end].decode("utf-8", "replace").rstrip("\r")
+        record, layout = _record(text, layouts)
+        if record is None or layout is None:
+            return
+        tail = None if layout.bare else layout.tail  # a layout that names no logger may be learned from what was left of the lines
+        if text.endswith((")", " ")) or (tail is not None and tail.search(text) is not None):
+            self._whole += 1
+        elif tail is not None or (layout.bare and logged):
+            self._cut += 1
+        else:
+            self._open += 1
+            statement = record.logger or "", _NUMBERS.sub("", record.message)[:_STATEMENT]
+            self._statements = set(sorted({*self._statements, statement})[:LEAST_CUT])
+
+
+def _record(text: str, layouts: LayoutsInUse) -> tuple[Record | None, Layout | None]:
+    """The record that begins with this line, and the layout in use in which it is."""
+    return next(((record, layout) for layout in layouts.known if (record := layout.read(text)) is not None), (None, None))
+
+
+def _lengths(sample: bytes, lines: list[bytes]) -> list[int]:
+    """In characters, without the carriage returns of Windows."""
+    if sample.isascii() and b"\r" not in sample:
+        return list(map(len, lines))
+    return [len(line.decode("utf-8", "replace").rstrip("\r")) for line in lines]

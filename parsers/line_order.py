@@ -1,0 +1,125 @@
+"""In which order the times in a log go: forwards, as Kafka writes them, or not.
+
+Here: steps between neighbouring lines that gave events. Not here: jumps of the wall clock from which zones are derived (parsers.evidence), or what
+is concluded from the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from parsers.schemas import Row
+
+_CLOCKS = pa.array(["line", "utc"], pa.string())
+_MILLI, _MICRO = timedelta(milliseconds=1), timedelta(microseconds=1)
+
+
+class Stamp(NamedTuple):
+    """A line, its time and the clock that shows it (`line` or `utc`)."""
+
+    line: int
+    time: datetime
+    clock: str
+
+
+class StepBack(NamedTuple):
+    """Two neighbouring lines of which the later shows an earlier time; `line` is the later's."""
+
+    line: int
+    before: datetime
+    after: datetime
+
+
+class LineOrder:
+    """Steps between lines of one source, in their order: of several events of one line the first counts, and an event whose line comes before
+    that of an event that has passed by is left out. Left out, too, is what lasted: its time is its beginning, not when the line was printed. Lines
+    whose clocks differ are not compared."""
+
+    MOST = 64
+    BACK = timedelta(seconds=1)
+    """Lines of several threads may be some milliseconds out of order."""
+
+    def __init__(self) -> None:
+        self._first: Stamp | None = None
+        self._last: Stamp | None = None
+        self._ascents = 0
+        self._descents = 0
+        self._back: list[StepBack] = []
+
+    def pass_by(self, row: Row) -> None:
+        line, time, clock = row.get("line"), row.get("time"), row.get("clock")
+        if line is not None and time is not None and clock in ("line", "utc") and row.get("duration_ms") is None:
+            self._step(Stamp(line, time, clock))
+
+    def pass_by_all(self, batch: pa.RecordBatch) -> None:
+        """The same for many events."""
+        placed = pc.and_(pc.is_valid(batch["time"]), pc.is_valid(batch["line"]))
+        stamped = pc.and_(pc.is_in(batch["clock"], _CLOCKS), pc.and_(placed, pc.is_null(batch["duration_ms"])))
+        rows = _forwards(batch.select(["line", "time", "clock"]).filter(stamped), self._last.line if self._last is not None else 0)
+        if not len(rows):
+            return
+        lines, times, clocks = rows["line"], rows["time"], rows["clock"]
+        steps = pc.if_else(pc.equal(clocks[1:], clocks[:-1]), pc.subtract(*(t.cast(pa.int64()) for t in (times[1:], times[:-1]))), 0)
+        self._step(Stamp(*rows.slice(0, 1).to_pylist()[0].values()))
+        self._ascents += pc.sum(pc.greater(steps, 0), min_count=0).as_py()
+        self._descents += pc.sum(pc.less(steps, 0), min_count=0).as_py()
+        back = pc.indices_nonzero(pc.less(steps, -(self.BACK // _MICRO)))
+        largest = back.take(pc.sort_indices(steps.take(back))[: self.MOST])  # a stable sort: of equal steps the first
+        found = (column.take(largest).to_pylist() for column in (lines[1:], times[:-1], times[1:]))
+        self._keep(StepBack(*one) for one in zip(*found, strict=True))
+        self._last = Stamp(*rows.slice(len(rows) - 1).to_pylist()[0].values())
+
+    def follow(self, later: LineOrder) -> None:
+        """Goes on with what a later part of the source showed."""
+        if later._first is not None:
+            self._step(later._first)
+            self._ascents += later._ascents
+            self._descents += later._descents
+            self._keep(later._back)
+            self._last = later._last
+
+    def collected(self) -> Row:
+        """Fields of schemas.COLLECTED; none of a source that has no line with a time."""
+        if self._first is None:
+            return {}
+        return {
+            "ascents": self._ascents,
+            "descents": self._descents,
+            "steps_back": [step._asdict() for step in sorted(self._back)] or None,
+            "largest_step_back_ms": max(map(_size, self._back), default=timedelta()) // _MILLI,
+        }
+
+    def _step(self, stamp: Stamp) -> None:
+        last = self._last
+        if last is not None and stamp.line <= last.line:
+            return
+        if last is not None and last.clock == stamp.clock:
+            self._ascents += stamp.time > last.time
+            self._descents += stamp.time < last.time
+            if last.time - stamp.time > self.BACK:
+                self._keep([StepBack(stamp.line, last.time, stamp.time)])
+        self._first, self._last = self._first or stamp, stamp
+
+    def _keep(self, found: Iterable[StepBack]) -> None:
+        """The largest ones, of equal ones the first."""
+        self._back += found
+        if len(self._back) > self.MOST:
+            self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
+
+
+def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:
+    """The rows whose line comes after this one and after those of all rows before."""
+    if not len(rows):
+        return rows
+    highest = pc.cumulative_max(rows["line"], start=after)
+    before = pa.concat_arrays([pa.array([after], pa.int64()), highest[:-1]])
+    return rows.filter(pc.greater(rows["line"], before))
+
+
+def _size(step: StepBack) -> timedelta:
+    return step.before - step.after

@@ -1,0 +1,662 @@
+"""The rows that the evidence of a partition comes to: every reason for `unknown` in a story where it alone leaves the verdict open, next to the
+same story in which the missing piece is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import pytest
+
+from forensics.proof.handovers import begin_gaps, end_gaps, handovers, transitions
+from forensics.proof.verdict import (
+    ANY_ELECTION,
+    BEGIN,
+    BY_EPOCH,
+    BY_HIGH_WATERMARK,
+    CHANGE,
+    CLEAN,
+    CRASHED,
+    EITHER,
+    ELIGIBLE,
+    END,
+    IN_ISR,
+    INTACT,
+    KEPT,
+    LOST,
+    NO,
+    NONE,
+    OUTSIDE,
+    RECOVERED,
+    RESTART,
+    RUNNING,
+    STOPPED,
+    TAIL_CUT,
+    UNKNOWN,
+    WIPED,
+    YES,
+    Interval,
+)
+from spark.events import Event
+from tests.forensics.proof.staging import DESCRIBED, Evidence, Staged, begun, handed_over, judge, left, made, row, the, when
+from tests.forensics.proof.tables import exactly, only
+
+
+class Case(NamedTuple):
+    """What leaves a story open, and the story in which the missing piece is there."""
+
+    open: Evidence
+    left: list[tuple[str, str]]
+    """Kinds of rows, and cells."""
+    words: str
+    """In the reason."""
+    closed: Evidence
+    verdict: str = INTACT
+    modified: Mapping[str, datetime] | None = None
+
+
+def check(case: Case) -> None:
+    judged = judge(case.open, case.modified)
+    assert left(judged) == case.left
+    assert judged.verdict == UNKNOWN
+    assert judged.why.endswith(f"[row {judged.decides[0].row}, {case.left[0][1]}]")
+    assert case.words in judged.why
+    twin = judge(case.closed, case.modified)
+    assert (twin.verdict, left(twin)) == (case.verdict, [])
+
+
+def test_nothing_is_missing() -> None:
+    assert judge(handed_over()).verdict == INTACT
+    judged = judge(handed_over(end=205))
+    assert judged.verdict == TAIL_CUT
+    assert "200..204" in judged.why
+
+
+# the begin of the evidence
+
+
+def taken_over(epoch: int, previous: int) -> Staged:
+    """The evidence begins with broker 2's line of this leader epoch."""
+    s = begun(2)
+    s.leads(2, 10, epoch, 200, 200, [1, 2], previous=previous)
+    return s
+
+
+def back(*, unclean: bool) -> Staged:
+    """Broker 2 loads its log, and leads by the controller's log; its own state-change.log was not collected."""
+    s = begun(2)
+    s.loads(2, 5, 200, unclean=unclean)
+    s.online(3, 10, 1, 2, [1, 2], 1)
+    return s
+
+
+def after_leaderless() -> Staged:
+    s = begun()
+    s.put("cluster/controller.log", [])
+    s.offline(2, 5, 1, [1], 1, 1)
+    s.online(2, 6, 2, 1, [1], 2)
+    s.leads(1, 6.1, 2, 200, 200, [1], previous=0)
+    return s
+
+
+def with_its_leader() -> Staged:
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1])
+    s.stops(1, 3)
+    s.offline(2, 5, 1, [1], 1, 1)
+    s.starts(1, 5.5)
+    s.finds_clean_stop(1, 5.6)
+    s.loads(1, 5.8, 200, unclean=False)
+    s.online(2, 6, 2, 1, [1], 2)
+    s.leads(1, 6.1, 2, 200, 200, [1], previous=-1)
+    return s
+
+
+BEGINS = {
+    "another leader": Case(taken_over(1, 0), [(BEGIN, "unseen")], "leader epoch 1 began in the evidence", taken_over(1, 1)),
+    "a broker that was just started": Case(
+        taken_over(1, -1), [(BEGIN, "unseen")], "leader epoch 1 began in the evidence", taken_over(1, 1)
+    ),
+    "an unclean stop": Case(back(unclean=True), [(BEGIN, "unseen")], "unclean stop of broker 2", back(unclean=False)),
+    "a time without leader": Case(after_leaderless(), [(BEGIN, "unseen")], "how the leader before leader epoch 2 ended", with_its_leader()),
+}
+
+
+@pytest.mark.parametrize("case", BEGINS.values(), ids=BEGINS)
+def test_what_was_before_the_evidence(case: Case) -> None:
+    check(case)
+
+
+def test_of_a_partition_of_which_no_leader_epoch_is_known() -> None:
+    s = begun()
+    s.loads(1, 5, 200, unclean=False)
+    judged = judge(s)
+    assert (judged.verdict, judged.rows, left(judged)) == (UNKNOWN, (), [("", "leader_epoch")])
+    assert judged.why.startswith("no leader epoch is in the evidence")
+    assert next(begin_gaps(*made(s))).startswith("no leader epoch")
+    assert next(end_gaps(*made(s))).startswith("no leader epoch")
+    s.leads(1, 10, 1, 200, 200, [1], previous=1)
+    assert judge(s).verdict == INTACT
+
+
+def test_a_broker_that_is_the_only_replica_has_nobody_to_take_over_from() -> None:
+    s = begun(1)
+    s.loads(1, 5, 200, unclean=False)
+    s.receives(1, 9, 1, 3, [1], 3)
+    s.leads(1, 10, 3, 200, 200, [1], previous=-1)
+    only_replica = Staged()
+    for path, text in s.files.items():
+        only_replica.put(path, text.replace("replicas=[1, 2]", "replicas=[1]").splitlines())
+    assert left(judge(s)) == [(BEGIN, "unseen")]
+    assert judge(only_replica).verdict == INTACT
+
+
+def test_a_partition_that_was_made_in_the_evidence_has_no_begin_before() -> None:
+    assert list(begin_gaps(*made(handed_over()))) == []
+    assert row(handed_over(), BEGIN).unseen == exactly(0)
+
+
+# between two rows
+
+
+def skipping(epoch: int) -> Staged:
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(2, 10, epoch, 200, 200, [1, 2], previous=0)
+    s.follows(1, 10.1, epoch, 200, 200, previous=0)
+    return s
+
+
+def changing_isr(*versions: int) -> Staged:
+    """Broker 1 takes 2 out of the ISR and in again, with these partition epochs."""
+    s = begun()
+    s.receives(1, -0.1, 1, 0, [1, 2], 0)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    for n, version in enumerate(versions):
+        s.isr(1, 3 + n, [1] if n % 2 == 0 else [1, 2], version)
+    s.receives(1, 9, 2, 1, [1, 2], 3)
+    s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
+    s.follows(1, 10.1, 1, 200, 200, previous=0)
+    return s
+
+
+def intending(*, confirmed: bool) -> Staged:
+    """Broker 1 intended to take 2 out of the ISR, and printed that it did, or not. Partition epochs are not known."""
+    s = begun()
+    s.version(1, -0.5, "2.8.2")
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.shrinks(1, 5, [1, 2], [1], 90, 100)
+    if confirmed:
+        s.isr(1, 5.1, [1], 1)
+        s.isr(1, 6, [1, 2], 2)
+    s.leads(2, 10, 1, 200, 200, [2], previous=0)
+    s.follows(1, 10.1, 1, 200, 200, previous=0)
+    return s
+
+
+MIDDLES = {
+    "a change of the ISR": Case(changing_isr(2), [(CHANGE, "unseen")], "1 change of the partition's state", changing_isr(1, 2)),
+    "whether the ISR shrank": Case(
+        intending(confirmed=False), [(CHANGE, "unseen"), (CHANGE, "election")], "whether the ISR became [1]", intending(confirmed=True)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MIDDLES.values(), ids=MIDDLES)
+def test_what_is_missing_between_two_rows(case: Case) -> None:
+    check(case)
+
+
+def test_a_leader_epoch_that_is_missing() -> None:
+    """Another leader may have been elected in it, from outside the ISR."""
+    judged = judge(skipping(2))
+    assert (judged.verdict, {*left(judged)} - {(BEGIN, "unseen")}) == (UNKNOWN, {(CHANGE, "unseen"), (CHANGE, "election")})
+    assert "of leader epoch 1 nothing" in judged.why
+    assert judge(skipping(1)).verdict == INTACT
+
+
+@pytest.mark.parametrize(("epoch", "count"), [(1, 0), (2, 1), (4, 3)])
+def test_each_leader_epoch_that_is_missing_is_counted(epoch: int, count: int) -> None:
+    assert row(skipping(epoch)).unseen == Interval(0, count)
+
+
+def test_each_change_that_is_missing_is_counted() -> None:
+    assert row(changing_isr()).unseen == Interval(0, 2)
+    assert row(changing_isr(1)).unseen == Interval(0, 1)
+    assert row(changing_isr(1, 2)).unseen == Interval(0, 0)
+    assert row(intending(confirmed=False)).unseen == Interval(0, 1), "it is not known how many"
+
+
+def test_changes_that_were_seen_and_not_kept_are_not_missing() -> None:
+    """Of a partition with very many changes of its ISR some are left out of the table of events."""
+
+    def unseen(broker: int = 1, since: float = 2.5, until: float = 3.5, leader_epoch: int = 0) -> int | None:
+        timeline, cluster = made(changing_isr(2))
+        timeline.events.append(Event(source="", event="events-left-out", writer=broker, at=when(since), last_at=when(until)))
+        timeline._by_kind = None
+        (found,) = (r for r in handovers(timeline, cluster) if r.kind == CHANGE)
+        return found.unseen.at_most
+
+    assert unseen() == 0
+    assert unseen(since=3, until=3) == 0
+    assert unseen(since=3.1, until=3.5) == 1, "after the change that is missing"
+    assert unseen(since=-3, until=-2) == 1, "before it"
+
+
+# the end of the evidence
+
+
+def followed(epoch: int) -> Staged:
+    s = handed_over()
+    s.follows(1, 20, epoch, 200, 200, previous=1)
+    return s
+
+
+def described(leader: int | str) -> Staged:
+    s = handed_over()
+    s.describes(leader)
+    return s
+
+
+def shrunk_in_the_end(*versions: int) -> Staged:
+    s = handed_over()
+    s.receives(2, 9.9, 2, 1, [1, 2], 1)
+    for n, version in enumerate(versions):
+        s.isr(2, 20 + n, [2] if n % 2 == 0 else [1, 2], version)
+    return s
+
+
+LATER = {DESCRIBED: when(60)}
+ENDS = {
+    "a leader epoch of which nobody tells": Case(followed(3), [(END, "unseen")], "leader epoch 3 is mentioned", followed(1)),
+    "another leader later": Case(described(1), [(END, "unseen")], "kafka-topics showed broker 1 as leader", described(2), modified=LATER),
+    "no leader later": Case(described("none"), [(END, "unseen")], "kafka-topics showed no leader", described(2), modified=LATER),
+}
+
+
+@pytest.mark.parametrize("case", ENDS.values(), ids=ENDS)
+def test_what_was_after_the_evidence(case: Case) -> None:
+    check(case)
+
+
+def test_a_change_of_the_isr_that_is_missing_after_the_last_election() -> None:
+    """No election of this leader epoch rests on it, but the ISR in which the leader led on is not known."""
+    judged = judge(shrunk_in_the_end(2, 4))
+    assert the(judged, END).unseen == Interval(0, 1)
+    assert (END, "unseen") in left(judged)
+    assert the(judge(shrunk_in_the_end(2, 3)), END).unseen == exactly(0)
+    assert judge(shrunk_in_the_end(2, 3)).verdict == INTACT
+
+
+def test_what_files_of_a_log_from_elsewhere_mention_is_of_its_own_epochs() -> None:
+    s = handed_over()
+    s.disk(2, [(0, 0), (1, 200), (7, 300)])
+    assert left(judge(s)) == [(END, "unseen")]
+    s = handed_over()
+    s.disk(2, [(0, 0), (1, 200)])
+    assert judge(s).verdict == INTACT
+
+
+# elections
+
+
+def log_from(seconds: float) -> Staged:
+    """Broker 1's server.log, in which it prints changes of the ISR, begins at this time; broker 2 is then elected, and is alone."""
+    s = Staged()
+    s.runs(1, seconds)
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(2, 10, 1, 200, 200, [2], previous=0)
+    s.follows(1, 10.1, 1, 220, 200, previous=0)
+    s.truncates(1, 10.2, 200)
+    return s
+
+
+def test_whether_the_new_leader_was_in_the_isr() -> None:
+    """Until 5 s broker 1 may have taken broker 2 out of the ISR, and no line would show it."""
+    check(Case(log_from(5), [(CHANGE, "election")], "whether broker 2 was in the ISR", log_from(-1), TAIL_CUT))
+    assert row(log_from(5)).election == ANY_ELECTION
+    assert row(log_from(-1)).election.values == {IN_ISR, ELIGIBLE}
+
+
+def outside(epoch: int = 2, *, back: bool = True) -> Staged:
+    """Broker 2 leads alone, broker 1, outside the ISR, is elected at 200; broker 2 had stopped, and comes back with 358 records."""
+    s = begun(1, 2)
+    s.leads(2, 0, 0, 0, 0, [2, 1])
+    s.follows(1, 0.1, 0, 0, 0)
+    s.leads(2, 14, 1, 200, 200, [2], previous=0)
+    s.stops(2, 35)
+    s.leads(1, 40, epoch, 200, 200, [1], previous=0)
+    if back:
+        s.starts(2, 43)
+        s.finds_clean_stop(2, 43.5)
+        s.loads(2, 44, 358, unclean=False)
+        s.follows(2, 46, epoch, 358, 358)
+        s.truncates(2, 46.1, 200)
+    return s
+
+
+def test_an_election_from_outside_the_isr() -> None:
+    judged = judge(outside())
+    changed = judged.rows[2]
+    assert judged.verdict == LOST
+    assert changed.election == only(OUTSIDE, evidence=changed.election.evidence)
+    assert changed.notes["election"].startswith("broker 1 was elected from outside the ISR")
+    assert changed.election.evidence
+
+
+def test_an_election_from_outside_the_last_isr_in_evidence() -> None:
+    """In the two epochs that are missing, broker 1 may have joined it."""
+    assert judge(outside(4)).rows[2].election.values == {OUTSIDE, IN_ISR}
+
+
+def test_an_election_from_outside_leaves_it_open_what_the_old_leader_had() -> None:
+    judged = judge(outside(back=False))
+    assert left(judged) == [(CHANGE, "election"), (CHANGE, "old_log_end")]
+    assert "elected from outside the ISR" in judged.why
+    assert judge(outside()).verdict == LOST
+
+
+# the new leader's process and log
+
+
+def back_before_leading(
+    *, clean: bool = False, starts: bool = True, recovers: bool = False, rejoins: bool = False, follows: bool = False, mark: int = 300
+) -> Staged:
+    """Broker 3, in sync with broker 2, goes down and is back; it is elected at 340, and broker 2 follows with a log that ends at 405."""
+    s = begun(2, 3)
+    s.leads(2, 0, 0, 0, 0, [2, 3])
+    s.follows(3, 0.05, 0, 0, 0)
+    if clean:
+        s.stops(3, 3)
+    if starts:
+        s.starts(3, 4.5)
+    if clean:
+        s.finds_clean_stop(3, 4.6)
+    s.loads(3, 5, 320, unclean=recovers)
+    if follows or rejoins:
+        s.follows(3, 5.5, 0, 320, 300)
+    if rejoins:
+        s.isr(2, 5.8, [2], 1)
+        s.isr(2, 6, [2, 3], 2)
+    s.leads(3, 19, 1, 340, 300, [3], previous=0 if follows or rejoins else -1)
+    s.follows(2, 32, 1, 405, mark, previous=0)
+    s.truncates(2, 32.1, 340)
+    return s
+
+
+TAKES_OVER = {
+    "how its process ended": Case(
+        back_before_leading(starts=False),
+        [(CHANGE, "process")],
+        "whether broker 3 was stopped cleanly",
+        back_before_leading(clean=True),
+        TAIL_CUT,
+    ),
+    "what its log lost in a crash": Case(
+        back_before_leading(recovers=True), [(CHANGE, "log")], "broker 3 crashed", back_before_leading(clean=True), TAIL_CUT
+    ),
+    "what it lost before it followed again": Case(
+        back_before_leading(recovers=True, follows=True),
+        [(CHANGE, "log")],
+        "lost records",
+        back_before_leading(recovers=True, rejoins=True),
+        TAIL_CUT,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TAKES_OVER.values(), ids=TAKES_OVER)
+def test_what_the_new_leader_went_through(case: Case) -> None:
+    check(case)
+
+
+def test_a_leader_that_ran_on() -> None:
+    found = row(handed_over())
+    assert (found.process, found.log, found.had_all) == (only(RUNNING), only(KEPT), only(YES))
+
+
+def test_a_leader_that_was_stopped_cleanly() -> None:
+    found = row(back_before_leading(clean=True))
+    assert (found.process, found.log, found.had_all) == (only(STOPPED), only(KEPT), only(YES))
+
+
+def test_a_leader_that_crashed() -> None:
+    found = row(back_before_leading(recovers=True))
+    assert found.process == only(CRASHED)
+    assert found.log == only(KEPT, RECOVERED)
+    assert found.had_all == EITHER
+
+
+def test_a_leader_that_crashed_is_not_one_that_ran_on_because_it_heard_of_the_epoch_again() -> None:
+    """A controller sends the old leader epoch to a broker that was just started."""
+    found = row(back_before_leading(follows=True))
+    assert found.process == only(CRASHED)
+    assert found.had_all == EITHER
+
+
+def test_a_load_of_the_log_shows_a_restart_whose_other_lines_are_missing() -> None:
+    judged = judge(back_before_leading(starts=False, follows=True))
+    assert left(judged) == [(CHANGE, "process")]
+
+
+def test_a_leader_that_had_crashed_before_it_joined_the_isr_has_what_was_committed() -> None:
+    """Its leader takes a replica into the ISR when it has all of that (Partition#maybeExpandIsr)."""
+    found = row(back_before_leading(recovers=True, rejoins=True))
+    assert (found.log, found.had_all) == (only(KEPT), only(YES))
+
+
+def test_a_crash_and_a_high_watermark_that_was_seen_show_a_loss() -> None:
+    judged = judge(back_before_leading(recovers=True, mark=380))
+    assert judged.verdict == LOST
+    assert "340..379" in judged.why
+
+
+def emptied(*, created: bool = True) -> Staged:
+    """Both in-sync replicas crashed; the disk of broker 2 was replaced, and it came back first."""
+    s = begun(1, 2)
+    s.creates(2, 0)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    if created:
+        s.starts(2, 38)
+        s.creates(2, 39)
+    s.leads(2, 40.1, 1, 0, 0, [2], previous=-1 if created else 0)
+    s.loads(1, 44, 200, unclean=True)
+    s.follows(1, 46, 1, 200, 200)
+    s.truncates(1, 46.1, 0)
+    return s
+
+
+def test_a_leader_whose_log_was_created_again() -> None:
+    found = row(emptied())
+    assert found.log == only(WIPED)
+    assert judge(emptied()).verdict == LOST
+    assert row(emptied(created=False)).log == only(KEPT)
+
+
+# what was cut off logs
+
+
+@pytest.mark.parametrize("broker", [1, 2])
+def test_no_log_of_a_leader_was_collected(broker: int) -> None:
+    """Only its own server.log shows what it cut off. Nobody asks for the log of a follower."""
+    s = handed_over()
+    s.forget(f"broker-{broker}/logs/server.log")
+    judged = judge(s)
+    assert (CHANGE, "untraced_cuts") in left(judged)
+    assert {cell for _, cell in left(judged)} <= {"untraced_cuts", "old_log_end"}
+    assert f"no server.log of broker {broker}" in judged.why
+    assert the(judged, END).untraced_cuts == (EITHER if broker == 2 else only(NO))
+
+
+def test_a_follower_whose_log_was_not_collected_leaves_nothing_open() -> None:
+    s = handed_over()
+    s.follows(3, 0.2, 0, 0, 0)
+    assert judge(s).verdict == INTACT
+
+
+def test_the_log_of_a_deposed_leader_begins_after_it() -> None:
+    """What it cut off before is in its older log."""
+    s = handed_over()
+    late = Staged()
+    late.runs(1, 10.05)
+    late.put("broker-2/logs/server.log", s.files["broker-2/logs/server.log"].splitlines())
+    for broker in (1, 2):
+        path = f"broker-{broker}/logs/state-change.log"
+        late.put(path, s.files[path].splitlines())
+    check(Case(late, [(CHANGE, "untraced_cuts")], "the log of broker 1 begins after it led in leader epoch 0", s))
+
+
+def cut_before_leading(*, led: bool = True) -> Staged:
+    """Broker 2 cut its log, and no line shows under which leader epoch it had it."""
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.disk(1)
+    s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
+    s.follows(1, 10.1, 1, 200, 200, previous=0)
+    return s
+
+
+# the end of the old leader's log
+
+
+def ended(*, follows: bool = True, kept: bool = True) -> Staged:
+    s = begun()
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(2, 10, 1, 200, 200, [1, 2], previous=0)
+    if follows:
+        s.follows(1, 10.1, 1, 200, 200, previous=0)
+    return s
+
+
+def test_where_the_log_of_the_old_leader_ended() -> None:
+    check(Case(ended(follows=False), [(CHANGE, "old_log_end")], "where the log of broker 1 ended", ended()))
+
+
+def crashed_both(*, clean: bool) -> Staged:
+    """Both in-sync replicas, 2 and 3, went down at once, and broker 1 was elected from outside the ISR. Broker 2 is back with 200 records."""
+    s = begun(1, 2, 3)
+    s.version(2, -0.5, "2.8.2")
+    s.leads(2, 0, 0, 0, 0, [2, 1, 3])
+    s.isr(2, 14, [2, 3], 1)
+    if clean:
+        s.stops(2, 35)
+    s.online(1, 40.1, 1, 1, [1], 2)
+    s.leads(1, 40.3, 1, 200, 200, [1], previous=0)
+    s.starts(2, 43)
+    if clean:
+        s.finds_clean_stop(2, 43.5)
+    s.loads(2, 44, 200, unclean=not clean)
+    s.follows(2, 46, 1, 200, 100)
+    return s
+
+
+def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark() -> None:
+    """The old leader may have lost records that it had not flushed and that were committed; broker 3 was not collected."""
+    check(Case(crashed_both(clean=False), [(CHANGE, "election")], "outside the ISR", crashed_both(clean=True)))
+
+
+# the only in-sync replica
+
+
+def alone(*, log_from: float = -1, clean: bool = True, starts: bool = True, recovers: bool = False, again: bool = True) -> Staged:
+    """Broker 1 leads alone from 200 on, goes down, and is back at 240, in the same leader epoch."""
+    s = Staged()
+    s.runs(1, log_from)
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 1, 200, 200, [1], previous=0)
+    if clean:
+        s.stops(1, 20)
+    if starts:
+        s.starts(1, 30)
+    if clean:
+        s.finds_clean_stop(1, 30.5)
+    if again:
+        s.loads(1, 31, 240, unclean=recovers)
+        s.leads(1, 33, 1, 240, 240, [1])
+    return s
+
+
+def led_alone(*, log_from: float = -1) -> Staged:
+    s = Staged()
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 1, 200, 200, [1], previous=0)
+    s.runs(1, log_from)
+    return s
+
+
+SOLE = {
+    "it was restarted": (alone(clean=False), "no line shows that it was stopped cleanly"),
+    "its log was recovered": (alone(clean=False, recovers=True), "was the only in-sync replica and crashed"),
+    "a new process, of which no start is in evidence": (alone(clean=False, starts=False), "no line shows that it was stopped cleanly"),
+}
+
+
+@pytest.mark.parametrize(("story", "words"), SOLE.values(), ids=SOLE)
+def test_the_only_in_sync_replica_was_restarted(story: Staged, words: str) -> None:
+    judged = judge(story)
+    assert left(judged)[0] == (RESTART, "sole_restart")
+    assert words in judged.why
+    twin = judge(alone())
+    assert (twin.verdict, the(twin, RESTART).sole_restart) == (INTACT, only(NONE, CLEAN))
+
+
+def test_a_log_that_does_not_show_restarts_of_the_only_in_sync_replica() -> None:
+    """It was collected from a time on after the replica was left alone."""
+    check(Case(led_alone(log_from=12), [(END, "sole_restart")], "broker 1 led alone in leader epoch 1", led_alone(log_from=9)))
+
+
+# evidence that contradicts itself
+
+
+def test_a_leader_epoch_of_two_leaders() -> None:
+    """Each leader epoch of a partition has one leader: two lives of the name are mixed."""
+    s = handed_over()
+    s.leads(1, 12, 1, 200, 200, [1, 2], previous=0)
+    judged = judge(s)
+    assert judged.verdict == UNKNOWN
+    assert all("leader epoch 1 has two leaders" in r.contradictions for r in judged.rows if r.kind != END)
+    assert "contradictions" in [cell for _, cell in left(judged)]
+
+
+def ending_at(mark: int) -> Staged:
+    s = handed_over()
+    s.disk(2, mark=mark)
+    return s
+
+
+# tables
+
+
+def test_rows_and_transitions_are_in_the_order_of_leader_epochs() -> None:
+    timeline, cluster = made(alone())
+    rows = handovers(timeline, cluster)
+    assert [(r.kind, r.leader_epoch, r.restart, r.old_leader, r.new_leader) for r in rows] == [
+        (BEGIN, 0, 0, None, 1),
+        (CHANGE, 1, 0, 1, 1),
+        (RESTART, 1, 1, 1, 1),
+        (END, 1, 1, 1, 1),
+    ]
+    hops = list(transitions(timeline, cluster))
+    assert [r for r, _ in hops] == list(rows[:-1])
+    assert [(t.term.epoch, t.before.epoch if t.before else None) for _, t in hops] == [(0, None), (1, 0), (1, 1)]
+    assert [r.at for r in rows[:3]] == [when(0), when(10), when(33)]
+
+
+def test_rows_say_by_what_followers_cut_their_logs() -> None:
+    assert row(handed_over()).truncation == only(BY_EPOCH)
+    s = begun()
+    s.receives(1, 0, 1, 0, [1, 2], 0)
+    s.receives(2, 10, 2, 1, [1, 2], 1)
+    assert {r.truncation for r in judge(s).rows if r.kind != END} == {only(BY_HIGH_WATERMARK)}

@@ -1,0 +1,250 @@
+"""The verdict on one partition with its proof: what it holds for, what contradicts it, and its reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from forensics.model import Finding, Range
+from forensics.proof.judgement import CASTS_DOUBT, judgement, note_of, open_words, why, with_contradictions
+from forensics.proof.verdict import (
+    BEGIN,
+    CUT,
+    EITHER,
+    END,
+    INTACT,
+    OUTSIDE,
+    UNKNOWN,
+    Handover,
+    Interval,
+    Verdict,
+    verdict,
+)
+from tests.forensics.proof.staging import DESCRIBED, Staged, begun, handed_over, judge, left, made, when
+from tests.forensics.proof.tables import change, closed, exactly, only, table, tail
+
+
+def reason(*rows: Handover) -> str:
+    whole = table(*rows)
+    return why(whole, verdict(whole))
+
+
+# what contradicts it
+
+
+def finding(kind: str = "log-divergence", severity: str = "high", **known: Any) -> Finding:
+    return Finding(kind=kind, severity=severity, confidence="certain", summary="s", explanation="e", evidence=(), brokers=(1,), **known)
+
+
+DOUBTS = (
+    "log-divergence",
+    "log-wiped-at-load",
+    "missed-epoch-change",
+    "empty-replica-joins",
+    "truncate-to-start",
+    "checkpoint-inconsistent",
+)
+
+
+@pytest.mark.parametrize("kind", [*DOUBTS, "evidence-conflict"])
+@pytest.mark.parametrize(("severity", "counts"), [("low", False), ("medium", True), ("high", True), ("critical", True)])
+def test_findings_that_contradict_a_partition_that_is_intact(kind: str, severity: str, counts: bool) -> None:
+    assert kind in CASTS_DOUBT
+    judged = judge(handed_over(), findings=[finding(kind, severity, offsets=(Range(0, 500),))])
+    assert judged.verdict == (UNKNOWN if counts else INTACT)
+    assert left(judged) == ([(END, "contradictions")] if counts else [])
+    if counts:
+        assert judged.why == f"after leader epoch 1: the evidence contradicts itself ({kind}) [row 2, contradictions]"
+
+
+def test_findings_of_other_kinds_do_not_contradict_it() -> None:
+    for kind in ("unclean-election", "under-replicated", "zombie-leader"):
+        assert judge(handed_over(), findings=[finding(kind, "critical")]).verdict == INTACT
+
+
+@pytest.mark.parametrize(("severity", "counts"), [("low", False), ("medium", False), ("high", True), ("critical", True)])
+def test_a_damaged_copy_counts_where_no_other_replica_has_it(severity: str, counts: bool) -> None:
+    """Then it is severe."""
+    assert judge(handed_over(), findings=[finding("segment-corrupt", severity)]).verdict == (UNKNOWN if counts else INTACT)
+
+
+def test_findings_leave_a_loss_as_it_is() -> None:
+    judged = judge(handed_over(end=205), findings=[finding()])
+    assert (judged.verdict, left(judged)) == (UNKNOWN, [(END, "contradictions")])
+
+
+def test_each_kind_is_named_once_after_what_contradicts_the_table_itself() -> None:
+    timeline, _ = made(handed_over())
+    rows = (change(), change(END, contradictions=("two leaders",)))
+    found = with_contradictions(rows, [finding("log-divergence"), finding("evidence-conflict"), finding("log-divergence")], timeline)
+    assert [row.contradictions for row in found] == [(), ("two leaders", "log-divergence", "evidence-conflict")]
+    assert with_contradictions(rows, [], timeline) is rows
+    assert with_contradictions((), [finding()], timeline) == ()
+
+
+def discarded(end: int | None, epoch: int = 1) -> str:
+    told = finding("truncate-to-start", offsets=(Range(0, end),), leader_epoch=epoch)
+    return judge(handed_over(), findings=[told]).verdict
+
+
+def test_what_a_replica_discarded_and_its_leader_had_is_copied_again() -> None:
+    """Broker 2 began leader epoch 1 with 200 offsets."""
+    assert discarded(150) == INTACT
+    assert discarded(200) == INTACT
+    assert discarded(201) == UNKNOWN
+    assert discarded(None) == UNKNOWN
+    assert discarded(150, epoch=7) == UNKNOWN
+    told = finding("log-divergence", offsets=(Range(0, 150),), leader_epoch=1)
+    assert judge(handed_over(), findings=[told]).verdict == UNKNOWN, "of another kind"
+
+
+# the time it holds for
+
+
+def test_from_the_first_state_to_the_last_line_of_the_leader() -> None:
+    s = handed_over()
+    s.runs(1, 90)
+    s.runs(2, 60)
+    judged = judge(s)
+    assert (judged.since, judged.until, judged.from_creation) == (when(0), when(60), True)
+
+
+def test_to_the_end_of_the_evidence_where_the_leader_has_no_log() -> None:
+    s = handed_over()
+    s.runs(1, 60)
+    s.describes("none")
+    judged = judge(s, {DESCRIBED: when(70)})
+    assert judged.until == when(60)
+    timeline, cluster = made(handed_over())
+    cluster.until = when(5)
+    assert judgement(timeline, cluster, ()).until == when(5), "whichever comes first"
+
+
+def test_states_of_an_unknown_leader_epoch_do_not_begin_it() -> None:
+    timeline, cluster = made(handed_over())
+    early = replace(timeline.states[0], leader_epoch=-1, at=when(-50))
+    untimed = replace(timeline.states[0], at=None)
+    timeline.states = [early, untimed, *timeline.states]
+    assert judgement(timeline, cluster, ()).since == when(0)
+
+
+def test_a_partition_that_was_there_before_the_evidence() -> None:
+    s = begun(2)
+    s.leads(2, 10, 3, 200, 200, [1, 2], previous=3)
+    judged = judge(s)
+    assert (judged.verdict, judged.from_creation, judged.since) == (INTACT, False, when(10))
+
+
+def test_a_partition_without_a_leader_epoch() -> None:
+    s = begun()
+    s.loads(1, 5, 200, unclean=False)
+    judged = judge(s)
+    assert (judged.verdict, judged.rows, judged.since) == (UNKNOWN, (), None)
+    assert judged.why == why((), verdict(()))
+    assert list(open_words(judged)) == [judged.why]
+
+
+# words
+
+
+def test_words_of_what_was_lost() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
+    assert reason(row) == "offsets 5..7, which were committed, are gone (unclean-election)"
+
+
+def test_words_name_only_what_was_committed_and_is_surely_gone() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(6), log=only(CUT))
+    assert reason(row) == "offsets 5..5, which were committed, are gone (hw-truncation)"
+    possibly = change(removed=(tail(1, 3, earlier=EITHER),), high_watermark=exactly(3), new_log_end=exactly(1))
+    assert reason(possibly, row).startswith("offsets 5..5, which")
+
+
+def test_words_name_each_range_once() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE))
+    assert reason(row, row).startswith("offsets 5..7, which")
+    assert reason(row, replace(row, removed=(tail(6, 9),), high_watermark=exactly(9))).startswith("offsets 5..7, 6..8, which")
+
+
+def test_words_name_the_cause_of_the_first_row_that_lost_something() -> None:
+    intact = change()
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT))
+    assert reason(intact, row, replace(row, election=only(OUTSIDE))).endswith("(hw-truncation)")
+
+
+def test_words_of_a_loss_whose_end_is_unknown() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), election=only(OUTSIDE), sole_end_lost=EITHER)
+    assert reason(change(sole_end_lost=EITHER), row) == "offsets 5..7 at least, which were committed, are gone (unclean-election)"
+
+
+def test_words_of_a_tail() -> None:
+    assert reason(change(removed=(tail(5, 8),))) == "only offsets 5..7, which were never committed, are gone"
+
+
+def test_words_of_an_intact_partition_count_its_leader_epochs() -> None:
+    assert reason() == "1 leader epoch, begun by a replica that had all committed records"
+    rows = [closed(BEGIN, 0), change(leader_epoch=1), change(leader_epoch=2), closed(END, 2)]
+    assert why(rows, Verdict(INTACT)).startswith("3 leader epochs without a gap, each begun")
+
+
+def test_words_of_records_that_may_have_been_committed() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=Interval())
+    assert reason(row) == "offsets 5..7 are gone; whether they were committed is unknown"
+    both = replace(row, high_watermark=Interval(6))
+    rows = [closed(BEGIN, 0), replace(both, removed=(tail(6, 8),)), closed(END)]
+    assert why(rows, verdict(rows)).startswith("offsets 6..7 are gone")
+
+
+def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:
+    row = change(untraced_cuts=EITHER).noted("untraced_cuts", "no log was collected")
+    assert reason(row) == "leader epoch 1, broker 1 to 2: no log was collected [row 1, untraced_cuts]"
+    rows = [
+        closed(BEGIN, 0, unseen=Interval()).noted("unseen", "older logs"),
+        row,
+        closed(END, 1, unseen=Interval()).noted("unseen", "later"),
+    ]
+    found = verdict(rows)
+    assert why(rows, found) == "begin of the evidence: older logs [row 0, unseen]"
+    judged = replace(judge(handed_over()), rows=tuple(rows), decides=found.decides)
+    assert list(open_words(judged)) == [
+        "begin of the evidence: older logs [row 0, unseen]",
+        "leader epoch 1, broker 1 to 2: no log was collected [row 1, untraced_cuts]",
+        "after leader epoch 1: later [row 2, unseen]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("new_log_end", "a high watermark of 9 was seen"),
+        ("high_watermark", "beyond the end of the new leader's log"),
+        ("log", "may have lost records"),
+        ("process", "how the process of the new leader ended"),
+        ("old_log_end", "where the log of the old leader ended"),
+    ],
+)
+def test_a_cell_without_a_note_has_words_of_its_own(cell: str, words: str) -> None:
+    row = change(high_watermark=Interval(9))
+    assert words in note_of(row, cell)
+    assert note_of(row.noted(cell, "a note"), cell) == "a note"
+
+
+def test_a_contradiction_is_called_one() -> None:
+    assert note_of(change(contradictions=("a", "b")), "contradictions") == "the evidence contradicts itself (a, b)"
+    row = change(log=only()).noted("log", "a note")
+    assert note_of(row, "log") == "the evidence about log contradicts itself"
+    assert note_of(change(removed=(tail(here=only()),)), "here") == "the evidence about here contradicts itself"
+
+
+def test_every_open_cell_of_a_story_has_a_note_or_words() -> None:
+    """Broker 1 is elected again; its log begins after it had led, so it need not have been in the ISR."""
+    s = Staged()
+    s.runs(1, 5)
+    s.runs(2, -1)
+    s.leads(1, 0, 0, 0, 0, [1, 2])
+    s.follows(2, 0.1, 0, 0, 0)
+    s.leads(1, 10, 1, 200, 200, [1, 2], previous=-1)
+    judged = judge(s)
+    assert judged.verdict == UNKNOWN
+    assert "contradicts itself" not in " ".join(open_words(judged))
