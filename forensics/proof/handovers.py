@@ -559,7 +559,7 @@ def _resent(row: Handover, t: LeaderTransition) -> Handover:
         exact = t.longest is not None and t.longest.exact
         because, weighed = excuse(Range(part.start, part.end), exact, part.committed is False, t)
         of_tail = cause(row, part.committed, any_committed=had) in (*TAILS, UNCLEAN_ELECTION)
-        if because is not None or (of_tail and not weighed):
+        if of_tail and (because is not None or not weighed):
             return replace(row, resent_because=because)
     return row.narrowed(resent=Possible.of(NO))
 

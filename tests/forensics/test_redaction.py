@@ -244,6 +244,11 @@ def judged(report: Report, back: Mapping[str, str]) -> dict[str, Any]:
     for f in document["findings"]:
         f["brokers"].sort()  # of what befell many partitions they come in the order of topics' names
     findings = sorted(json.dumps([f[k] for k in kept]) for f in document["findings"])
+    for row in (row for p in document["partitions"] for row in p["handovers"] or ()):
+        for cell in ("old_log_end", "new_log_end", "high_watermark"):
+            row[cell].pop("evidence", None)  # lines are elsewhere in a copy, and have other names in them
+        row["removed"] = [{k: v for k, v in r.items() if k in ("broker", "how")} for r in row.get("removed") or ()]
+        row.pop("decides", None)
     states = sorted(json.dumps({k: v for k, v in p.items() if k != "why"}) for p in document["partitions"])
     return {"verdict": document["verdict"]["partitions"], "findings": findings, "partitions": states}
 

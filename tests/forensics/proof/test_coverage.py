@@ -18,18 +18,21 @@ from forensics.proof.coverage import (
     ORDER,
     PARTITION,
     PROCESS,
+    REPLICA,
     REST_ON_ORDER,
     STATE,
     LogCoverage,
     Run,
     covers_logs,
     isr_changes_observable,
+    lines_missing,
     log_coverage,
+    observable,
     silence_words,
     silent_leaders,
     weakened,
 )
-from forensics.thresholds import MAX_CLOCK_STEPS, MIN_LINES_OF_A_RUN
+from forensics.thresholds import MAX_CLOCK_STEPS
 from parsers.patterns.facets import FACETS
 from spark.cluster.facts import Cluster, Node, Source
 from spark.cluster.presence import Incarnation
@@ -227,108 +230,92 @@ def runs(node: Node, printed: Mapping[str, Sequence[tuple[int, datetime | None]]
     return log_coverage(1, found).runs
 
 
-ENOUGH = MIN_LINES_OF_A_RUN
-EVERYTHING = {facet: lines(ENOUGH) for facet in FACETS}
+EVERYTHING = {facet: lines(2) for facet in FACETS}
+TWICE = {facet: [*lines(2), *lines(2, 1000)] for facet in FACETS}
+"""In a run before 500 s and in one after it."""
+
+
+def silent(*facets: str, version: str | None = None) -> set[str]:
+    """What counts as silent of a broker whose one run has lines of these facets."""
+    (run,) = runs(lives(), {facet: lines(2) for facet in facets}, version)
+    return {*run.silent}
 
 
 def test_facets_are_those_by_which_lines_are_counted() -> None:
-    assert {LOG, PARTITION, FETCHER, PROCESS, STATE} <= {*FACETS}
+    assert {LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE} <= {*FACETS}
 
 
 def test_a_run_in_which_every_logger_prints() -> None:
     (run,) = runs(lives(), EVERYTHING)
     assert run == Run(datetime.min, datetime.max, frozenset())
+    assert runs(lives(), {}) == (), "nothing is known of a run without lines"
 
 
-def test_from_so_many_lines_on_a_logger_would_have_had_something_to_print() -> None:
-    few: dict[str, Any] = {PARTITION: lines(ENOUGH - 4), PROCESS: lines(3)}
-    assert runs(lives(), few) == ()
-    (run,) = runs(lives(), {**few, STATE: lines(1)})
-    assert run.silent == {LOG}
+def test_a_broker_that_takes_up_a_replica_has_loaded_or_created_its_log() -> None:
+    assert silent(REPLICA, PARTITION, PROCESS, FETCHER, STATE) == {LOG}
+    assert silent(REPLICA, PROCESS, STATE) == {LOG}
+    first, second = runs(lives(500), {**TWICE, LOG: lines(2)})
+    assert [run.silent for run in (first, second)] == [set(), {LOG}]
+    first, second = runs(lives(500), {**TWICE, LOG: lines(2), REPLICA: lines(2)})
+    assert [run.silent for run in (first, second)] == [set(), set()], "it took up none in the second run"
+
+
+def test_a_broker_with_fetchers_has_replicas() -> None:
+    """So that kafka.log or kafka.cluster.Partition prints; one of the two alone may have had nothing to print."""
+    assert silent(PROCESS, FETCHER, STATE) == {LOG, PARTITION}
+    assert silent(PROCESS, FETCHER, STATE, LOG) == set()
+    assert silent(PROCESS, FETCHER, STATE, PARTITION) == set()
+
+
+def test_a_broker_without_replicas() -> None:
+    assert silent(PROCESS, STATE) == set()
+    assert silent(PROCESS) == {STATE}
+
+
+def test_a_log_that_begins_after_the_start_of_its_broker() -> None:
+    """Then no line of the process need be there."""
+    assert silent(LOG, PARTITION, REPLICA, FETCHER, STATE) == set()
+    assert silent(LOG, STATE) == set()
+
+
+def test_lines_that_somebody_chose() -> None:
+    """Such as by grep: lines of neither kafka.log nor the process are among them, or what goes with a fetcher is missing."""
+    assert silent(STATE) == {LOG, PROCESS}
+    assert silent(PARTITION, STATE) == {LOG, PROCESS}
+    assert silent(FETCHER, STATE) == {LOG, PROCESS, PARTITION}
+    assert silent(LOG, FETCHER, STATE) == {PROCESS}
+
+
+def test_the_state_change_log_may_be_missing() -> None:
+    assert silent(*({*FACETS} - {STATE})) == {STATE}
 
 
 @pytest.mark.parametrize(
-    ("printed", "chosen"),
-    [
-        ((PARTITION,), True),
-        ((LOG,), True),
-        ((STATE, FETCHER), True),
-        ((LOG, PARTITION), False),
-        ((PROCESS,), False),
-        ((PROCESS, PARTITION), False),
-        ((), False),
-    ],
+    ("version", "found"), [("0.8.2.2", set()), ("0.9", {LOG, PARTITION}), ("0.9.0.1", {LOG, PARTITION}), (None, {LOG, PARTITION})]
 )
-def test_a_few_lines_that_somebody_chose(printed: tuple[str, ...], chosen: bool) -> None:
-    """Such as by grep: what a broker prints when it starts and when it works is not among them."""
-    found = runs(lives(), {facet: lines(2) for facet in printed})
-    assert found == ((Run(datetime.min, datetime.max, frozenset({LOG, PROCESS})),) if chosen else ())
-
-
-def test_many_lines_that_somebody_chose() -> None:
-    (run,) = runs(lives(), {LOG: lines(ENOUGH), STATE: lines(1)})
-    assert run.silent == {PARTITION, PROCESS}
-    (run,) = runs(lives(), {LOG: lines(ENOUGH), STATE: lines(1), PROCESS: lines(1)})
-    assert run.silent == {PARTITION}
-    (run,) = runs(lives(), {LOG: lines(ENOUGH), STATE: lines(1), PARTITION: lines(1)})
-    assert run.silent == set(), "a log that begins after the start of its broker"
-
-
-def test_the_log_prints_in_every_run() -> None:
-    """A run that prints its start prints lines of kafka.log, too, and any other run that has lines of anything else."""
-    (run,) = runs(lives(), {**EVERYTHING, LOG: []})
-    assert run.silent == {LOG}
-
-
-def test_the_process_prints_in_a_run_whose_start_is_in_evidence() -> None:
-    (unbegun,) = runs(lives(), {**EVERYTHING, PROCESS: []})
-    assert unbegun.silent == set(), "its start may be in an older log"
-    printed = {facet: [*lines(ENOUGH), *lines(ENOUGH, 1000)] for facet in FACETS}
-    first, second = runs(lives(500), {**printed, PROCESS: lines(ENOUGH)})
-    assert (first.end, second.begin) == (when(500), when(500))
-    assert [run.silent for run in (first, second)] == [set(), {PROCESS}]
+def test_before_0_9_partitions_print_nothing_when_they_are_taken_up(version: str | None, found: set[str]) -> None:
+    assert silent(PROCESS, FETCHER, STATE, version=version) == found
 
 
 def test_lines_count_in_the_run_in_which_they_were_printed() -> None:
     """One at the time of a start is of that start."""
     at_start: list[tuple[int, datetime | None]] = [(99, when(500))]
-    printed = {facet: [*lines(ENOUGH), *lines(ENOUGH, 1000)] for facet in FACETS}
-    first, second = runs(lives(500), {**printed, LOG: at_start})
+    first, second = runs(lives(500), {**TWICE, LOG: at_start})
+    assert (first.end, second.begin) == (when(500), when(500))
     assert [run.silent for run in (first, second)] == [{LOG}, set()]
     untimed: list[tuple[int, datetime | None]] = [(1, None)]
-    assert [run.silent for run in runs(lives(500), {**printed, LOG: untimed})] == [set(), set()]
+    assert [run.silent for run in runs(lives(500), {**TWICE, LOG: untimed})] == [set(), set()]
 
 
 def test_a_start_that_failed_prints_little() -> None:
-    printed = {facet: [*lines(ENOUGH), *lines(ENOUGH, 600), *lines(ENOUGH, 1000)] for facet in FACETS}
+    printed = {facet: [*lines(2), *lines(2, 600), *lines(2, 1000)] for facet in FACETS}
     assert [run.begin for run in runs(lives(500, 900, failed=(500,)), printed)] == [datetime.min, when(900)]
-
-
-@pytest.mark.parametrize("facet", [PARTITION, STATE])
-def test_what_every_broker_prints_is_missing_in_all_runs(facet: str) -> None:
-    (run,) = runs(lives(), {**EVERYTHING, facet: []})
-    assert run.silent == {facet}
-    (first, second) = runs(lives(500), {**{f: [*lines(ENOUGH), *lines(ENOUGH, 1000)] for f in FACETS}, facet: lines(ENOUGH)})
-    assert [run.silent for run in (first, second)] == [set(), set()], "it had nothing to print in the second run"
-
-
-def test_a_broker_need_not_have_a_fetcher() -> None:
-    (run,) = runs(lives(), {**EVERYTHING, FETCHER: []})
-    assert run.silent == set()
-
-
-@pytest.mark.parametrize(
-    ("version", "silent"), [("0.8.2.2", set()), ("0.9", {PARTITION}), ("0.9.0.1", {PARTITION}), ("2.8.2", {PARTITION}), (None, {PARTITION})]
-)
-def test_partitions_always_print_from_0_9_on(version: str | None, silent: set[str]) -> None:
-    (run,) = runs(lives(), {**EVERYTHING, PARTITION: []}, version)
-    assert run.silent == silent
 
 
 def test_lines_in_any_of_a_brokers_logs_count() -> None:
     one, other = (
-        source(printed={STATE: lines(ENOUGH)}, kind="state-change-log"),
-        source(printed={f: lines(ENOUGH) for f in FACETS if f != STATE}),
+        source(printed={STATE: lines(2)}, kind="state-change-log"),
+        source(printed={f: lines(2) for f in FACETS if f != STATE}),
     )
     (run,) = log_coverage(1, cluster(one, other, one=lives())).runs
     assert run.silent == set()
@@ -483,12 +470,53 @@ def test_registrations_are_named_before_parts_of_starts() -> None:
 @pytest.mark.parametrize(
     ("silent", "covered"), [(set(), True), ({LOG}, False), ({PROCESS}, False), ({PARTITION}, True), ({FETCHER, STATE}, True)]
 )
-def test_a_log_that_shows_what_a_broker_cut_off(silent: set[str], covered: bool) -> None:
-    printed = {facet: [] if facet in silent else [*lines(ENOUGH), *lines(ENOUGH, 1000)] for facet in FACETS}
-    found = cluster(source(printed=printed), one=lives(-10))
+def test_a_log_that_shows_what_a_broker_cut_off(silent: set[str], covered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = cluster(source())
+    known = replace(log_coverage(1, found), runs=(Run(when(10), when(20), frozenset(silent)),))
+    monkeypatch.setattr("forensics.proof.coverage.log_coverage", lambda *_: known)
     assert covers_logs(1, found) is covered
     assert covers_logs(1, found, when(0)) is covered
     assert not covers_logs(1, found, when(-1))
+
+
+def missing(*kinds: str, reason: str | None = None) -> bool:
+    timeline, _ = made(handed_over())
+    timeline.replicas[1].events = [
+        Event(source="", event=kind, writer=1, reason=reason if kind == "log-created" else None) for kind in kinds
+    ]
+    return lines_missing(1, timeline)
+
+
+def test_a_log_that_is_created_has_a_first_high_watermark() -> None:
+    """The line about it is missing, and others may be."""
+    assert missing("log-created")
+    assert missing("log-created", "segment-roll")
+    assert missing("log-created", "hw-missing", "log-created")
+    for line in ("hw-missing", "hw-loaded"):
+        assert not missing("log-created", line)
+    assert not missing("segment-roll")
+    assert not missing("log-created", reason="future"), "the copy of a move between directories"
+    assert not lines_missing(7, made(handed_over())[0])
+
+
+def test_a_broker_whose_lines_would_be_there_in_their_place() -> None:
+    timeline, known = made(handed_over())
+    assert observable(1, timeline, known, LOG, PROCESS)
+    assert not observable(1, timeline, known, LOG, since=when(-2))
+    assert not observable(7, timeline, known, LOG)
+    for premise in ({"cut_at": 200}, {"descents": 9}, {"steps_back": steps(1)}):
+        assert not observable(1, timeline, cluster(source(**premise)), LOG)
+    timeline.replicas[1].events = [Event(source="", event="log-created", writer=1)]
+    assert not observable(1, timeline, known, LOG, PROCESS)
+    assert not isr_changes_observable(1, timeline, known)
+
+
+def test_a_silent_run_counts_for_its_time() -> None:
+    timeline, _ = made(handed_over())
+    known = cluster(source(printed={**TWICE, LOG: lines(2, 1000)}), one=lives(500))
+    assert not observable(1, timeline, known, LOG)
+    assert not observable(1, timeline, known, LOG, until=when(400))
+    assert observable(1, timeline, known, LOG, since=when(600))
 
 
 def test_isr_changes_of_a_leader_are_in_its_own_log() -> None:
@@ -496,8 +524,7 @@ def test_isr_changes_of_a_leader_are_in_its_own_log() -> None:
     assert isr_changes_observable(1, timeline, known)
     assert isr_changes_observable(1, timeline, known, when(0))
     assert not isr_changes_observable(1, timeline, known, when(-2))
-    silent = cluster(source(printed={**EVERYTHING, PARTITION: []}))
-    assert not isr_changes_observable(1, timeline, silent)
+    assert not isr_changes_observable(1, timeline, cluster(source(printed={FETCHER: lines(2), PROCESS: lines(2)})))
     assert isr_changes_observable(1, timeline, cluster(source(printed={**EVERYTHING, FETCHER: []})))
     assert not isr_changes_observable(1, timeline, cluster(source(ascents=1, descents=9)))
     assert not isr_changes_observable(1, timeline, cluster(source(steps_back=steps(1))))

@@ -137,7 +137,7 @@ def test_a_leader_that_leads_on_in_another_leader_epoch() -> None:
 
 
 def test_a_lone_leader_that_was_elected_again_as_it_had_been_was_restarted() -> None:
-    alone = {"before": state(0, 2, [2]), "state": state(1, 2, [2])}
+    alone: dict[str, Any] = {"before": state(0, 2, [2]), "state": state(1, 2, [2])}
     assert not same(after=term(1, 2, **alone))
     assert same(after=term(1, 2, **{**alone, "state": state(1, 2, [2, 1])}))
 
