@@ -25,8 +25,8 @@ from spark.partition.timeline import PartitionTimeline
 
 LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica", "fetcher", "process", "state"
 """Facets of parsers.patterns.facets."""
-ORDER, CLOCK, COMPLETE = "order", "clock", "complete"
-"""Premises of a broker's logs: lines stand in the order of their time, the clock did not step, no line is missing or cut off."""
+ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
+"""Premises of a broker's logs: lines stand in the order of their time, the clock did not step, no line is missing or cut off, all were read."""
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread")
@@ -168,14 +168,14 @@ def _has_replicas(anywhere: Collection[str]) -> bool:
 def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, str]:
     found: dict[str, str] = {}
     for s in logs:
-        if len(s.steps_back) > MAX_CLOCK_STEPS:
+        if len(s.steps_back) > MAX_CLOCK_STEPS or (s.descents > s.ascents and s.ascents + s.descents > MAX_CLOCK_STEPS):
             found.setdefault(ORDER, f"the lines of {s.path} are not in the order of their time")
         elif s.steps_back:
             found.setdefault(CLOCK, f"the clock of {s.path} steps back by {(s.largest_step_back_ms or 0) / 1000:.0f} s")
         if s.cut_at is not None:
             found.setdefault(COMPLETE, f"the lines of {s.path} are cut at {s.cut_at} characters")
         elif s.problem:
-            found.setdefault(COMPLETE, f"{s.path} was not read completely ({s.problem})")
+            found.setdefault(READ, f"{s.path} was not read completely ({s.problem})")
     if missing := _unregistered(broker, cluster) or _half_a_start(broker, cluster):
         found.setdefault(COMPLETE, missing)
     return found
@@ -224,12 +224,13 @@ def observable(
 ) -> bool:
     """A line of these facets by the broker would be in evidence, and its place in the order of lines could be trusted."""
     coverage = log_coverage(broker, cluster)
-    return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK) and not lines_missing(broker, timeline)
+    return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK, READ) and not lines_missing(broker, timeline)
 
 
 def covers_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
     """A log was collected in which the broker would print its starts, how its logs were loaded and what it cut off; from that time on."""
-    return log_coverage(broker, cluster).prints(LOG, PROCESS, since=since)
+    coverage = log_coverage(broker, cluster)
+    return coverage.prints(LOG, PROCESS, since=since) and coverage.holds(READ)
 
 
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:

@@ -18,6 +18,7 @@ from forensics.proof.coverage import (
     ORDER,
     PARTITION,
     PROCESS,
+    READ,
     REPLICA,
     REST_ON_ORDER,
     STATE,
@@ -351,7 +352,7 @@ def test_a_clock_that_stepped() -> None:
 
 def test_lines_that_were_cut_or_not_read() -> None:
     assert failed(source(cut_at=200)) == {COMPLETE: "the lines of broker-1/server-log are cut at 200 characters"}
-    assert failed(source(problem="truncated")) == {COMPLETE: "broker-1/server-log was not read completely (truncated)"}
+    assert failed(source(problem="truncated")) == {READ: "broker-1/server-log was not read completely (truncated)"}
     assert failed(source(problem="truncated", cut_at=200))[COMPLETE].endswith("cut at 200 characters")
 
 
@@ -578,6 +579,10 @@ def test_a_finding_that_rests_on_lines_out_of_order_is_only_possible() -> None:
     assert (found.confidence, found.severity) == ("possible", "medium")
     assert found.explanation.startswith("e. This is only possible, because the clock of broker-1/server-log steps back")
     assert weakened(finding(severity="low"), STEPPED).severity == "low"
+
+
+def test_lines_in_no_order_weaken_a_finding_as_well() -> None:
+    assert weakened(finding(), cluster(source(descents=9))).confidence == "possible"
 
 
 def test_a_finding_that_quotes_such_a_log_is_only_possible() -> None:
