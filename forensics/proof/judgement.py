@@ -136,6 +136,7 @@ _MEANINGS = {
     "high_watermark": "records beyond the end of the new leader's log may have been committed",
     "log": "the new leader may have lost records before it took over",
     "process": "how the process of the new leader ended before is unknown",
+    "removed": "which of its last records broker {} lost is unknown",
     "old_log_end": "where the log of the old leader ended is unknown",
 }
 

@@ -20,11 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any
 
 LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
 VERDICTS = (LOST, TAIL_CUT, INTACT, UNKNOWN)
 CERTAIN, PROBABLE, POSSIBLE = "certain", "probable", "possible"
+STRENGTH = (POSSIBLE, PROBABLE, CERTAIN)
 
 BEGIN, CHANGE, RESTART, END = "begin", "leader-change", "restart", "end"
 """Kinds of rows: the first leader in evidence, another leader or leader epoch, the same leader after a restart, the end of the evidence."""
@@ -200,9 +202,20 @@ CELLS = tuple(f.name for f in fields(Handover) if isinstance(f.default, Interval
 
 
 def conflicts(row: Handover) -> list[str]:
-    """Names of the row's empty cells."""
-    parts = [name for r in row.removed for name in ("start", "end", "earlier", "here", "foreign") if getattr(r, name).conflict]
-    return [name for name in CELLS if getattr(row, name).conflict] + parts
+    """Names of the row's empty cells, and `had_all` if committed records are known that the new leader did not have."""
+    found = [name for name in CELLS if getattr(row, name).conflict]
+    found += [name for r in row.removed for name in ("start", "end", "earlier", "here", "foreign") if getattr(r, name).conflict]
+    return [*found, "had_all"] if row.had_all.only(YES) and (_lacked_committed(row) or _old_kept_more(row)) else found
+
+
+def _lacked_committed(row: Handover) -> bool:
+    return any(_proven(r) and r.here.only(YES) and (r.start.at_most or 0) < row.high_watermark.at_least for r in row.removed)
+
+
+def _old_kept_more(row: Handover) -> bool:
+    """Before leader epochs the old leader keeps only what was committed."""
+    end = row.new_log_end.at_most
+    return end is not None and end < row.old_log_end.at_least and row.kind == CHANGE and row.truncation.only(BY_HIGH_WATERMARK)
 
 
 # verdict
@@ -252,54 +265,90 @@ def verdict(rows: Sequence[Handover]) -> Verdict:
 
 def losses(number: int, row: Handover) -> Iterator[Lost]:
     """What the row shows to be gone, in the order of offsets; each part with what is known of its commitment."""
-    found = removed_range(row)
-    if found is None:
+    known = [r for r in row.removed if _proven(r)]
+    if not known:
         return
-    first, last = found
-    assert first.start.at_most is not None
-    start, end = first.start.at_most, last.end.at_least
+    end = max(r.end.at_least for r in known)
+    parts = [Lost(number, *part) for part in _parts(row, known, end)]
     if conflicts(row):
-        yield Lost(number, start, end, start, None, POSSIBLE)
-        return
-    parts = list(_by_commitment(row, start, end, first.here.only(YES)))
-    if not row.sole_end_lost.only(NO) and parts:
-        sure = _confidence(row, first, last, parts[0][2]) != POSSIBLE
-        yield Lost(number, start, None, end if sure else start, parts[0][2], POSSIBLE)
-        return
-    for begin, stop, committed in parts:
-        yield Lost(number, begin, stop, end, committed, _confidence(row, first, last, committed))
-    if parts and last.end.at_most is None:
-        yield Lost(number, end, None, end, parts[-1][2], POSSIBLE)
+        yield from (replace(part, reached=part.start, committed=None, confidence=POSSIBLE) for part in parts)
+    elif not row.sole_end_lost.only(NO):
+        yield from _with_open_end(row, parts)
+    else:
+        yield from parts
+        if all(r.end.at_most is None for r in known if r.end.at_least == end):
+            yield Lost(number, end, None, end, parts[-1].committed, POSSIBLE)
+
+
+def _proven(removed: Removed) -> bool:
+    """At least one offset of it is known."""
+    return removed.start.at_most is not None and removed.start.at_most < removed.end.at_least
+
+
+def _parts(row: Handover, known: Sequence[Removed], end: int) -> Iterator[tuple[int, int, int, bool | None, str]]:
+    """Ranges of offsets of which the same is known: start, end, how far a log was seen to go, commitment, confidence. Every removal of an
+    offset is evidence of it, and the strongest counts."""
+    mark = row.high_watermark
+    bounds = {b for r in known for b in (r.start.at_most, r.end.at_least)} | {mark.at_least, mark.at_most}
+    open_part: tuple[int, int, int, bool | None, str] | None = None
+    for begin, stop in pairwise(sorted(b for b in bounds if b is not None)):
+        claims = [
+            _claim(row, r, begin) for r in known if r.start.at_most is not None and r.start.at_most <= begin and stop <= r.end.at_least
+        ]
+        if not claims:
+            continue
+        committed = next((c for c, _ in claims if c is not None), None)
+        confidence = max((strength for _, strength in claims), key=STRENGTH.index)
+        if open_part is not None and open_part[1] == begin and open_part[3:] == (committed, confidence):
+            begin = open_part[0]
+        elif open_part is not None:
+            yield open_part
+        open_part = (begin, stop, end, committed, confidence)
+    if open_part is not None:
+        yield open_part
+
+
+def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, str]:
+    """Commitment and confidence by one removal: committed below the high watermark, never committed above the highest that it can have been, or
+    if the new leader had all that was."""
+    mark, here = row.high_watermark, removed.here.only(YES)
+    committed = None
+    if here and offset < mark.at_least:
+        committed = True
+    elif here and (row.had_all.only(YES) or (mark.at_most is not None and offset >= mark.at_most)):
+        committed = False
+    if not removed.earlier.only(YES) or (committed is not True and not row.resent.only(NO)):
+        return committed, POSSIBLE
+    return committed, CERTAIN if here and row.new_log_end.at_most is not None else PROBABLE
+
+
+def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
+    """From the first part that is surely gone on, what is known is how far a log was seen to go, and not where it ended: nothing is certain
+    there, and only of what begins above the high watermark is it known that it was never committed."""
+    mark = row.high_watermark.at_most
+    never = mark is not None and all(r.here.only(YES) and r.start.at_least >= mark for r in row.removed)
+    below = False if never else None
+    parts = [replace(p, committed=p.committed or below, confidence=POSSIBLE if p.confidence == POSSIBLE else PROBABLE) for p in parts]
+    sure = [part for part in parts if part.confidence != POSSIBLE]
+    first = next((part for part in sure if part.committed), sure[0] if sure else parts[0])
+    reached, others = first.start, []
+    for part in parts:
+        if part in sure and part.committed is first.committed and part.start == reached and part.end is not None:
+            reached = part.end
+        elif part is not first:
+            others.append(part)
+    yield from (part for part in others if part.start < first.start)
+    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
+    yield from (part for part in others if part.start > first.start)
 
 
 def removed_range(row: Handover) -> tuple[Removed, Removed] | None:
     """The removals that bound what is gone: the one that begins first, and the one that reaches furthest."""
-    known = [r for r in row.removed if r.start.at_most is not None and r.start.at_most < r.end.at_least]
+    known = [r for r in row.removed if _proven(r)]
     if not known:
         return None
     first = min(known, key=lambda r: (r.start.at_most, not r.start.exact))
     return first, max(known, key=lambda r: (r.end.at_least, r.end.at_most is not None, -(r.start.at_most or 0)))
-
-
-def _by_commitment(row: Handover, start: int, end: int, here: bool) -> Iterator[tuple[int, int, bool | None]]:
-    """The range in parts: committed below the high watermark, never committed above the highest it can have been."""
-    mark = row.high_watermark
-    safe = min(max(mark.at_least, start), end) if here else start
-    above = end if mark.at_most is None or not here else min(max(mark.at_most, safe), end)
-    for begin, stop, committed in ((start, safe, True), (safe, above, None), (above, end, False)):
-        if begin < stop:
-            yield begin, stop, committed
-
-
-def _confidence(row: Handover, first: Removed, last: Removed, committed: bool | None) -> str:
-    """How sure it is that these records are gone and that somebody misses them."""
-    if not (first.earlier.only(YES) and last.earlier.only(YES)):
-        return POSSIBLE
-    if committed is not True and not row.resent.only(NO):
-        return POSSIBLE
-    if not first.here.only(YES) or row.new_log_end.at_most is None:
-        return PROBABLE
-    return CERTAIN
 
 
 def open_cells(row: Handover) -> Iterator[str]:
@@ -313,10 +362,21 @@ def open_cells(row: Handover) -> Iterator[str]:
         yield "sole_restart"
     if not row.untraced_cuts.only(NO):
         yield "untraced_cuts"
+    if any(_more_removed(row, r) for r in row.removed):
+        yield "removed"
     if row.kind == CHANGE or row.kind == RESTART:
         yield from _open_in_handover(row)
-    if row.kind == END and row.high_watermark.at_least > (row.new_log_end.at_most or row.high_watermark.at_least):
+    if row.kind == END and row.new_log_end.at_most is not None and row.new_log_end.at_most < row.high_watermark.at_least:
         yield "new_log_end"
+
+
+def _more_removed(row: Handover, removed: Removed) -> bool:
+    """Beside the offsets that are known to be gone others may be, and they may have been committed."""
+    if not _proven(removed):
+        return removed.end.at_most is None or removed.start.at_least < removed.end.at_most
+    mark = row.high_watermark.at_most
+    above = row.had_all.only(YES) or (mark is not None and removed.start.at_least >= mark)
+    return not (removed.start.exact and removed.end.exact) and not (above and removed.here.only(YES))
 
 
 def _open_in_handover(row: Handover) -> Iterator[str]:
@@ -345,9 +405,7 @@ def _old_end_suffices(row: Handover) -> bool:
     end = row.old_log_end.at_most
     if end is None:
         return False
-    if row.truncation.only(BY_HIGH_WATERMARK):
-        return row.new_log_end.at_most is None or end <= row.new_log_end.at_most
-    return end <= row.new_log_end.at_least
+    return end <= row.new_log_end.at_least or (row.truncation.only(BY_HIGH_WATERMARK) and row.had_all.only(YES))
 
 
 # records of a case

@@ -90,9 +90,13 @@ def closed(kind: str, leader_epoch: int = 1, **cells: Any) -> Handover:
 
 
 def change(kind: str = CHANGE, **cells: Any) -> Handover:
-    """Broker 1 led to offset 5, and broker 2, which was in the ISR and had all committed records, led on from there."""
+    """Broker 1 led to offset 5, and broker 2, which was in the ISR and had all committed records, led on from there. Where it may have lacked
+    some, that it had all is open."""
     ends = {"old_log_end": exactly(5), "new_log_end": exactly(5), "high_watermark": Interval(0, 5)}
-    return closed(kind, **{"old_leader": 1, "new_leader": 2, **NARROW, **ends, **cells})
+    row = closed(kind, **{"old_leader": 1, "new_leader": 2, **NARROW, **ends, **cells})
+    mark = row.high_watermark.at_most
+    lacked = any(mark is None or r.start.at_most is None or r.start.at_most < mark for r in row.removed)
+    return replace(row, had_all=EITHER) if lacked and "had_all" not in cells else row
 
 
 def tail(begin: int = 5, stop: int = 8, /, **cells: Any) -> Removed:
@@ -161,6 +165,8 @@ def handover(c: Choices, kind: str, wide: int) -> Handover:
     if kind == END:
         offsets["high_watermark"] = Interval(0)
     cells: dict[str, Any] = {name: Possible(c.some(SETS[name])) if c.once_in(wide) else usual for name, usual in words.items()}
+    if kind != END and mark not in below and not c.once_in(12):
+        cells["had_all"] = EITHER
     cells |= {name: interval(c) if c.once_in(wide) else usual for name, usual in offsets.items()}
     return Handover(
         kind,

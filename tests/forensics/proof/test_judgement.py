@@ -15,7 +15,9 @@ from forensics.proof.verdict import (
     EITHER,
     END,
     INTACT,
+    KEPT,
     OUTSIDE,
+    RECOVERED,
     UNKNOWN,
     Handover,
     Interval,
@@ -122,6 +124,12 @@ def test_to_the_end_of_the_evidence_where_the_leader_has_no_log() -> None:
     assert judgement(timeline, cluster, ()).until == when(5), "whichever comes first"
 
 
+def test_no_line_has_a_time() -> None:
+    timeline, cluster = made(handed_over())
+    cluster.__dict__.update({"_last_lines": {}, "until": None})
+    assert judgement(timeline, cluster, ()).until is None
+
+
 def test_states_of_an_unknown_leader_epoch_do_not_begin_it() -> None:
     timeline, cluster = made(handed_over())
     early = replace(timeline.states[0], leader_epoch=-1, at=when(-50))
@@ -177,6 +185,20 @@ def test_words_of_a_loss_whose_end_is_unknown() -> None:
     assert reason(change(sole_end_lost=EITHER), row) == "offsets 5..7 at least, which were committed, are gone (unclean-election)"
 
 
+def test_words_of_a_loss_whose_end_is_unknown_name_the_row_that_shows_it() -> None:
+    """Not one that shows a tail, or records that are only possibly gone."""
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(CUT), sole_end_lost=EITHER)
+    only_a_tail = change(removed=(tail(1, 3),), high_watermark=exactly(1), new_log_end=exactly(1))
+    possibly = replace(row, removed=(tail(2, 4, earlier=EITHER),))
+    assert reason(only_a_tail, possibly, row) == "offsets 5..7 at least, which were committed, are gone (hw-truncation)"
+    assert reason(replace(row, log=only(KEPT, RECOVERED))).endswith("(unflushed-log)")
+
+
+def test_words_of_committed_records_say_that_the_log_lost_them() -> None:
+    row = change(removed=(tail(5, 8),), high_watermark=exactly(8), log=only(KEPT, RECOVERED))
+    assert reason(row).endswith("(unflushed-log)")
+
+
 def test_words_of_a_tail() -> None:
     assert reason(change(removed=(tail(5, 8),))) == "only offsets 5..7, which were never committed, are gone"
 
@@ -193,6 +215,11 @@ def test_words_of_records_that_may_have_been_committed() -> None:
     both = replace(row, high_watermark=Interval(6))
     rows = [closed(BEGIN, 0), replace(both, removed=(tail(6, 8),)), closed(END)]
     assert why(rows, verdict(rows)).startswith("offsets 6..7 are gone")
+
+
+def test_words_of_records_that_are_only_possibly_gone_name_what_is_open() -> None:
+    assert reason(change(removed=(tail(5, 8, earlier=EITHER),), high_watermark=Interval())).endswith("[row 1, high_watermark]")
+    assert reason(change(removed=(tail(5, 8),)), change(untraced_cuts=EITHER)).endswith("[row 2, untraced_cuts]")
 
 
 def test_words_of_what_leaves_it_open_name_the_row_and_the_cell() -> None:

@@ -77,7 +77,7 @@ def test_each_part_has_its_own_cause() -> None:
 
 
 def test_a_part_that_was_committed_shows_what_happened_to_the_others() -> None:
-    row = change(removed=(tail(5, 8),), log=only(KEPT, RECOVERED))
+    row = change(removed=(tail(5, 8),), log=only(KEPT, RECOVERED), had_all=EITHER)
     assert [loss.cause for loss in found(replace(row, high_watermark=Interval(6)))] == [UNFLUSHED, UNFLUSHED]
     assert [loss.cause for loss in found(replace(row, high_watermark=Interval()))] == [UNKNOWN]
 

@@ -120,17 +120,32 @@ def started() -> Staged:
     return s
 
 
-def asked(*removed: float, writer: int = 1) -> Staged:
+def asked() -> Staged:
     s = started()
     s.receives(1, 0, 1, 0, [1, 2], 0)
     s.receives(2, 10, 2, 1, [1, 2], 1)
     s.receives(1, 10.2, 2, 1, [1, 2], 1)
-    for seconds in removed:
-        text = (
-            f"INFO [ReplicaFetcherManager on broker {writer}] Removed fetcher for partitions Set(t-0) (kafka.server.ReplicaFetcherManager)"
-        )
-        s.line(writer, "server", seconds, text)
     return s
+
+
+def after_removal(*removed: float, writer: int = 1) -> SteppedDown:
+    """With the times at which a broker removed fetchers."""
+    timeline, cluster = made(asked())
+    timeline.events += [Event(source="", event="fetcher-removed", writer=writer, at=when(seconds)) for seconds in removed]
+    timeline._by_kind = None
+    before, term = timeline.terms[:2]
+    found = stepped_down(before, term, timeline, cluster)
+    assert found is not None
+    return found
+
+
+def test_fetchers_that_are_removed_are_read_from_lines() -> None:
+    s = asked()
+    text = "INFO [ReplicaFetcherManager on broker 1] Removed fetcher for partitions Set(t-0) (kafka.server.ReplicaFetcherManager)"
+    s.line(1, "server", 10.4, text)
+    found = stepped(s)
+    assert found is not None
+    assert (found.at, found.late) == (when(10.4), timedelta(milliseconds=400))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +153,8 @@ def asked(*removed: float, writer: int = 1) -> Staged:
     [
         ((), 10.2),
         ((10.4,), 10.4),
-        ((10.4, 10.6), 10.4),
+        ((10.6, 10.4), 10.4),
+        ((10.1, 10.5), 10.5),
         ((10.1,), 10.2),
         ((10.2, 10.5), 10.2),
         ((10.2 + GRACE.total_seconds(),), 10.2 + GRACE.total_seconds()),
@@ -146,15 +162,12 @@ def asked(*removed: float, writer: int = 1) -> Staged:
     ],
 )
 def test_a_request_is_followed_when_its_fetchers_are_removed(removed: tuple[float, ...], at: float) -> None:
-    found = stepped(asked(*removed))
-    assert found is not None
+    found = after_removal(*removed)
     assert (found.at, found.late) == (when(at), when(at) - when(10))
 
 
 def test_fetchers_of_another_broker_say_nothing() -> None:
-    found = stepped(asked(10.4, writer=2))
-    assert found is not None
-    assert found.at == when(10.2)
+    assert after_removal(10.4, writer=2).at == when(10.2)
 
 
 def test_a_line_that_says_that_it_follows_is_when_it_does() -> None:
