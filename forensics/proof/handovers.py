@@ -270,7 +270,8 @@ def _process(row: Handover, t: LeaderTransition) -> Handover:
         return row.narrowed(process=Possible.of(STOPPED))
     if t.crashed or t.leader_recovered:
         lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; what it had not flushed may be gone"
-        return row.narrowed(process=Possible.of(CRASHED)).noted("log", lost)
+        since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
+        return (row.narrowed(process=Possible.of(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
     unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
     return row.noted("process", f"{unknown}; {_wanted(t.leader, t.cluster)}")
 
@@ -541,6 +542,7 @@ def _bounded_by_followers(row: Handover, t: LeaderTransition) -> Handover:
             follows is not None
             and follows.offset is not None
             and knew_epoch(follows.event)
+            and not t.restarted_since_in_sync(broker)
             and log_coverage(broker, t.cluster).holds(ORDER)
         ):
             row = row.narrowed(high_watermark=Interval(0, follows.offset, (), (follows.event,)))

@@ -136,7 +136,8 @@ _MEANINGS = {
     "high_watermark": "records beyond the end of the new leader's log may have been committed",
     "log": "the new leader may have lost records before it took over",
     "process": "how the process of the new leader ended before is unknown",
-    "removed": "which of its last records broker {} lost is unknown",
+    "removed": "which records left a log is not known exactly",
+    "election": "whether the new leader was in the ISR when it was elected is unknown",
     "old_log_end": "where the log of the old leader ended is unknown",
 }
 

@@ -142,11 +142,14 @@ class LeaderTransition:
         back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self.is_before(r.epoch))
         return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
 
-    def unclean_loads(self, broker: int) -> list[Load]:
-        """Loads of its log after an unclean stop, between the term before and this one, after which it has not joined the ISR."""
+    def loads(self, broker: int) -> list[Load]:
+        """Loads of its log between the term before and this one, after which it has not joined the ISR."""
         own = self.timeline.replicas[broker].loads if broker in self.timeline.replicas else []
-        near = [load for load in own if (load.unclean or load.cut) and self._between_terms(load.epoch)]
+        near = [load for load in own if self._between_terms(load.epoch)]
         return [load for load in near if not joined_isr_since(load.at, broker, self.term, self.timeline)]
+
+    def unclean_loads(self, broker: int) -> list[Load]:
+        return [load for load in self.loads(broker) if load.unclean or load.cut]
 
     @cached_property
     def leader_recovered(self) -> bool:
@@ -301,20 +304,25 @@ class LeaderTransition:
     @cached_property
     def kept_running(self) -> bool:
         """The leader's process did not restart since it last had all committed records."""
-        if self.start is None:
+        if self.start is None or self.restarted_since_in_sync(self.leader):
             return False
         known = self.start.event.previous_leader_epoch
         if knew_epoch(self.start.event) and known != self.term.epoch and self._term_of(known) and not elected_again(self.term):
             # of an epoch without a leader it may have heard as it was just started, and a KRaft broker replays old epochs when it starts
-            return self.coverage.holds(ORDER) and not self._restarted_since_in_sync
+            return self.coverage.holds(ORDER)
         return self._ran_on
 
-    @cached_property
-    def _restarted_since_in_sync(self) -> bool:
-        """Its process was started since the term before, and no leader has taken it into the ISR since that."""
+    def restarted_since_in_sync(self, broker: int) -> bool:
+        """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since that."""
+        since = self.before.at if self.before is not None else None
+        loads = (load for load in self.loads(broker) if load.offset and (load.at is None or since is None or load.at > since))
+        starts = (at for at in self._starts(broker) if not joined_isr_since(at, broker, self.term, self.timeline))
+        return any(starts) or any(loads)
+
+    def _starts(self, broker: int) -> Sequence[datetime]:
+        """Of its process, since the term before."""
         since, until = (self.before.at if self.before is not None else None), self.term.at
-        starts = self.cluster.presence(self.leader).begun(since, until) if since is not None and until is not None else ()
-        return any(not joined_isr_since(at, self.leader, self.term, self.timeline) for at in starts)
+        return self.cluster.presence(broker).begun(since, until) if since is not None and until is not None else ()
 
     @cached_property
     def _ran_on(self) -> bool:
@@ -338,7 +346,9 @@ class LeaderTransition:
         if self.start is None or (last := self._last_part) is None or not self._observable():
             return False
         runs = self.cluster.presence(self.leader).latest(self.start.event.at)
-        return len(runs) > 1 and not _within(runs[-1], last) and _within(runs[-2], last) and ended_cleanly(runs[-2], runs[-1])
+        if len(runs) < 2 or not ended_cleanly(runs[-2], runs[-1]):
+            return False
+        return len(self._starts(self.leader)) == 1 if _within(runs[-1], last) else _within(runs[-2], last)
 
     @cached_property
     def _last_part(self) -> Event | None:

@@ -392,7 +392,9 @@ def _undecided(row: Handover) -> str:
     """The first of the cells that `had_all` rests on that is open."""
     if not row.election.only(IN_ISR, ELIGIBLE):
         return "election"
-    return "high_watermark" if row.log.only(KEPT) else "log" if row.process.only(RUNNING, STOPPED) else "process"
+    if row.log.only(KEPT):
+        return "high_watermark"
+    return "log" if row.process.only(RUNNING, STOPPED) or row.process.only(CRASHED) else "process"
 
 
 def _ends_suffice(row: Handover) -> bool:

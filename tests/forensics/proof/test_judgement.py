@@ -263,7 +263,6 @@ def test_a_contradiction_is_called_one() -> None:
     assert note_of(change(removed=(tail(here=only()),)), "here") == "the evidence about here contradicts itself"
 
 
-@pytest.mark.xfail(reason="the election has no note", strict=True)
 def test_every_open_cell_of_a_story_has_a_note_or_words() -> None:
     """Broker 1 is elected again; its log begins after it had led, so it need not have been in the ISR."""
     s = Staged()

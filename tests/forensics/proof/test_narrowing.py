@@ -139,11 +139,7 @@ def test_a_leader_that_leads_on_in_another_leader_epoch_kept_its_log() -> None:
     [
         pytest.param(again(previous=None), id="a process that knew no leader epoch"),
         pytest.param(again(starts=5), id="a start in between"),
-        pytest.param(
-            again(recovers=True),
-            id="its log was recovered",
-            marks=pytest.mark.xfail(reason="a load between the two lines is not seen", strict=True),
-        ),
+        pytest.param(again(recovers=True), id="its log was recovered"),
         pytest.param(again(line=False, log_from=5), id="its line is missing, and its log begins later"),
         pytest.param(again(line=False, starts=5), id="its line is missing, and it started"),
     ],

@@ -32,8 +32,6 @@ BUNDLES = (
     "zombie-leader-4.1.1-kraft",
     "acks1-failover-3.9.1-kraft",
 )
-PRECEDED = ("power-loss-divergence-0.10.2.2-zk", "hw-truncation-0.10.2.2-zk", "unclean-election-0.8.2.2-zk")
-PRECEDENCE = pytest.mark.xfail(reason="that the process knew a leader epoch counts before its crash", strict=False)
 PREMISES = (ORDER, CLOCK, COMPLETE)
 FACETS = (LOG, PARTITION, FETCHER, PROCESS, STATE)
 Found = tuple[PartitionTimeline, Cluster]
@@ -90,7 +88,7 @@ def _narrower(number: int, was: Removed, now: Removed) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("broker", [None, 1, 2, 3])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=PRECEDENCE) if n in PRECEDED else n for n in BUNDLES])
+@pytest.mark.parametrize("name", BUNDLES)
 def test_without_a_premise_nothing_is_surer(name: str, broker: int | None) -> None:
     widened = set()
     for found in _found(name):

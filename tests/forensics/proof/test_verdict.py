@@ -570,7 +570,7 @@ OPEN = {"had_all": EITHER, "high_watermark": Interval()}
     [
         ({"election": only(OUTSIDE)}, "election"),
         ({"election": only(IN_ISR, OUTSIDE)}, "election"),
-        ({"election": only(ELIGIBLE), "log": EITHER, "process": only(CRASHED)}, "process"),
+        ({"election": only(ELIGIBLE), "log": ANY_LOG, "process": only(CRASHED)}, "log"),
         ({"log": ANY_LOG, "process": only(CRASHED, RUNNING)}, "process"),
         ({"log": ANY_LOG, "process": only(RUNNING)}, "log"),
         ({"log": only(CUT), "process": only(STOPPED)}, "log"),
