@@ -6,11 +6,11 @@ Here: a table as a sequence of rows. Not here: which rows there are (forensics.j
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, overload
 
 import pyarrow as pa
 
+from parsers.cached import cached_property
 from spark.events import values
 
 CHUNK = 1024

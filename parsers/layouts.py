@@ -15,11 +15,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import regex
 
+from parsers.cached import cached_property
 from parsers.expressions import quick
 from parsers.patterns.pattern import TOPIC, column
 

@@ -11,9 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
+
+from parsers.cached import cached_property
 
 UNNAMED = "unnamed"
 """The cluster of all that names none."""

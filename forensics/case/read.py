@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from forensics.model import FINDING, Client, Evidence, Finding, Place, Range, Sa
 from forensics.partition import side_by_side
 from forensics.proof.records import HANDOVER
 from forensics.rows import Rows
+from parsers.cached import cached_property
 from parsers.schemas import EVENTS, Row
 from spark.cluster.facts import Cluster, Measure
 from spark.cluster.gather import Identifier, Options, gather

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from forensics.model import MAX_EVIDENCE, Evidence, Finding, counted, moment, so
 from forensics.partition.absences import NOT_TOLD, QUOTED_EACH, SLOW, STUCK, UNKNOWN
 from forensics.rows import Rows
 from forensics.thresholds import COMMON, FLUCTUATES, LASTING_S, MANY, RELATED
+from parsers.cached import cached_property
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION
 from spark.events import values

@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 
 from forensics.model import brokers_named, moment
+from parsers.cached import cached_property
 from spark.cluster.effective import effective, newest, number
 from spark.cluster.facts import Cluster, once
 from spark.cluster.presence import CONTROLLED, DETECTION, MISSED, SLACK, Away

@@ -61,10 +61,15 @@ def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> E
 
 def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
     """How many in-sync replicas the state's leader asks for; None where it is not known."""
-    asked = number(min_isr(state, timeline, cluster).value, None)
-    if asked is None or not state.replicas or strict(cluster, state.leader, state.at) is False:
-        return asked
-    return min(asked, len(state.replicas))
+    asked, of_all = _asked(timeline, cluster, state.leader, state.at)
+    return asked if asked is None or of_all or not state.replicas else min(asked, len(state.replicas))
+
+
+@last_kept
+def _asked(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: datetime | None) -> tuple[int | None, bool]:
+    """What a leader asks for, and whether it does even of fewer replicas."""
+    asked = number(_min_isr(timeline, cluster, leader, at).value, None)
+    return asked, asked is not None and strict(cluster, leader, at) is False
 
 
 @last_kept

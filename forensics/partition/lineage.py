@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from forensics.partition.remembered import last_kept
 from parsers.kinds import Role, of
 from spark.events import Event
 from spark.partition.lineage import Entry, Lineage
@@ -68,6 +69,7 @@ def of_lines(replica: Replica) -> Lineage | None:
     return Lineage(replica.broker, tuple(entries), entries[0].start, max(end, entries[-1].start), "lines", evidence)
 
 
+@last_kept
 def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
     """By broker, what is known best of each: its files, else its lines."""
     found: dict[int, Lineage] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from operator import is_
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -19,25 +18,23 @@ def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
     """`compute` of a timeline, and its cluster, that do not change while it is asked of them, and of what else it is asked, which can be hashed.
     The answers for one timeline are kept: rules take the partitions in turn, and neither a timeline nor a cluster is kept alive by it."""
     kept: dict[tuple[Any, ...], T] = {}
-    of: tuple[weakref.ref[Any], ...] = ()
-
-    def known(asked: tuple[Any, ...]) -> bool:
-        return len(of) == len(asked) and all(map(is_, [own() for own in of], asked))
+    timeline: Callable[[], object] = _nothing
+    cluster: Callable[[], object] = _nothing
 
     @wraps(compute)
     def answer(*asked: P.args, **named: P.kwargs) -> T:
-        nonlocal of
-        objects, more = asked[:_OBJECTS], (*asked[_OBJECTS:], *named.items())
-        if not known(objects) or more not in kept:
-            found = compute(*asked, **named)
-            if not known(objects):
-                kept.clear()
-                of = tuple(map(weakref.ref, objects))
-            kept[more] = found
+        nonlocal timeline, cluster
+        one, other = asked[0], asked[1] if len(asked) > 1 else asked[0]
+        if timeline() is not one or cluster() is not other:
+            kept.clear()
+            timeline, cluster = weakref.ref(one), weakref.ref(other)
+        more = (*asked[2:], *named.items())
+        if more not in kept:
+            kept[more] = compute(*asked, **named)
         return kept[more]
 
     return answer
 
 
-_OBJECTS = 2
-"""Arguments that are the same only if they are one object: a timeline and its cluster."""
+def _nothing() -> None:
+    """What a reference to something that is gone gives."""

@@ -16,6 +16,7 @@ from typing import Any
 from forensics.partition.before_epochs import cut_further, ends_today, told_at_election, told_high_watermark
 from forensics.partition.lineage import lineages
 from forensics.partition.log_ends import exact_end
+from forensics.partition.remembered import last_kept
 from forensics.proof.coverage import isr_changes_observable
 from spark.cluster.facts import Cluster
 from spark.cluster.presence import DETECTION, SLACK
@@ -38,6 +39,7 @@ class Piece:
     seen: tuple[Event, ...] = ()
 
 
+@last_kept
 def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
     """By the order of the terms."""
     replicas = timeline.replicas.values()

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 from itertools import pairwise
 
 from forensics.model import LEVELS, Finding, brokers_named, moment
 from forensics.thresholds import MAX_CLOCK_STEPS
+from parsers.cached import cached_property
 from parsers.kinds import By, Role, named, of
 from spark.cluster.facts import Cluster, Source, once
 from spark.cluster.versions import versions

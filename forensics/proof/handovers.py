@@ -9,9 +9,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
+from functools import cache
 from itertools import pairwise
+from operator import attrgetter
 
 from forensics.model import Range, brokers_named
 from forensics.partition.acknowledged import excuse
@@ -63,8 +65,6 @@ from spark.partition.replicas import Removal
 from spark.partition.states import State, not_after
 from spark.partition.timeline import PartitionTimeline, Term
 
-Step = Callable[[Handover, LeaderTransition], Handover]
-
 
 def handovers(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Handover, ...]:
     """The table of one partition, in the order of leader epochs; empty if no leader is in evidence."""
@@ -89,34 +89,40 @@ class _Draft(Handover):
 
     __slots__ = ()
 
-    def put(self, name: str, value: object) -> Handover:
+    def put(self, name: str, value: object) -> _Draft:
         object.__setattr__(self, name, value)
         return self
 
-    def narrowed(self, **cells: Interval | Possible) -> Handover:
+    def narrowed(self, **cells: Interval | Possible) -> _Draft:
         for name, cell in cells.items():
             before = getattr(self, name)
             self.put(name, cell if before is _WIDE[name] else before & cell)
         return self
 
-    def noted(self, cell: str, note: str) -> Handover:
+    def noted(self, cell: str, note: str) -> _Draft:
         if cell not in self.notes:
             self.put("notes", {**self.notes, cell: note})
         return self
 
 
+_only = cache(Possible.of)
+_NOTHING = Interval.exactly(0)
 _FIELDS = tuple(f.name for f in fields(Handover))
+_fields = attrgetter(*_FIELDS)
 _WIDE = {f.name: f.default for f in fields(Handover)}
 
 
-def _done(draft: Handover) -> Handover:
-    return Handover(**{name: getattr(draft, name) for name in _FIELDS})
+Step = Callable[[_Draft, LeaderTransition], _Draft]
+
+
+def _done(draft: _Draft) -> Handover:
+    return Handover(*_fields(draft))
 
 
 def _row(t: LeaderTransition) -> Handover:
     kind = BEGIN if t.before is None else RESTART if t.term.restart else CHANGE
     old = t.before.leader if t.before is not None else None
-    row: Handover = _Draft(
+    row = _Draft(
         kind,
         t.term.epoch,
         t.term.restart,
@@ -145,16 +151,16 @@ def _contradictions(timeline: PartitionTimeline) -> Iterator[str]:
 # what is between two rows
 
 
-def _unseen(row: Handover, t: LeaderTransition) -> Handover:
+def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
     """Leader epochs that follow each other leave no room for another election; partition epochs leave none for a change of the ISR."""
     if t.before is None:
         gap = next(begin_gaps(t.timeline, t.cluster), None)
-        return row.narrowed(unseen=Interval.exactly(0)) if gap is None else row.noted("unseen", f"{gap}; older logs would show it")
+        return row.narrowed(unseen=_NOTHING) if gap is None else row.noted("unseen", f"{gap}; older logs would show it")
     return _counted(row, [gap for gap, order in _gaps(t.timeline, t.cluster) if order == t.term.order])
 
 
-def _counted(row: Handover, gaps: Sequence[Gap]) -> Handover:
-    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))))
+def _counted(row: _Draft, gaps: Sequence[Gap]) -> _Draft:
+    row = row.narrowed(unseen=Interval(0, sum(map(_missing, gaps))) if gaps else _NOTHING)
     return (
         row.noted("unseen", f"{gaps[0]}; state-change.log and controller.log of all brokers, with rotated files, would show it")
         if gaps
@@ -240,11 +246,11 @@ def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
 # the new leader
 
 
-def _election(row: Handover, t: LeaderTransition) -> Handover:
+def _election(row: _Draft, t: LeaderTransition) -> _Draft:
     election = t.election
     if t.term.restart or election is None:
         leads_on = t.before is not None and (t.term.restart or t.in_sync)
-        return row.narrowed(election=Possible.of(IN_ISR)) if leads_on else row
+        return row.narrowed(election=_only(IN_ISR)) if leads_on else row
     if election.unclean:
         values = (OUTSIDE,) if election.confidence == "certain" else (OUTSIDE, IN_ISR)
         row = row.noted("election", f"broker {t.leader} was elected from outside the ISR: {election.why}")
@@ -254,7 +260,7 @@ def _election(row: Handover, t: LeaderTransition) -> Handover:
     return row.noted("election", f"whether broker {t.leader} was in the ISR when it was elected is unknown: {election.why}")
 
 
-def _new_log_end(row: Handover, t: LeaderTransition) -> Handover:
+def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     """By the leader's own line and what files hold of the epoch. A log that has not come so far even today began below."""
     row = row.narrowed(new_log_end=Interval(t.term.at_least, t.term.at_most, t.term.evidence, t.term.evidence))
     for piece in t.pieces:
@@ -263,15 +269,15 @@ def _new_log_end(row: Handover, t: LeaderTransition) -> Handover:
     return row
 
 
-def _process(row: Handover, t: LeaderTransition) -> Handover:
+def _process(row: _Draft, t: LeaderTransition) -> _Draft:
     if t.kept_running or (t.same_leader and not _hidden_restart(t)):
-        return row.narrowed(process=Possible.of(RUNNING))
+        return row.narrowed(process=_only(RUNNING))
     if t.stopped_cleanly:
-        return row.narrowed(process=Possible.of(STOPPED))
+        return row.narrowed(process=_only(STOPPED))
     if t.crashed or t.leader_recovered:
         lost = f"broker {t.leader} crashed before it led in leader epoch {t.term.epoch}; what it had not flushed may be gone"
         since = t.coverage.holds(ORDER) and t.restarted_since_in_sync(t.leader)
-        return (row.narrowed(process=Possible.of(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
+        return (row.narrowed(process=_only(CRASHED)) if since else row.noted("process", lost)).noted("log", lost)
     unknown = f"whether broker {t.leader} was stopped cleanly before it led in leader epoch {t.term.epoch} is unknown"
     return row.noted("process", f"{unknown}; {_wanted(t.leader, t.cluster)}")
 
@@ -302,32 +308,32 @@ def _hidden_restart(t: LeaderTransition) -> bool:
     return not observable(t.leader, t.timeline, t.cluster, LOG, PROCESS, since=since, until=until)
 
 
-def _log(row: Handover, t: LeaderTransition) -> Handover:
+def _log(row: _Draft, t: LeaderTransition) -> _Draft:
     """A process that ran on keeps its log, and one that was stopped cleanly loads what it had. A crash leaves any part of it."""
     if t.emptied:
-        return row.narrowed(log=Possible.of(WIPED))
+        return row.narrowed(log=_only(WIPED))
     if t.cut is not None:
-        return row.narrowed(log=Possible.of(CUT))
+        return row.narrowed(log=_only(CUT))
     if row.process.only(RUNNING) and t.same_leader:
-        return row.narrowed(log=Possible.of(KEPT))
+        return row.narrowed(log=_only(KEPT))
     if t.leader_recovered:
         lost = (DAMAGED,) if t.damaged else (RECOVERED,) if t.came_back_shorter(t.leader) else (KEPT, RECOVERED)
-        return row.narrowed(log=Possible.of(*lost))
-    return row.narrowed(log=Possible.of(KEPT)) if t.log_intact else row
+        return row.narrowed(log=_only(*lost))
+    return row.narrowed(log=_only(KEPT)) if t.log_intact else row
 
 
-def _truncation(row: Handover, t: LeaderTransition) -> Handover:
-    return row.narrowed(truncation=Possible.of(BY_EPOCH if t.timeline.has_epochs else BY_HIGH_WATERMARK))
+def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:
+    return row.narrowed(truncation=_only(BY_EPOCH if t.timeline.has_epochs else BY_HIGH_WATERMARK))
 
 
 # what left the logs
 
 
-def _removed(row: Handover, t: LeaderTransition) -> Handover:
+def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
     """Parts of logs that the new leader did not have."""
     found = tuple(_removed_of(piece, t) for piece in t.pieces)
     alone = bool(found) and t.lost_end_alone
-    return replace(row, removed=found).narrowed(sole_end_lost=Possible.of(YES if alone else NO))
+    return row.put("removed", found).narrowed(sole_end_lost=_only(YES if alone else NO))
 
 
 def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
@@ -343,9 +349,9 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
         Interval(low, piece.start, marks or removal.evidence, removal.evidence),
         Interval(piece.end, piece.end if settled else None, removal.evidence, removal.evidence),
         exact_end=removal.exact,
-        earlier=Possible.of(YES) if sure else EITHER,
-        here=EITHER if piece.several or maybe_brought else Possible.of(YES),
-        foreign=Possible.of(YES if t.foreign else NO),
+        earlier=_only(YES) if sure else EITHER,
+        here=EITHER if piece.several or maybe_brought else _only(YES),
+        foreign=_only(YES if t.foreign else NO),
         likely_start=likely,
         evidence=(*removal.evidence, *piece.seen),
         removal=removal,
@@ -365,7 +371,7 @@ def _elected_outside(t: LeaderTransition) -> bool:
     return t.election is not None and bool(t.election.unclean)
 
 
-def _untraced_cuts(row: Handover, t: LeaderTransition) -> Handover:
+def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
     """What was cut off a log only its broker's own lines show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
@@ -378,7 +384,7 @@ def _untraced_cuts(row: Handover, t: LeaderTransition) -> Handover:
         if other.at is not None and not covers_logs(one.leader, t.cluster, other.at):
             begins = f"the log of broker {one.leader} begins after it led in leader epoch {one.leader_epoch}"
             return row.noted("untraced_cuts", f"{begins}; its older logs would show what it cut")
-    return row.narrowed(untraced_cuts=Possible.of(NO))
+    return row.narrowed(untraced_cuts=_only(NO))
 
 
 @last_kept
@@ -400,7 +406,7 @@ def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Seq
 # the old leader
 
 
-def _old_log_end(row: Handover, t: LeaderTransition) -> Handover:
+def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
     """The old leader shows where its log ended as it followed. It had all committed records."""
     if t.before is None or t.before.leader == t.leader:
         return row
@@ -417,14 +423,15 @@ def _old_log_end(row: Handover, t: LeaderTransition) -> Handover:
     if end is None or not covered or truncation_unobserved(t.before, t.term, t.timeline):
         return row
     row = row.narrowed(old_log_end=Interval.exactly(end.offset, *end.evidence))
-    bounded = not t.pieces and row.unseen.at_most == 0 and (row.election.only(OUTSIDE) or log_kept(t.before, t.term, t.timeline, t.cluster))
+    alone = row.election.only(OUTSIDE) and t.term.before is not None and t.term.before.isr == (broker,)
+    bounded = not t.pieces and row.unseen.at_most == 0 and (alone or log_kept(t.before, t.term, t.timeline, t.cluster))
     return row.narrowed(high_watermark=Interval(0, end.offset, (), end.evidence)) if bounded else row
 
 
-def _sole_restart(row: Handover, t: LeaderTransition) -> Handover:
+def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
     """Restarts of a lone in-sync replica in the term that ends here."""
     if t.before is None:
-        return row.narrowed(sole_restart=Possible.of(NONE))
+        return row.narrowed(sole_restart=_only(NONE))
     return _restarts(row, _lone_states(t.timeline, t.cluster).get(t.term.order, ()), t.timeline, t.cluster)
 
 
@@ -440,7 +447,7 @@ def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, 
     return found
 
 
-def _restarts(row: Handover, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> Handover:
+def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> _Draft:
     """What restarts of the only in-sync replica there can have been in these states."""
     for state in states:
         broker = state.isr[0]
@@ -453,7 +460,7 @@ def _restarts(row: Handover, states: Sequence[State], timeline: PartitionTimelin
         if _restarted_unclean(state, timeline, cluster):
             unclean = f"broker {broker} was the only in-sync replica and was restarted, and no line shows that it was stopped cleanly"
             return row.noted("sole_restart", unclean)
-    return row.narrowed(sole_restart=Possible.of(NONE, CLEAN))
+    return row.narrowed(sole_restart=_only(NONE, CLEAN))
 
 
 def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Cluster) -> bool:
@@ -491,17 +498,17 @@ def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
 # commitment
 
 
-def _high_watermark(row: Handover, t: LeaderTransition) -> Handover:
+def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
     found = removed_range(row)
     if found is not None:
         row = _observed_marks(row, t, found[1].end.at_least)
     if _had_all(row, t):
         top = found[0].start.at_most if found is not None else row.new_log_end.at_most
-        return row.narrowed(had_all=Possible.of(YES), high_watermark=Interval(0, top))
+        return row.narrowed(had_all=_only(YES), high_watermark=Interval(0, top))
     return _bounded_by_followers(row, t) if found is None else row
 
 
-def _observed_marks(row: Handover, t: LeaderTransition, end: int) -> Handover:
+def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
     """High watermarks that somebody saw before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
     seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
@@ -509,14 +516,14 @@ def _observed_marks(row: Handover, t: LeaderTransition, end: int) -> Handover:
         row = row.narrowed(high_watermark=Interval(offset, None, (event,)))
     before = t.term.before
     if t.commits_alone and before is not None:
-        return row.narrowed(sole_commit=Possible.of(YES), high_watermark=Interval(end, None, (before.event,)))
+        return row.narrowed(sole_commit=_only(YES), high_watermark=Interval(end, None, (before.event,)))
     reached = reached_by_isr(t.term, t.timeline)
     if reached is not None and before is not None:
         row = row.narrowed(high_watermark=Interval(reached, None, (before.event,)))
     return row
 
 
-def _had_all(row: Handover, t: LeaderTransition) -> bool:
+def _had_all(row: _Draft, t: LeaderTransition) -> bool:
     """The new leader came from the ISR with all of its log."""
     if not row.election.only(IN_ISR, ELIGIBLE) or not row.log.only(KEPT) or t.crashed or t.before is None:
         return False
@@ -530,7 +537,7 @@ def _had_all(row: Handover, t: LeaderTransition) -> bool:
     return dated and t.in_sync and not t.foreign and not t.once_had(found[0].start.at_most)
 
 
-def _bounded_by_followers(row: Handover, t: LeaderTransition) -> Handover:
+def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
     """Another member of the ISR, whose process ran on, followed the new leader: the high watermark was not beyond its log. Before leader epochs
     a follower whose high watermark is beyond its leader's log prints that it resets its fetch offset."""
     if not row.election.only(IN_ISR, ELIGIBLE) or t.term.before is None:
@@ -551,7 +558,7 @@ def _bounded_by_followers(row: Handover, t: LeaderTransition) -> Handover:
     return row
 
 
-def _resent(row: Handover, t: LeaderTransition) -> Handover:
+def _resent(row: _Draft, t: LeaderTransition) -> _Draft:
     """Whether the producers sent the records again, or were never told that they were written, is decided by their batches."""
     parts = list(losses(0, row))
     had = any(part.committed for part in parts)
@@ -562,8 +569,8 @@ def _resent(row: Handover, t: LeaderTransition) -> Handover:
         because, weighed = excuse(Range(part.start, part.end), exact, part.committed is False, t)
         of_tail = cause(row, part.committed, any_committed=had) in (*TAILS, UNCLEAN_ELECTION)
         if of_tail and (because is not None or not weighed):
-            return replace(row, resent_because=because)
-    return row.narrowed(resent=Possible.of(NO))
+            return row.put("resent_because", because)
+    return row.narrowed(resent=_only(NO))
 
 
 STEPS: tuple[Step, ...] = (
@@ -589,13 +596,13 @@ def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
     """The last leader leads on as it began, or what follows is not in evidence."""
     last = timeline.terms[-1]
     t = LeaderTransition(last, last, timeline, cluster)
-    row: Handover = _Draft(END, last.epoch, last.restart, last.leader, last.leader, cluster.until, premises=_premises(t))
+    row = _Draft(END, last.epoch, last.restart, last.leader, last.leader, cluster.until, premises=_premises(t))
     gap = next(end_gaps(timeline, cluster), None)
     later = [gap for gap, order in _gaps(timeline, cluster) if order is None]
     row = _counted(row, later) if gap is None else row.noted("unseen", f"{gap}; the controller's logs would show it")
     row = _restarts(row, _lone_states(timeline, cluster).get(None, ()), timeline, cluster)
     if covers_logs(last.leader, cluster):
-        row = row.narrowed(untraced_cuts=Possible.of(NO))
+        row = row.narrowed(untraced_cuts=_only(NO))
     else:
         row = row.noted("untraced_cuts", _uncovered(last.leader, cluster))
     disk = timeline.disks.get(timeline.standing.leader if timeline.standing.leader is not None else -1)

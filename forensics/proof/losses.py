@@ -24,7 +24,6 @@ from forensics.proof.verdict import (
     YES,
     Handover,
     Lost,
-    Removed,
     removed_range,
 )
 from forensics.proof.verdict import (
@@ -80,13 +79,9 @@ class Loss:
     @property
     def at_least(self) -> bool:
         """The log may have gone on a little beyond the end."""
-        return self.range.end == self.reached and not self._last.exact_end and self._last.end.at_most is not None
-
-    @property
-    def _last(self) -> Removed:
-        found = removed_range(self.row)
-        assert found is not None
-        return found[1]
+        if self.range.end != self.reached or (found := removed_range(self.row)) is None:
+            return False
+        return not found[1].exact_end and found[1].end.at_most is not None
 
     @property
     def excuse(self) -> str | None:

@@ -6,6 +6,8 @@ Here: the Arrow type of a row with its evidence, and rows made into records. `fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -54,6 +56,8 @@ HANDOVER = pa.struct(
     ]
 )
 """One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, each as `cell: what is missing`."""
+_PLAIN = ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")
+_plain, _cells = attrgetter(*_PLAIN), attrgetter(*CELLS)
 LISTED = 3
 """Pieces of evidence a bound keeps."""
 
@@ -67,8 +71,8 @@ def records(judged: Judgement) -> list[dict[str, Any]]:
 def _record(number: int, row: Handover, judged: Judgement, *, texts: bool) -> dict[str, Any]:
     return {
         "row": number,
-        **{name: getattr(row, name) for name in ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")},
-        **{name: _cell(getattr(row, name), texts=texts) for name in CELLS},
+        **dict(zip(_PLAIN, _plain(row), strict=True)),
+        **{name: _cell(cell, texts=texts) for name, cell in zip(CELLS, _cells(row), strict=True)},
         "removed": [_removed(r, texts=texts) for r in row.removed],
         "premises": [{"premise": premise, "reason": reason} for premise, reason in row.premises.items()],
         "contradictions": list(row.contradictions),
@@ -87,9 +91,14 @@ def _removed(removed: Removed, *, texts: bool) -> dict[str, Any]:
 
 def _cell(cell: Interval | Possible, *, texts: bool) -> Any:
     if isinstance(cell, Possible):
-        return sorted(cell.values)
-    evidence = _quoted((*cell.low, *cell.high), texts=texts)
+        return _words(cell.values)
+    evidence = _quoted((*cell.low, *cell.high), texts=texts) if cell.low or cell.high else ()
     return {"at_least": cell.at_least, "at_most": cell.at_most, "evidence": evidence}
+
+
+@cache
+def _words(values: frozenset[str]) -> Sequence[str]:
+    return sorted(values)
 
 
 def _quoted(events: Iterable[Event], *, texts: bool) -> Sequence[dict[str, Any]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from itertools import pairwise
 
 from forensics.partition.before_epochs import cut_before_leading
@@ -19,6 +18,7 @@ from forensics.partition.inheritance import inherited
 from forensics.partition.removed import Piece, removed
 from forensics.proof.coverage import LOG, ORDER, PROCESS, LogCoverage, log_coverage, observable
 from forensics.proof.stepping_down import SteppedDown, stepped_down
+from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, TAKES_PART, Role, named, of
 from spark.cluster.effective import strict
 from spark.cluster.facts import Cluster
@@ -80,7 +80,7 @@ class LeaderTransition:
 
     @cached_property
     def election(self) -> Election | None:
-        return {e.term.order: e for e in elections(self.timeline, self.cluster)}.get(self.term.order)
+        return next((e for e in elections(self.timeline, self.cluster) if e.term.order == self.term.order), None)
 
     @cached_property
     def in_sync(self) -> bool:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 LOST, TAIL_CUT, INTACT, UNKNOWN = "lost", "tail-cut", "intact", "unknown"
@@ -199,11 +200,12 @@ class Handover:
 
 
 CELLS = tuple(f.name for f in fields(Handover) if isinstance(f.default, Interval | Possible))
+_cells = attrgetter(*CELLS)
 
 
 def conflicts(row: Handover) -> list[str]:
     """Names of the row's empty cells, and `had_all` if committed records are known that the new leader did not have."""
-    found = [name for name in CELLS if getattr(row, name).conflict]
+    found = [name for name, cell in zip(CELLS, _cells(row), strict=True) if cell.conflict]
     found += [name for r in row.removed for name in ("start", "end", "earlier", "here", "foreign") if getattr(r, name).conflict]
     return [*found, "had_all"] if row.had_all.only(YES) and (_lacked_committed(row) or _old_kept_more(row)) else found
 

@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 from forensics.model import Evidence, Finding, Many, Rule, Statement, counted, moment, quote, some
 from forensics.partition.absences import ABSENCES
 from forensics.partition.placement import STEPS
+from parsers.cached import cached_property
 from spark.cluster.facts import Cluster, Node
 from spark.cluster.presence import DETECTION, KILLED, MISSED, SLACK, Away, Incarnation
 from spark.events import Event

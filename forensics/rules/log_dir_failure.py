@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any
 
 from forensics.model import Finding, Many, Rule, moment, quote
+from parsers.cached import cached_property
 from spark.cluster.facts import Cluster
 from spark.events import Event
 

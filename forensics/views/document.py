@@ -9,7 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from forensics.views.headline import counts, loss_of, summary
 from forensics.views.json_text import encoded
 from forensics.views.proof import of_report
 from forensics.views.version import version
+from parsers.cached import cached_property
 from spark.cluster.clocks import UNSURE, Clock
 from spark.cluster.facts import Cluster, Node
 

@@ -14,7 +14,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -26,6 +25,7 @@ from forensics.views.document import Report
 from forensics.views.headline import counts, loss_of, summary
 from forensics.views.unseen import cleaned
 from forensics.views.version import version
+from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
 """Partitions with lanes of their own, the gravest first: the viewer draws no more in reason."""

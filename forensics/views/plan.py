@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -24,6 +23,7 @@ from forensics.views.json_text import encoded
 from forensics.views.terminal import hung, put, rendered
 from forensics.views.unseen import clean
 from forensics.views.version import version
+from parsers.cached import cached_property
 
 SCHEMA = "kafka-forensics/plan/1"
 OVERVIEW = "plan.json"

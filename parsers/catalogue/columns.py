@@ -14,13 +14,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.cached import cached_property
 from parsers.patterns.pattern import Pattern, column
 from parsers.schemas import EVENTS, Row, Told, problem
 

@@ -15,10 +15,11 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 from urllib.parse import unquote, urlsplit
 
+from parsers.cached import cached_property
 from parsers.containers.directories import leaves, link_trouble
 from parsers.containers.names import clean, is_junk, moment, printable
 from parsers.containers.streams import why

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import regex
 from regex import Pattern as Expression
 
+from parsers.cached import cached_property
 from parsers.expressions import Quick, quick
 from parsers.patterns.loggers import ONLY_IN
 from parsers.schemas import EVENTS, INT32, INT64, Row

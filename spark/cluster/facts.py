@@ -12,10 +12,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from functools import cached_property, wraps
+from functools import wraps
 from operator import attrgetter
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from parsers.cached import cached_property
 from parsers.kinds import OF_DELETION, Role, of
 from spark.cluster.clocks import Clock
 from spark.cluster.identity import Conflict

@@ -19,8 +19,9 @@ import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
+
+from parsers.cached import cached_property
 
 MINIMUM_JAVA = 17
 """Spark 4 runs on Java 17 and newer."""

@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from parsers.cached import cached_property
 from parsers.containers.units import Unit
 from parsers.containers.walk import read_unit
 from parsers.evidence import LOG_KINDS

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from heapq import heapreplace
 from itertools import groupby, pairwise
 from tempfile import SpooledTemporaryFile
@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from parsers import pieces
+from parsers.cached import cached_property
 from parsers.containers.walk import hands
 from parsers.log_pattern import compiled
 from parsers.pieces import put_together

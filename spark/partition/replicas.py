@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, Role, named, of
 from spark.events import Event
 from spark.partition.damaged import DamagedStretch, Extent, extent, reach_of

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 
+from parsers.cached import cached_property
 from parsers.kinds import ON_DISK, By, Role, named, of
 from spark.cluster.facts import Cluster
 from spark.cluster.versions import versions

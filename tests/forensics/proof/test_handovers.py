@@ -565,7 +565,6 @@ def crashed_both(*, clean: bool) -> Staged:
     return s
 
 
-@pytest.mark.xfail(reason="a recovered log bounds the high watermark", strict=True)
 def test_the_end_of_a_log_that_was_recovered_says_nothing_of_the_high_watermark() -> None:
     """The old leader may have lost records that it had not flushed and that were committed; broker 3 was not collected."""
     check(Case(crashed_both(clean=False), [(CHANGE, "election")], "outside the ISR", crashed_both(clean=True)))

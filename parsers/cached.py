@@ -1,0 +1,25 @@
+"""A property that is worked out when it is first asked for. functools has the same, and takes a lock on each first time before Python 3.12,
+which was a twentieth of judging."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:
+        def __init__(self, compute: Any) -> None:
+            self.compute = compute
+            self.__doc__ = compute.__doc__
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, own: Any, owner: type | None = None) -> Any:
+            if own is None:
+                return self
+            found = own.__dict__[self.name] = self.compute(own)
+            return found
