@@ -73,8 +73,7 @@ class LogCoverage:
 
     def prints(self, *facets: str, since: datetime | None = None, until: datetime | None = None) -> bool:
         """A line of these facets between the two times would be in the evidence."""
-        silent = any({*facets} & run.silent for run in self._between(since, until))
-        return self.reaches(since) and not silent and COMPLETE not in self.failed
+        return self.reaches(since) and COMPLETE not in self.failed and not self._silent(facets, since, until)
 
     def holds(self, *premises: str) -> bool:
         return not self.failed.keys() & {*premises}
@@ -88,8 +87,14 @@ class LogCoverage:
         told = [f"{_LOGGERS[facet]} prints no INFO line in a run of broker {self.broker}" for facet in quiet]
         return [*self.failed.values(), *told]
 
-    def _between(self, since: datetime | None, until: datetime | None) -> Iterable[Run]:
-        return (r for r in self.runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
+    @cached_property
+    def _silent_runs(self) -> list[Run]:
+        return [run for run in self.runs if run.silent]
+
+    def _silent(self, facets: Iterable[str], since: datetime | None, until: datetime | None) -> bool:
+        """A run between the two times prints no lines of one of these facets."""
+        runs = (r for r in self._silent_runs if (since is None or r.end >= since) and (until is None or r.begin <= until))
+        return any(not run.silent.isdisjoint(facets) for run in runs)
 
 
 def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:

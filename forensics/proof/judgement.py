@@ -143,10 +143,10 @@ _MEANINGS = {
 
 
 def note_of(row: Handover, cell: str) -> str:
-    if cell in row.notes and cell not in conflicts(row):
-        return row.notes[cell]
     if cell in conflicts(row):
         return f"the evidence about {cell} contradicts itself"
+    if cell in row.notes:
+        return row.notes[cell]
     meaning = _MEANINGS.get(cell, f"the evidence about {cell} contradicts itself")
     return meaning.format(", ".join(row.contradictions) if cell == "contradictions" else row.high_watermark.at_least)
 

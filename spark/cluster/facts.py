@@ -329,7 +329,7 @@ def once(compute: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[
     @wraps(compute)
     def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
         kept: dict[Any, T] = cluster.worked_out
-        asked = (compute, *of, *named.values())
+        asked = (compute, *of, *named.values()) if of or named else compute
         if asked not in kept:
             kept[asked] = compute(cluster, *of, **named)
         return kept[asked]
