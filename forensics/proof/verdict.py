@@ -215,9 +215,10 @@ def _lacked_committed(row: Handover) -> bool:
 
 
 def _old_kept_more(row: Handover) -> bool:
-    """Before leader epochs the old leader keeps only what was committed."""
+    """Before leader epochs the old leader keeps only what was committed. Where it is known to have cut its log, the end may be that before."""
     end = row.new_log_end.at_most
-    return end is not None and end < row.old_log_end.at_least and row.kind == CHANGE and row.truncation.only(BY_HIGH_WATERMARK)
+    more = end is not None and end < row.old_log_end.at_least and not row.removed
+    return more and row.kind == CHANGE and row.truncation.only(BY_HIGH_WATERMARK)
 
 
 # verdict
@@ -270,14 +271,14 @@ def losses(number: int, row: Handover) -> Iterator[Lost]:
     known = [r for r in row.removed if _proven(r)]
     if not known:
         return
-    end = max(r.end.at_least for r in known)
-    parts = [Lost(number, *part) for part in _parts(row, known, end)]
+    parts = _parts(number, row, known)
     if conflicts(row):
         yield from (replace(part, reached=part.start, committed=None, confidence=POSSIBLE) for part in parts)
     elif not row.sole_end_lost.only(NO):
         yield from _with_open_end(row, parts)
     else:
         yield from parts
+        end = parts[-1].reached
         if all(r.end.at_most is None for r in known if r.end.at_least == end):
             yield Lost(number, end, None, end, parts[-1].committed, POSSIBLE)
 
@@ -287,27 +288,26 @@ def _proven(removed: Removed) -> bool:
     return removed.start.at_most is not None and removed.start.at_most < removed.end.at_least
 
 
-def _parts(row: Handover, known: Sequence[Removed], end: int) -> Iterator[tuple[int, int, int, bool | None, str]]:
-    """Ranges of offsets of which the same is known: start, end, how far a log was seen to go, commitment, confidence. Every removal of an
-    offset is evidence of it, and the strongest counts."""
-    mark = row.high_watermark
+def _parts(number: int, row: Handover, known: Sequence[Removed]) -> list[Lost]:
+    """Ranges of offsets of which the same is known, rising. Every removal of an offset is evidence of it, and the strongest counts."""
+    mark, end = row.high_watermark, max(r.end.at_least for r in known)
     bounds = {b for r in known for b in (r.start.at_most, r.end.at_least)} | {mark.at_least, mark.at_most}
-    open_part: tuple[int, int, int, bool | None, str] | None = None
+    found: list[Lost] = []
     for begin, stop in pairwise(sorted(b for b in bounds if b is not None)):
         claims = [
             _claim(row, r, begin) for r in known if r.start.at_most is not None and r.start.at_most <= begin and stop <= r.end.at_least
         ]
         if not claims:
             continue
-        committed = next((c for c, _ in claims if c is not None), None)
-        confidence = max((strength for _, strength in claims), key=STRENGTH.index)
-        if open_part is not None and open_part[1] == begin and open_part[3:] == (committed, confidence):
-            begin = open_part[0]
-        elif open_part is not None:
-            yield open_part
-        open_part = (begin, stop, end, committed, confidence)
-    if open_part is not None:
-        yield open_part
+        part = Lost(number, begin, stop, end, _committed(claims), max((sure for _, sure in claims), key=STRENGTH.index))
+        if found and found[-1].end == begin and replace(part, start=found[-1].start) == replace(found[-1], end=stop):
+            part = replace(part, start=found.pop().start)
+        found.append(part)
+    return found
+
+
+def _committed(claims: Iterable[tuple[bool | None, str]]) -> bool | None:
+    return next((committed for committed, _ in claims if committed is not None), None)
 
 
 def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, str]:
@@ -327,21 +327,23 @@ def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, s
 def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
     """From the first part that is surely gone on, what is known is how far a log was seen to go, and not where it ended: nothing is certain
     there, and only of what begins above the high watermark is it known that it was never committed."""
+    parts = [_weakened(row, part) for part in parts]
+    sure = [part for part in parts if part.confidence != POSSIBLE]
+    first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
+    reached = first.start
+    for part in sure:
+        if part.start == reached and part.committed is first.committed and part.end is not None:
+            reached = part.end
+    yield from (part for part in parts if part.start < first.start)
+    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
+    yield from (part for part in parts if part.start >= reached and part is not first)
+
+
+def _weakened(row: Handover, part: Lost) -> Lost:
     mark = row.high_watermark.at_most
     never = mark is not None and all(r.here.only(YES) and r.start.at_least >= mark for r in row.removed)
-    below = False if never else None
-    parts = [replace(p, committed=p.committed or below, confidence=POSSIBLE if p.confidence == POSSIBLE else PROBABLE) for p in parts]
-    sure = [part for part in parts if part.confidence != POSSIBLE]
-    first = next((part for part in sure if part.committed), sure[0] if sure else parts[0])
-    reached, others = first.start, []
-    for part in parts:
-        if part in sure and part.committed is first.committed and part.start == reached and part.end is not None:
-            reached = part.end
-        elif part is not first:
-            others.append(part)
-    yield from (part for part in others if part.start < first.start)
-    yield Lost(first.row, first.start, None, reached, first.committed, POSSIBLE)
-    yield from (part for part in others if part.start > first.start)
+    committed = part.committed or (False if never else None)
+    return replace(part, committed=committed, confidence=min(part.confidence, PROBABLE, key=STRENGTH.index))
 
 
 def removed_range(row: Handover) -> tuple[Removed, Removed] | None:

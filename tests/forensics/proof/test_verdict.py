@@ -438,6 +438,18 @@ def test_an_end_that_is_lost_is_as_sure_as_the_first_part() -> None:
     assert verdict(table(row)).verdict == LOST
 
 
+def test_an_end_that_is_lost_does_not_hide_what_was_possibly_lost_below() -> None:
+    row = change(removed=(tail(4, 5, earlier=EITHER), tail(5, 8)), high_watermark=exactly(8), sole_end_lost=EITHER)
+    assert [(part.start, part.end, part.reached) for part in losses(0, row)] == [(4, 5, 8), (5, None, 8)]
+
+
+def test_of_an_end_that_is_lost_nothing_is_known_to_be_uncommitted_if_a_log_may_have_begun_to_differ_below() -> None:
+    above, below = tail(6, 8), tail(5, 8, start=Interval(3, 5))
+    row = change(removed=(above,), high_watermark=Interval(0, 5), sole_end_lost=EITHER)
+    assert [part.committed for part in losses(0, row)] == [False]
+    assert [part.committed for part in losses(0, replace(row, removed=(above, below), had_all=EITHER))] == [None]
+
+
 def test_an_end_that_is_lost_without_any_removal_shows_no_loss() -> None:
     assert list(losses(0, change(sole_end_lost=EITHER))) == []
 
