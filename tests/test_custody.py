@@ -283,7 +283,7 @@ def test_a_verdict_that_was_changed_is_found(kept: Path, tmp_path: Path) -> None
 
 
 def test_a_cell_that_was_narrowed_counts_as_it_stands(kept: Path, tmp_path: Path) -> None:
-    reached = {"high_watermark": {"at_least": 500, "at_most": 500, "evidence": []}}
+    reached = {"high_watermark": {"at_least": 500, "at_most": 500, "evidence": []}, "had_all": ["no"]}
     code, said = rechecked(tampered(kept, tmp_path / "a", "handovers", changed(reached, **SESSIONS, row=1)))
     assert (
         code == 1 and "the case states tail-cut, the hand-overs give lost" in said and "offsets 450..499 gone, committed, certain" in said
