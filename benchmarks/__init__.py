@@ -1,1 +1,2 @@
-"""What the tool costs beside what others cost for the same: `python -m benchmarks`, and docs/performance.md of what it found."""
+"""Resource use of the tool compared with other programs for the same task: `python -m benchmarks`, and its results in
+docs/performance.md."""

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def shown(result: Result) -> str:
-    """Some lines for who looks on."""
+    """Progress lines for the user."""
     own, *others = result.ways
     lines = [f"{result.name}: {', '.join(f'{name} {value}' for name, value in result.facts.items())}"]
     for way in (own, *others):

@@ -1,6 +1,6 @@
-"""Evidence to measure on, made of the bundles recorded in fixtures/bundles, and of stories of the tests; the same for the same seed and size.
+"""Evidence for measuring, made of the bundles recorded in fixtures/bundles, and of the tests' stories; the same for the same seed and size.
 
-Recorded logs are grown: their lines come again and again, each time some hours later. Settings, which a broker prints when it starts, come once.
+Recorded logs are extended: their lines are repeated, each time some hours later. Settings, which a broker prints at startup, occur once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def files_of(bundle: Path, ending: str) -> Iterator[tuple[str, bytes]]:
 
 
 def later(content: bytes, again: int, wrap: Wrap | None = None) -> Iterator[bytes]:
-    """A log's lines as they come for the second, third … time."""
+    """A log's lines for the second, third … repetition."""
     at = BEGIN
     for line in content.splitlines():
         if again and SETTING.match(line):
@@ -52,7 +52,7 @@ def later(content: bytes, again: int, wrap: Wrap | None = None) -> Iterator[byte
 
 
 class Log(NamedTuple):
-    """A kind of log, grown of those of all brokers one after the other."""
+    """A kind of log, extended from the logs of all brokers one after the other."""
 
     bundles: str
     name: str
@@ -105,7 +105,7 @@ def one_log(log: Log, place: Path, size: int) -> Path:
 
 
 RECORDED = BUNDLES / "busy-two-at-once-2.8.2-zk.tar.gz"
-"""Five brokers under load of which two die at once, again and again; each time it befalls other topics."""
+"""Five brokers under load, two of which crash at once, repeatedly; each time other topics are affected."""
 
 
 OF_BROKERS = ("/logs/server.log", "/logs/state-change.log", "/logs/controller.log")
@@ -118,7 +118,8 @@ TERMS = 2
 
 
 def brokers(place: Path, size: int, *_: int) -> Path:
-    """The logs of each broker, of the same days: nearly every line tells something. It is one cluster: the epochs of its controllers go on."""
+    """The logs of each broker, of the same days: nearly every line is relevant. It is one cluster: the epochs of its controllers
+    continue."""
     logs = {path: content for path, content in files_of(RECORDED, ".log") if path.endswith(OF_BROKERS)}
     (described,) = (content for _, content in files_of(RECORDED, "cluster/topics-describe-end.txt"))
     names = sorted({*re.findall(rb"^Topic: ?(\S+)", described, re.MULTILINE), b"__consumer_offsets"}, key=len, reverse=True)
@@ -138,7 +139,7 @@ def brokers(place: Path, size: int, *_: int) -> Path:
 
 
 def fleet(place: Path, brokers: int, partitions: int, seed: int = 1) -> Path:
-    """A rolling restart, a slow disk and a rack that dies."""
+    """A rolling restart, a slow disk and a rack failure."""
     told = Fleet(brokers, partitions, seed=seed)
     for turn, broker in enumerate(told.brokers):
         told.stop(broker, 300 + turn * 120, 320 + turn * 120)
@@ -151,7 +152,7 @@ def fleet(place: Path, brokers: int, partitions: int, seed: int = 1) -> Path:
     return place
 
 
-# shapes that hurt
+# worst cases
 
 
 def stamp(seconds: float) -> str:
@@ -159,7 +160,7 @@ def stamp(seconds: float) -> str:
 
 
 def hot(place: Path, events: int, *_: int) -> Path:
-    """One partition that has nearly everything told of it."""
+    """One partition with nearly all events."""
     logs = place / "broker-1" / "logs"
     logs.mkdir(parents=True)
     with (logs / "server.log").open("w") as log:
@@ -177,7 +178,7 @@ def hot(place: Path, events: int, *_: int) -> Path:
 
 
 def noise(place: Path, size: int, seed: int = 1) -> Path:
-    """Lines that state nothing, or one thing over and over, around the few of an incident; files of an hour, as Kafka rolls them."""
+    """Lines without facts, or with one repeated fact, around the few of an incident; one file per hour, as Kafka rolls them."""
     for broker in (1, 2, 3):
         logs = place / f"broker-{broker}" / "logs"
         logs.mkdir(parents=True)
@@ -196,7 +197,7 @@ def _hour(log: IO[str], hour: int, lines: Iterable[str]) -> int:
 
 
 def _noisy(broker: int, dice: random.Random) -> Iterator[str]:
-    """Of 1,000 lines 500 state nothing, 400 repeat one error of fetching, 98 are the log's daily work, 2 tell of an ISR."""
+    """Of 1,000 lines 500 have no facts, 400 repeat one fetch error, 98 are routine log operations, 2 report an ISR."""
     other = broker % 3 + 1
     fetcher = f"[ReplicaFetcher replicaId={broker}, leaderId={other}, fetcherId=0]"
     for number in count(1):

@@ -1,4 +1,4 @@
-"""What was measured, where and with which versions: a line of JSON for each run, and the table that docs/performance.md shows of it."""
+"""The measurements, with machine and versions: a line of JSON for each run, and the table of them in docs/performance.md."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _read(path: str) -> str:
 
 
 def write_page(history: Path) -> None:
-    """Puts the newest measurement of everything into the page."""
+    """Writes the newest measurement of everything into the page."""
     PAGE.write_text(with_table(PAGE.read_text(), history))
 
 
@@ -81,7 +81,7 @@ def with_table(page: str, history: Path) -> str:
 
 
 def table(history: Path) -> str:
-    """The newest of each comparison at full size, or else at the largest there is, as Markdown."""
+    """The newest of each comparison at full size, or else at the largest size measured, as Markdown."""
     runs = [json.loads(line) for line in history.read_text().splitlines()] if history.exists() else []
     by_scale = sorted(runs, key=lambda run: min(run["scale"], 1))
     newest = {result["name"]: (run, result) for run in by_scale for result in run["results"]}
@@ -115,7 +115,7 @@ def _rows(result: dict[str, Any]) -> str:
 
 
 def _ratio(ratio: dict[str, float], by: str) -> str:
-    """What is aimed at, and beside time the CPU's: on a machine that does other work only that says something."""
+    """The target and, in addition to wall-clock time, CPU time: on a busy machine only CPU time is meaningful."""
     return f"**{ratio['cpu']:.2f}** of CPU" if by == "cpu" else f"**{ratio['wall']:.2f}** of time, {ratio['cpu']:.2f} of CPU"
 
 

@@ -1,8 +1,8 @@
-"""What a command takes to its very end: seconds of the clock, CPU seconds of all its processes, and the most memory of each kind of them.
+"""The resources of a command up to its very end: wall-clock seconds, CPU seconds of all its processes, and the most memory of each kind of
+them.
 
 Linux only: orphans (a JVM) become children of this process, so that their CPU time is the kernel's own count of it. That leaves out
-processes whose parent ignores that they end (SIGCHLD), as pyspark.daemon does with Spark's workers: what they have used is looked at while
-they run.
+processes whose parent ignores that they end (SIGCHLD), as pyspark.daemon does with Spark's workers: their usage is sampled while they run.
 """
 
 from __future__ import annotations
@@ -28,29 +28,30 @@ from benchmarks.corpora import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
 PERIOD_S = 0.2
-"""Between two looks at the processes of a command; of one that nobody waits for the CPU time since the last of them is not known."""
+"""Interval between two samples of a command's processes; for processes that are not waited for, CPU time since the last sample is
+unknown."""
 LOOKS_FOR_MEMORY = 3
-"""Of so many looks one is for memory, too, which takes longer."""
+"""Memory is sampled once in this many samples, because it takes longer."""
 ORPHANS_S = 20.0
-"""How long what a command leaves behind may take to end."""
+"""How long processes that a command leaves may take to end."""
 
 Command = Sequence[str | os.PathLike[str]]
 
 
 @dataclass
 class Spent:
-    """What one run took."""
+    """Resources that one run took."""
 
     wall: float
     cpu: float
     peaks: dict[str, float] = field(default_factory=dict)
-    """MiB that the JVM, all Python workers together and the driver had at most, shared pages dealt out."""
+    """Peak MiB of the JVM, of all Python workers together and of the driver, with shared pages divided among processes."""
     said: dict[str, Any] = field(default_factory=dict)
-    """What a way of benchmarks.ways printed about itself; its own `cpu` is without imports."""
+    """Values that a way of benchmarks.ways printed about itself; its own `cpu` excludes imports."""
 
 
 class Failed(RuntimeError):
-    """A command ended with an error; the message is the end of what it said."""
+    """A command ended with an error; the message is the end of its output."""
 
 
 def adopt_orphans() -> None:
@@ -79,7 +80,7 @@ def run(command: Command, environment: Mapping[str, str] | None = None) -> Spent
 
 
 def _bury() -> set[int]:
-    """Waits for what the command left, so that its CPU time is counted; which processes these were."""
+    """Waits for the processes that the command left, so that their CPU time is counted; returns these."""
     end = time.monotonic() + ORPHANS_S
     buried = set()
     with suppress(ChildProcessError):
@@ -96,8 +97,8 @@ def _bury() -> set[int]:
 
 
 def paired(ways: Mapping[str, Callable[[], Spent]], rounds: int) -> dict[str, list[Spent]]:
-    """All ways in turn, so many times: a machine's speed drifts, and only what was measured side by side can be compared. Another's way
-    that fails is said, and left out from then on. Raises Failed where ours does, which is the first."""
+    """All ways in turn, this many times: a machine's speed drifts, and only measurements side by side are comparable. If another program's
+    way fails, that is printed and the way is left out from then on. Raises Failed if ours, the first, fails."""
     ours = next(iter(ways))
     taken: dict[str, list[Spent]] = {way: [] for way in ways}
     for _ in range(rounds):
@@ -114,15 +115,15 @@ def paired(ways: Mapping[str, Callable[[], Spent]], rounds: int) -> dict[str, li
 
 @dataclass
 class Result:
-    """One comparison of ways to do the same; the first of them is ours."""
+    """One comparison of ways to do the same; the first is ours."""
 
     name: str
     by: str
-    """What is compared: `cpu` or `wall`."""
+    """The measure that is compared: `cpu` or `wall`."""
     ways: dict[str, list[Spent]]
     facts: dict[str, Any] = field(default_factory=dict)
     reach: dict[str, float] = field(default_factory=dict)
-    """The ratio to each way that is aimed at."""
+    """The target ratio to each way."""
 
     def ratio(self, other: str, by: str | None = None) -> float:
         """Ours to another's: the median over the rounds."""
@@ -131,11 +132,11 @@ class Result:
         return float(median(a / b for a, b in pairs))
 
     def medians(self, way: str) -> tuple[float, float]:
-        """Seconds of the clock, and of CPUs."""
+        """Seconds of wall-clock time, and of CPU time."""
         return median(s.wall for s in self.ways[way]), median(s.cpu for s in self.ways[way])
 
     def row(self) -> dict[str, Any]:
-        """For the history."""
+        """The values for the history."""
         own, *others = self.ways
         ways = {
             way: {"wall": [s.wall for s in spent], "cpu": [s.cpu for s in spent], "peaks": _most(spent)} for way, spent in self.ways.items()
@@ -158,7 +159,7 @@ def _rounded(value: Any) -> Any:
 
 
 class _Seen(threading.Thread):
-    """What is seen of a command's processes while they run."""
+    """Samples of a command's processes while they run."""
 
     def __init__(self, root: int) -> None:
         super().__init__(daemon=True)
@@ -166,7 +167,7 @@ class _Seen(threading.Thread):
         self.peaks: dict[str, float] = {}
         """MiB by kind of process."""
         self.unwaited: dict[int, float] = {}
-        """CPU seconds, at the last look, of processes whose parent ignores their end, and of the children they waited for themselves."""
+        """CPU seconds, at the last sample, of processes whose parent ignores their end, and of the children that they waited for."""
         self._over = threading.Event()
         self.start()
 
@@ -193,7 +194,7 @@ class _Seen(threading.Thread):
 
 
 def _descendants() -> dict[int, tuple[int, float]]:
-    """The processes below this one: the parent of each, and the CPU seconds of it and of the children it waited for (proc(5))."""
+    """The processes below this one: the parent of each, and the CPU seconds of the process and of the children it waited for (proc(5))."""
     all_of_them: dict[int, tuple[int, float]] = {}
     for name in os.listdir("/proc"):
         with suppress(ValueError, OSError):

@@ -1,4 +1,4 @@
-"""What is compared with what: the promises of the tool, each beside what others take for the same or for less."""
+"""The comparisons: the promises of the tool, each measured against other programs for the same or a smaller task."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ SPARKS = "Spark's own read.text"
 
 @dataclass(frozen=True)
 class Asked:
-    """How much is measured."""
+    """The amount to measure."""
 
     rounds: int
     scale: float
-    """Of the sizes below."""
+    """Factor for the sizes below."""
     seed: int = 1
 
     def size(self, megabytes: float) -> int:
@@ -62,13 +62,13 @@ def _bytes(place: Path) -> float:
 
 
 def absent() -> list[str]:
-    """What is compared with and is not here."""
+    """Programs for comparison that are not installed."""
     tools = [name for name in ("duckdb", "polars") if importlib.util.find_spec(name) is None]
     return [*tools, *(() if shutil.which("rg") else ("rg",))]
 
 
 def make_archive() -> None:
-    """The archive of Spark's classes, which every run but a user's first has; what is measured must not make it on the way."""
+    """The archive of Spark's classes, which exists in every run except a user's first; its creation must not be part of a measurement."""
     java = find_java()
     archive = archive_for(java)
     if archive is not None and not archive.path.exists():
@@ -79,7 +79,7 @@ def make_archive() -> None:
 
 
 def reading(asked: Asked) -> Iterator[Result]:
-    """The reader on one log, in one process; so much of it that what `rg` takes to start does not count."""
+    """The reader on one log, in one process; the log is so large that the startup of `rg` does not matter."""
     missing = absent()
     for name, log in LOGS.items():
         with _place() as place:
@@ -117,7 +117,7 @@ def _searched() -> list[str]:
 
 
 def analyze(asked: Asked) -> Iterator[Result]:
-    """All of it, on brokers' logs of which most lines tell something."""
+    """The whole command, on brokers' logs in which most lines are relevant."""
     with _place() as place:
         evidence, report = corpora.brokers(place / "evidence", asked.size(256)), place / "report.json"
         ways = {"analyze": _tool("analyze", evidence, "--json", report), SPARKS: _way("spark-text", evidence)}
@@ -125,7 +125,7 @@ def analyze(asked: Asked) -> Iterator[Result]:
 
 
 def bundle(asked: Asked) -> Iterator[Result]:
-    """A small incident, which is mostly start."""
+    """A small incident, mostly startup time."""
     recorded = BUNDLES / "rolling-restart-2.8.2-zk.tar.gz"
     with _place() as place:
         ways = {"analyze": _tool("analyze", recorded, "--json", place / "report.json"), "bare SparkSession": _way("spark-bare")}
@@ -135,7 +135,7 @@ def bundle(asked: Asked) -> Iterator[Result]:
 
 
 def case(asked: Asked) -> Iterator[Result]:
-    """An answer from a case, beside the same from evidence."""
+    """An answer from a case, compared with the same from evidence."""
     with _place() as place:
         kept, report = place / "kept.case", place / "report.json"
         _tool("analyze", RECORDED, "--case", kept)()
@@ -147,7 +147,7 @@ def case(asked: Asked) -> Iterator[Result]:
 
 
 def fleets(asked: Asked) -> Iterator[Result]:
-    """Healthy fleets that restart, with a slow disk and a rack that dies."""
+    """Healthy fleets that restart, with a slow disk and a rack failure."""
     for brokers, partitions in ((12, 600), (100, round(20_000 * min(asked.scale, 1)))):
         with _place() as place:
             evidence = corpora.fleet(place / "evidence", brokers, partitions, asked.seed)
@@ -157,7 +157,7 @@ def fleets(asked: Asked) -> Iterator[Result]:
 
 
 def hot(asked: Asked) -> Iterator[Result]:
-    """One partition of which very much is told."""
+    """One partition with a very large number of events."""
     events = round(1_000_000 * asked.scale)
     with _place() as place:
         evidence = corpora.hot(place / "evidence", events)
@@ -186,14 +186,14 @@ def growth(asked: Asked) -> Iterator[Result]:
 
 
 def _exponent(points: list[tuple[float, float]]) -> float:
-    """The slope of a line through the logarithms, of the least squares."""
+    """The slope of the least-squares line through the logarithms."""
     xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
     x0, y0 = sum(xs) / len(xs), sum(ys) / len(ys)
     return round(sum((x - x0) * (y - y0) for x, y in zip(xs, ys, strict=True)) / sum((x - x0) ** 2 for x in xs), 3)
 
 
 def memory(asked: Asked) -> Iterator[Result]:
-    """Evidence far greater than the heap: the same answers with a small one."""
+    """Evidence far larger than the heap: the same answers with a small one."""
     for shape, write in (("noise", corpora.noise), ("brokers' logs", corpora.brokers)):
         with _place() as place:
             evidence = write(place / "evidence", asked.size(500), asked.seed)
@@ -214,7 +214,7 @@ def _digest(file: Path) -> str:
 
 
 def start(asked: Asked) -> Iterator[Result]:
-    """The smallest job, from nothing."""
+    """The smallest job, from a cold start."""
     off = {SWITCH: "off"}
 
     def way(name: str, environment: dict[str, str]) -> Callable[[], Spent]:

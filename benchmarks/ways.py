@@ -1,7 +1,7 @@
-"""Ways to read logs and to start Spark, each in a process of its own: `python -m benchmarks.ways WAY PATH...` prints what it took.
+"""Ways to read logs and to start Spark, each in a process of its own: `python -m benchmarks.ways WAY PATH...` prints its resource use.
 
-The readers other than ours answer one question with one expression, QUERY: of how many lines each partition is the subject. Ours reads
-all it knows. CPU seconds are those after the imports, but for Spark, of which starting is a part.
+The readers other than ours answer one question with one expression, QUERY: how many lines have each partition as their subject. Ours reads
+all known lines. CPU seconds exclude imports, except for Spark, where the start is included.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUERY = r"([Ll]eader|[Ff]ollower|[Pp]artition)[ =]([A-Za-z0-9._-]+)-([0-9]+)"
-"""In the syntax that Python, RE2, Rust and Java share."""
+"""In the syntax shared by Python, RE2, Rust and Java."""
 NO_SEPARATOR = "\x01"
 Groups = tuple[int, int]
-"""How many groups there are, and of how many lines."""
+"""The number of groups, and of their lines."""
 
 
 def logs(paths: list[str]) -> list[str]:
@@ -96,7 +96,7 @@ def of_polars(paths: list[str]) -> dict[str, Any]:
 
 
 def spark_text(paths: list[str]) -> None:
-    """As pip installs it: nothing is set."""
+    """As installed by pip: without settings."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as F
 
@@ -112,7 +112,7 @@ def spark_bare(paths: list[str]) -> None:
     SparkSession.builder.master("local[*]").getOrCreate().range(100).count()
 
 
-# the smallest job, on a Spark that is started in one way or another
+# the smallest job, on Spark sessions started in different ways
 
 
 def spark_submit(paths: list[str]) -> None:

@@ -1,1 +1,1 @@
-"""The verdicts: rules over timelines, the report, the command line."""
+"""The verdicts: rules over timelines, the report, and the command line."""

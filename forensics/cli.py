@@ -1,4 +1,4 @@
-"""`kafka-forensics`: the command and its subcommands, loaded only when asked for, so that --help is quick.
+"""`kafka-forensics`: the command and its subcommands. Subcommands are loaded on demand, so that --help is quick.
 
 Here: the group and the exit codes. Not here: what a command does (forensics.commands).
 """
@@ -36,7 +36,7 @@ COMMANDS = {
 
 
 ENDS: dict[int, str] = {signal.SIGINT: "Interrupted", signal.SIGTERM: "Terminated", signal.SIGHUP: "Hung up"}
-"""Signals that end the process, and what is said of it."""
+"""Signals that end the process, with the word printed for each."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -86,21 +86,21 @@ def cli() -> None:
 
 
 def ended(number: int, *_: object) -> NoReturn:
-    """A signal ends the process where it stands. Left to unwind, Python, Spark's workers and the JVM would each print a traceback
-    about the others' end; the JVM and its files go when this process does (spark.engine.java)."""
+    """Ends the process at once on a signal. A normal unwind would let Python, Spark's workers and the JVM each print a traceback about the
+    others' end. The JVM and its files go when this process does (spark.engine.java)."""
     if "forensics.unfinished" in sys.modules:
         sys.modules["forensics.unfinished"].forget()
-    if number != signal.SIGHUP:  # of a terminal that is gone
+    if number != signal.SIGHUP:  # SIGHUP: the terminal is gone
         shown = "\x1b[?25h\n" if os.isatty(2) else ""  # the progress line hides the cursor
-        os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a line of its own, and refuses another then
+        os.write(2, f"{shown}{ENDS[number]}.\n".encode())  # sys.stderr may be in the middle of a write, and would refuse another one
     os._exit(128 + number)
 
 
 def main() -> None:
-    """Entry point: errors a user can mend are one line and exit code 2."""
+    """Entry point: errors that a user can fix print one line and give exit code 2."""
     for number in ENDS:
         signal.signal(number, ended)
-    # Events and findings live to the end: to look for cycles among them every 700 takes a quarter of the work.
+    # Events and findings are kept to the end. Looking for cycles among them every 700 objects would take a quarter of the run time.
     gc.set_threshold(100_000, 20, 20)
     try:
         code = cli(standalone_mode=False)
@@ -111,7 +111,7 @@ def main() -> None:
 
         said = io.StringIO()
         error.show(said)
-        click.echo(clean(said.getvalue()), nl=False, err=True)  # a shell's * makes arguments of names that others chose
+        click.echo(clean(said.getvalue()), nl=False, err=True)  # a shell's * makes arguments of file names that other people chose
         sys.exit(2)
     except BrokenPipeError:
         sys.stderr.close()

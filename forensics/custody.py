@@ -1,4 +1,4 @@
-"""Whether evidence is the evidence a case was made of: file by file, by SHA-256, in whatever archives it lies now.
+"""Whether evidence is the evidence that a case was made of: compared file by file, by SHA-256, whatever archives the files are in now.
 
 Here: what each file was and is. Not here: how files are found (parsers.containers), or the words (forensics.commands.verify).
 """
@@ -29,7 +29,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A file, or an archive as it lay on disk; without a digest it could not be read."""
+    """A file, or an archive as it was on disk. `digest` None: it could not be read."""
 
     path: str
     sha256: str | None
@@ -43,13 +43,13 @@ class Compared:
     then: str | None
     now: str | None
     at: str | None = None
-    """Where it is now, if it was moved."""
+    """Its present path, if it was moved."""
     archive: bool = False
 
 
 def of_case(rows: Iterable[Row], root: str) -> list[Sealed]:
-    """What a case says of its sources: rows of its table, and the directory that its paths leave out. Of a log of several writers the file
-    alone counts."""
+    """The sources that a case lists: rows of its table, and the directory that its paths leave out. If a log has several writers, only the
+    file counts."""
     files = (
         Sealed(row["path"] if row["kind"] == "archive" else root + row["path"], row["sha256"], row["kind"] == "archive") for row in rows
     )
@@ -77,15 +77,15 @@ def sealed(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Sealed]:
 
 
 def _once_each(files: Iterable[Sealed]) -> list[Sealed]:
-    """Of a path that comes twice what could be read; archives are no files that could not be read."""
+    """Removes duplicates: of a path that occurs twice, the entry that could be read is kept. Archives do not count as unreadable files."""
     told = sorted(files, key=lambda s: (s.path, s.archive, s.sha256 is not None))
     packed = {s.path for s in told if s.archive}
     return list({_key(s): s for s in told if s.sha256 is not None or s.path not in packed}.values())
 
 
 def compare(then: Iterable[Sealed], now: Iterable[Sealed]) -> list[Compared]:
-    """Each file of the case with what became of it, and what the evidence has besides. Archives count only where their files do not:
-    the same files packed anew are the same evidence."""
+    """Each file of the case with its present state, and the files that only the evidence has. Archives count only if their files do not:
+    the same files packed again are the same evidence."""
     was, is_now = ({_key(s): s for s in files} for files in (then, now))
     gone = {key: s for key, s in was.items() if key not in is_now}
     new = {key: s for key, s in is_now.items() if key not in was}
@@ -107,7 +107,7 @@ _Key = tuple[str, bool]
 
 
 def _key(s: Sealed) -> _Key:
-    """Archives are known by their bytes alone."""
+    """Archives are identified by their bytes alone."""
     return (s.sha256 or "", True) if s.archive else (s.path, False)
 
 
@@ -118,8 +118,8 @@ def _state(old: Sealed, now: Sealed) -> str:
 
 
 def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key, _Key]:
-    """Files that lie below another name now: all of one directory or archive below the same other one. A file that changed places with
-    another is none of them."""
+    """Files that have another name now: all files of one directory or archive moved together. Two files that swapped places do not count as
+    moved."""
     then, now = _once(gone), _once(new)
     found: dict[_Key, _Key] = {}
     pairs = ((key[0], now[of][0]) for of, key in then.items() if not key[1] and of in now)
@@ -136,13 +136,13 @@ def _moved(gone: Mapping[_Key, Sealed], new: Mapping[_Key, Sealed]) -> dict[_Key
 
 
 def _once(files: Mapping[_Key, Sealed]) -> dict[tuple[str, bool], _Key]:
-    """Files by their digests, those alone of which there is one."""
+    """Files by digest; only digests that exactly one file has."""
     count = Counter((s.sha256, s.archive) for s in files.values())
     return {(s.sha256, s.archive): key for key, s in files.items() if s.sha256 is not None and count[s.sha256, s.archive] == 1}
 
 
 def _leads(path: str, other: str) -> tuple[str, str]:
-    """What stands before the part that both paths end with, whole names."""
+    """The leading parts of two paths, before the whole names that both paths end with."""
     a, b = path.split("/"), other.split("/")
     same = 0
     while same < min(len(a), len(b)) and a[-1 - same] == b[-1 - same]:
@@ -152,6 +152,6 @@ def _leads(path: str, other: str) -> tuple[str, str]:
 
 
 def _above(path: str) -> Iterator[str]:
-    """All that may stand before the rest of a path."""
+    """The leading directories of a path, from the empty one to all but its last name."""
     parts = path.split("/")
     return ("".join(f"{part}/" for part in parts[:count]) for count in range(len(parts)))

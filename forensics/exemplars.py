@@ -1,4 +1,4 @@
-"""The exemplars of the rules: small incidents as text files beside them, rules/exemplars/KIND/NAME.txt.
+"""The exemplars of the rules: small incidents as text files next to the rules, rules/exemplars/KIND/NAME.txt.
 
 Here: the format and its reader. Not here: what a rule makes of an exemplar (tests/forensics/test_rules.py).
 
@@ -33,7 +33,7 @@ _TRUTHS = {"true": True, "false": False, "unknown": None}
 
 @cache
 def exemplars_of(kind: str) -> tuple[Exemplar, ...]:
-    """The exemplars of a rule, by name; none when it has no directory. Raises ValueError on a file that is no exemplar."""
+    """The exemplars of a rule, by name; empty if the rule has no directory. Raises ValueError if a file is not an exemplar."""
     directory = resources.files("forensics.rules") / "exemplars" / kind
     if not directory.is_dir():
         return ()
@@ -42,7 +42,7 @@ def exemplars_of(kind: str) -> tuple[Exemplar, ...]:
 
 
 def parse(name: str, text: str) -> Exemplar:
-    """An exemplar from its text. Raises ValueError on what the format does not know."""
+    """An exemplar from its text. Raises ValueError if the text does not follow the format."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.startswith(_SECTION)), len(lines))
     told = _header(name, lines[:start])
@@ -84,7 +84,7 @@ def _sections(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def _place(name: str, head: str) -> tuple[str, datetime | None, bool]:
-    """Path, modification time and whether the content is base64, from a section's head."""
+    """Path, modification time and whether the content is base64, from the head of a section."""
     head, _, form = head.partition(" as ")
     path, _, at = head.partition(" at ")
     if form not in ("", "base64"):

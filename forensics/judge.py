@@ -1,7 +1,7 @@
-"""Rules applied: to one partition's timeline on a Spark task, and to the whole on the driver.
+"""Applies the rules: to the timeline of one partition on a Spark task, and to the whole evidence on the driver.
 
-Here: which rules run where, how their findings and the facts they read travel (VERDICTS), and in which order they end. Not here: any rule,
-or fact.
+Here: which rules run where, how their findings and the facts they read travel (VERDICTS), and the final order of findings. Not here: any
+rule or fact.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from spark.partition.timeline import PartitionTimeline
 
 INTERNAL = "__cluster_metadata"
 OF_METADATA = frozenset({"raft-truncation"})
-"""Kinds that are found in the metadata log's own partition; it has no ISR and no leader the others could judge."""
+"""Kinds that are found in the partition of the metadata log. It has no ISR, and no leader that the other rules could judge."""
 
 
 OF_REPORT: tuple[Fact, ...] = tuple(dict.fromkeys((*balance.FACTS, *durability.FACTS, *under_replication.FACTS, *broker_states.FACTS)))
-"""What sections of the report read of partitions."""
+"""Facts of partitions that sections of the report read."""
 FACTS: tuple[Fact, ...] = tuple(dict.fromkeys((*(f for rule in RULES for f in rule.facts), *OF_REPORT)))
-"""That and what rules read, each once."""
+"""All facts that the report and the rules read, each once."""
 NAME = ("topic", "partition")
 STANDING = pa.struct(
     [
@@ -57,12 +57,12 @@ STANDING = pa.struct(
         ("handovers", pa.list_(HANDOVER)),
     ]
 )
-"""Which partition it is, how it stands at the end, and the verdict on it."""
+"""The partition, its state at the end, and its verdict."""
 OF_VERDICT = ("verdict", "since", "until", "why", "from_creation")
 _STANDING = tuple(own.name for own in STANDING)
 PARTITION = pa.struct([*STANDING, *((fact.name, fact.type) for fact in FACTS)])
 VERDICTS = pa.schema([("cluster", pa.int32()), ("finding", FINDING), ("partition_state", PARTITION)])
-"""What judging a partition of a cluster gives: findings, and one row that says how the partition stands at the end."""
+"""The result of judging a partition of a cluster: findings, and one row with the state of the partition at the end."""
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -71,7 +71,7 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[M
 
 
 AND_STANDING = pa.schema([*VERDICTS, ("standing", pa.struct(list(standing.SCHEMA)))])
-"""Of the columns after `cluster` one has a value."""
+"""In each row, only one of the columns after `cluster` has a value."""
 
 
 def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -81,7 +81,7 @@ def judge_and_standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 
 def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[Finding]) -> Iterator[dict[str, Any]]:
-    """Rows of VERDICTS for one timeline in which this was found. Deleted generations of a topic give findings, but no state."""
+    """Rows of VERDICTS for one timeline with these findings. Deleted incarnations of a topic give findings, but no state."""
     for finding in found:
         yield {"cluster": cluster.number, "finding": {**finding.row(), "cluster": cluster.number}, "partition_state": None}
     if timeline.generation == 0 and timeline.topic != INTERNAL:
@@ -91,7 +91,7 @@ def verdicts_of(timeline: PartitionTimeline, cluster: Cluster, found: Sequence[F
 
 
 def found_in(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """What the rules of partitions find in one timeline."""
+    """All findings of the partition rules for one timeline."""
     if timeline.topic == INTERNAL:
         for judge in _OF_METADATA:
             yield from judge(timeline, cluster)
@@ -129,7 +129,7 @@ def _state(timeline: PartitionTimeline, cluster: Cluster) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """All findings in their final order, the incidents they belong to, and the partitions of the cluster that stands at the end by name."""
+    """All findings in their final order, their incidents, and the partitions (by name) of the cluster that exists at the end."""
 
     findings: Sequence[Finding]
     incidents: Sequence[Incident]
@@ -140,7 +140,7 @@ Asked = Callable[[str | None, int | None], bool]
 
 
 def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -> Conclusion:
-    """What the rows of VERDICTS come to. `asked`: of which topics and partitions something is to be told; all are judged."""
+    """The conclusion from the rows of VERDICTS. `asked`: limits the output to these topics and partitions; all partitions are judged."""
     partitions = {number: Rows(own.drop_columns("cluster")) for number, own in _of_lives(_partitions(verdicts), cluster).items()}
     found = verdicts.select(["cluster", "finding"])
     rows = {
@@ -152,7 +152,7 @@ def conclude(verdicts: pa.Table, cluster: Cluster, asked: Asked | None = None) -
 
 
 def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
-    """The rows of each cluster, by its number, of rows in the order of these."""
+    """The rows of each cluster by its number, from rows sorted by cluster."""
     if not cluster.ended:
         return {cluster.number: told}
     told = told.combine_chunks()
@@ -162,7 +162,7 @@ def _of_lives(told: pa.Table, cluster: Cluster) -> dict[int, pa.Table]:
 
 
 def _partitions(verdicts: pa.Table) -> pa.Table:
-    """How they stand at the end, by cluster and name."""
+    """The states of partitions at the end, by cluster and name."""
     states = verdicts["partition_state"]
     table = pa.Table.from_batches(map(pa.RecordBatch.from_struct_array, states.chunks), schema=pa.schema(list(states.type)))
     table = table.append_column("cluster", verdicts["cluster"])
@@ -185,7 +185,7 @@ def _of_cluster(cluster: Cluster, found: Findings, partitions: Rows) -> tuple[li
 
 
 def with_facts(partitions: Rows, facts: Iterable[Fact]) -> Rows:
-    """Their standing, and these facts alone."""
+    """The partition states, with these facts only."""
     return partitions.of(*_STANDING, *(fact.name for fact in facts))
 
 

@@ -1,8 +1,7 @@
-"""Findings and rules: what the tool says, and what makes it say it.
+"""Findings and rules: what the tool reports, and which rule reports it.
 
-Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration every file of forensics.rules makes, with the
-Facts it reads.
-Not here: any rule, the files its exemplars are written in (exemplars), or how findings are printed.
+Here: Finding with its evidence, the Arrow schema it travels in, and Rule, the declaration that every file of forensics.rules makes, with
+the Facts it reads. Not here: any rule, the format of exemplars (exemplars), or how findings are printed.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ CONFIDENCES = ("possible", "probable", "certain")
 
 
 def lower(one: str, other: str) -> str:
-    """The smaller of two confidences: nothing is surer than what it follows from."""
+    """The smaller of two confidences: a conclusion is never surer than its premises."""
     return min(one, other, key=CONFIDENCES.index)
 
 
 MAX_EVIDENCE = 8
 """Pieces of evidence a finding quotes."""
 MAX_QUOTE = 600
-"""Characters of raw text a piece quotes."""
+"""Maximum length of the raw text that a piece of evidence quotes, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A place in the evidence and what stands there."""
+    """A place in the evidence and the text found there."""
 
     source: str
     line: int | None
@@ -56,7 +55,7 @@ class Evidence:
 
 
 def _rendered(event: Event) -> str:
-    """Words for a fact that a binary file states."""
+    """Words for a fact that a binary file contains."""
     if event.event == "segment":
         count = len(event.batches or ())
         return f"segment {event.offset}: {count} valid batches, log end offset {event.log_end_offset}"
@@ -80,7 +79,7 @@ def quote(*events: Event | Iterable[Event] | None) -> tuple[Evidence, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Offsets [start, end); `end` None when no evidence says how far."""
+    """Offsets [start, end); `end` None: no evidence shows the end."""
 
     start: int
     end: int | None
@@ -98,11 +97,11 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Lost records that a collected file holds, all of one leader epoch (-1: of a format without epochs)."""
+    """Lost records that a collected file contains, all of one leader epoch (-1: of a format without epochs)."""
 
     source: str
     byte: int | None
-    """At which the list of its batches begins that names the first of them."""
+    """Byte at which the list of batches begins that contains the first of them."""
     broker: int | None
     leader_epoch: int
     offsets: Range
@@ -110,23 +109,23 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Producer:
-    """Who sent some of what a disk still holds of a loss."""
+    """A producer that sent some of the lost records that a disk still contains."""
 
     id: int | None
-    """Of an idempotent or a transactional producer; None for all others together."""
+    """Producer id of an idempotent or transactional producer; None for all others together."""
     records: int
     bytes: int
     first: datetime | None
-    """By the times of the records' batches."""
+    """From the timestamps of the batches."""
     last: datetime | None
     transactional_id: str | None = None
     state: str | None = None
-    """How its transaction stood when __transaction_state told of it last."""
+    """State of its transaction in the last record of __transaction_state."""
     epoch: int | None = None
-    """The last of the producer epochs its batches have."""
+    """The latest producer epoch in its batches."""
     first_sequence: int | None = None
     last_sequence: int | None = None
-    """Of its first and its last record; each epoch begins at 0 again, and so does what follows the largest number."""
+    """Sequence numbers of its first and last record. Each epoch begins at 0 again, and the number after the largest one is 0."""
     codecs: tuple[str, ...] = ()
 
     def row(self) -> dict[str, Any]:
@@ -139,18 +138,18 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class Salvageable:
-    """What the collected disks still hold of a loss (forensics.partition.salvageable)."""
+    """The lost records that the collected disks still contain (forensics.partition.salvageable)."""
 
     held: tuple[Held, ...] = ()
     """In the order of offsets, each offset once."""
     missing: tuple[Range, ...] = ()
-    """Lost offsets that no collected file holds."""
+    """Lost offsets that no collected file contains."""
     certain: bool = True
-    """The leader epochs say that these are the lost records, and not others that stood at the same offsets."""
+    """The leader epochs prove that these are the lost records, and not other records at the same offsets."""
     elsewhere: str | None = None
-    """Where what is missing might lie, in words."""
+    """Where the missing records might be, in words."""
     producers: tuple[Producer, ...] = ()
-    """Of what is held, who sent most first."""
+    """The producers of the held records, the one with most records first."""
 
     def row(self) -> dict[str, Any]:
         return {
@@ -175,7 +174,7 @@ class Salvageable:
 
 @dataclass(frozen=True, slots=True)
 class ClientOfGroup:
-    """A member of a consumer group that the group had given the partition to."""
+    """A member of a consumer group to which the group had assigned the partition."""
 
     client_id: str
     host: str | None
@@ -186,27 +185,27 @@ class ClientOfGroup:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What a loss does to a consumer group (forensics.partition.readers)."""
+    """The effect of a loss on a consumer group (forensics.partition.readers)."""
 
     group: str
     outcome: str
-    """'skips' or 'skipped': what was written anew below its commit is not given to it; 'reset': its commit lies beyond the log's end;
-    'returns': its commit names its leader epoch, by which its consumers see that the log was cut; 'went-back': it did; 'untouched';
-    'unknown': it reads the partition, and nothing that was collected says where it stood."""
+    """'skips' or 'skipped': the group does not get the records that were written again below its commit; 'reset': its commit is beyond the
+    end of the log; 'returns': its commit names its leader epoch, by which its consumers detect that the log was cut; 'went-back': it did;
+    'untouched'; 'unknown': it reads the partition, and its position is not in the collected evidence."""
     committed: int | None
-    """Where it stood when the records went; of a share group where its share-partition began. None where that is unknown."""
+    """Its position when the records were lost; for a share group the start of its share-partition. None if unknown."""
     leader_epoch: int | None
     at: datetime | None
     had_read: Range | None
     """Lost offsets that it had read."""
     skipped: Range | None
-    """Offsets that were written anew, or will be, and that it is not given."""
+    """Offsets that were written again, or will be, and that the group does not get."""
     protocol: str | None = None
-    """'classic', 'consumer' (KIP-848) or 'share' (KIP-932), where it is told."""
+    """'classic', 'consumer' (KIP-848) or 'share' (KIP-932); None if unknown."""
     out_of_order: int | None = None
-    """Offsets above `committed` that a share group was through with as well."""
+    """Offsets above `committed` that a share group had also finished."""
     members: tuple[ClientOfGroup, ...] = ()
-    """That had the partition, the last first, as far as coordinators' records and the tool's output tell."""
+    """Members that had the partition, the last first, from coordinators' records and the tool's output."""
 
     @property
     def named(self) -> str:
@@ -227,7 +226,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A partition that an event touched, and what it did there."""
+    """A partition that an event affected, and what happened there."""
 
     topic: str | None
     partition: int | None
@@ -238,7 +237,7 @@ class Place:
     committed: bool | None
     brokers: tuple[int, ...] = ()
     times: int = 1
-    """How often; where more than once, from the first start to the last end."""
+    """Number of times; if more than one, the span is from the first start to the last end."""
     salvageable: Salvageable | None = None
     clients: tuple[Client, ...] = ()
 
@@ -249,7 +248,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a finding says of what, without its words and its evidence: what findings are compared, ordered and folded by."""
+    """The statement of a finding, without its words and evidence. Findings are compared, ordered and folded by it."""
 
     kind: str
     severity: str
@@ -264,15 +263,16 @@ class Statement:
     committed: bool | None = None
     cause: str | None = None
     cluster: int = 0
-    """Of the clusters that lived on these brokers the one it is about: 0 the one at the end, -1 the one before, as spark.cluster.facts.Cluster."""
+    """The cluster it is about, among those that used these brokers: 0 is the one at the end, -1 the one before, as in
+    spark.cluster.facts.Cluster."""
     places: tuple[Place, ...] = ()
     """What one event did to many partitions (forensics.cluster.folding); `topic` and `partition` are None then."""
     still_on: tuple[int, ...] = ()
-    """Brokers on whose disks the lost records still lie."""
+    """Brokers whose disks still contain the lost records."""
     salvageable: Salvageable | None = None
-    """What the disks that were collected still hold of a loss; None of what is none, and where `places` say it."""
+    """The lost records that the collected disks still contain. None if the finding is not a loss, or if `places` have it."""
     clients: tuple[Client, ...] = ()
-    """What a loss does to consumer groups, likewise."""
+    """The effect of a loss on consumer groups. Empty if the finding is not a loss, or if `places` have it."""
     incident: str | None = None
     """Id of the incident it belongs to (forensics.cluster.incidents)."""
 
@@ -286,27 +286,27 @@ class Statement:
 
     @property
     def whole(self) -> Finding:
-        """With its words and its evidence."""
+        """The whole finding, with its words and its evidence."""
         raise NotImplementedError
 
     @property
     def name(self) -> str:
-        """Of its partition."""
+        """Name of the partition."""
         return f"{self.topic}-{self.partition}"
 
     @property
     def happened(self) -> datetime | None:
-        """Of a loss when the records went: it begins when the first of them can have been written."""
+        """When it happened. For a loss: when the records were lost; the loss begins when the first of them can have been written."""
         return (self.end or self.start) if self.of_records else self.start
 
     @property
     def groups(self) -> list[str]:
-        """Consumer groups that it says something of."""
+        """Consumer groups that the finding names."""
         return sorted({c.group for c in (*self.clients, *(c for p in self.places for c in p.clients))})
 
     @property
     def of_records(self) -> bool:
-        """It says that records are lost, whoever had read them."""
+        """Whether the finding says that records are lost, whether they were read before or not."""
         return self.kind == "data-loss"
 
     @property
@@ -326,7 +326,7 @@ class Statement:
 
     @property
     def id(self) -> str:
-        """Stable for the same evidence: what is said of what, not how it is worded."""
+        """Stable for the same evidence: a digest of what is stated, not of how it is worded."""
         said = [
             self.kind,
             self.topic,
@@ -354,7 +354,7 @@ class Finding(Statement):
         return self
 
     def of_partition(self, topic: str, partition: int) -> Finding:
-        """The same of this partition; `replace` takes five times as long, and nearly every finding is told so."""
+        """The same finding for this partition. Nearly every finding passes here, and `replace` takes five times as long."""
         found = object.__new__(Finding)
         for name in _SLOTS:
             object.__setattr__(found, name, getattr(self, name))
@@ -492,8 +492,8 @@ FINDING = pa.struct(
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a partition's timeline tells beside its standing, for those who judge the cluster as a whole, or tell of it: a column of the
-    rows of partitions (forensics.judge), there because a rule or a section of the report declares that it reads it."""
+    """A fact about a partition besides its state, for judgements and reports on the whole cluster. It is a column of the partition rows
+    (forensics.judge), and exists because a rule or a section of the report declares that it reads it."""
 
     name: str
     type: pa.DataType
@@ -507,17 +507,17 @@ class Exemplar:
 
     name: str
     story: str
-    """What happened, in a sentence; of a near miss, why it is none."""
+    """What happened, in a sentence; for a near miss, why the rule must not find it."""
     origin: str
-    """The recorded cluster its lines are from, or the Kafka class after whose statements they were composed."""
+    """The recorded cluster its lines are from, or the Kafka class whose log statements they imitate."""
     found: bool
-    """False: a near miss, of which the rule must find nothing."""
+    """False: a near miss, in which the rule must not find anything."""
     fields: Mapping[str, Any]
     """Attributes the finding must have."""
     files: Mapping[str, bytes]
-    """Path inside the evidence to content."""
+    """Content by path inside the evidence."""
     modified: Mapping[str, datetime]
-    """Modification times (UTC, naive) of the files for which they matter."""
+    """Modification times (UTC, naive) of the files for which the time matters."""
 
     def shows(self, finding: Finding) -> bool:
         return all(getattr(finding, name) == value for name, value in self.fields.items())
@@ -531,48 +531,49 @@ Words = Callable[[Finding, Sequence[Statement]], str]
 
 @dataclass(frozen=True)
 class Many:
-    """How the findings of one event become one (forensics.cluster.folding): those of one incident, or of one time where they belong to none."""
+    """How the findings of one event become one (forensics.cluster.folding): those of one incident, or of one time if they have no
+    incident."""
 
     words: Words | None = None
-    """What happened, after the names of the partitions, from the first and all of them; None: what the first says of itself."""
+    """What happened, from the first finding and all of them; printed after the names of the partitions. None: the words of the first."""
     key: Callable[[Statement], Hashable] = lambda f: None
-    """What they have to have in common beside severity, confidence, cause and commitment."""
+    """What they must have in common besides severity, confidence, cause and commitment."""
     whenever: bool = False
-    """They are one however far apart in time, in whichever incident."""
+    """They become one however far apart in time, and in whichever incident."""
     worst: bool = False
-    """Of one cause the worst says all that the others do."""
+    """Only the worst finding of each cause is reported: it covers the others."""
     recurs: bool = True
-    """It may happen for months: told once where it is often."""
+    """It may happen for months: if it happens often, it is reported once."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what lies outside partitions, with
-    the rows of all of them: their standing, and the `facts` it names."""
+    """A kind of finding, declared once. `partition` judges a timeline; `cluster` judges what is not about one partition, from the rows of
+    all of them: their states, and the `facts` it names."""
 
     kind: str
     rank: int
-    """Its place in lists of kinds, the gravest first; findings of one severity are told in this order."""
+    """Its place in lists of kinds, the most severe first. Findings of one severity are listed in this order."""
     level: str
     meaning: str
     benign: tuple[str, ...] = ()
-    """Causes that are no failure, and how they are told apart."""
+    """Causes that are not failures, and how to recognise them."""
     next_steps: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     partition: PartitionJudge | None = None
-    """What it finds and names no topic of is of the partition it was found in (forensics.judge)."""
+    """A finding that names no topic belongs to the partition in which it was found (forensics.judge)."""
     cluster: ClusterJudge | None = None
     hindsight: Hindsight | None = None
-    """Judges what only the findings of the other rules, by kind, show the weight of; runs after them."""
+    """Runs after the other rules, because it judges by their findings, given by kind."""
     facts: tuple[Fact, ...] = ()
     many: Many | None = None
-    """What to say of what one event did to several partitions, or to several brokers; None: each is told for itself."""
+    """Words for one event that affected several partitions or several brokers. None: each is reported on its own."""
     root: str | None = None
-    """What befell a broker, as a sentence goes on after its name, where all else may follow from it."""
+    """What happened to a broker, as a sentence continues after the broker's name, if the finding can be the cause of others."""
     root_causes: frozenset[str] = frozenset()
-    """Causes of its findings with which they are such; empty: with any."""
+    """Causes for which its findings are root causes; empty: any cause."""
     of_evidence: bool = False
-    """Judges what was collected as a whole, and not each cluster that lived on these brokers."""
+    """Judges the whole evidence, and not each cluster that used these brokers."""
 
 
 def timestamp(at: datetime | None) -> str | None:
@@ -581,12 +582,12 @@ def timestamp(at: datetime | None) -> str | None:
 
 
 def moment(at: datetime | None) -> str:
-    """A time as explanations give it."""
+    """A time as explanations print it."""
     return at.isoformat(" ", "milliseconds") + "Z" if at is not None else "an unknown time"
 
 
 NAMED = 4
-"""Partitions that a sentence names, unless it says otherwise."""
+"""Maximum number of partitions that a sentence names, unless it says otherwise."""
 
 
 def some(names: Sequence[str], shown: int = NAMED) -> str:

@@ -1,6 +1,6 @@
-"""Rows of Arrow that are objects only while one looks at them.
+"""Rows of an Arrow table that become objects only while they are read.
 
-Here: a table as a sequence of rows. Not here: which rows there are (forensics.judge), or what they mean.
+Here: a table as a sequence of rows. Not here: which rows exist (forensics.judge), or what they mean.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from parsers.cached import cached_property
 from spark.events import values
 
 CHUNK = 1024
-"""Rows of which a column is decoded at once."""
+"""Number of rows of a column that are decoded at once."""
 
 
 Late = Mapping[str, Callable[[], pa.ChunkedArray]]
-"""Columns that are read when they are asked for."""
+"""Columns that are read on first use."""
 
 
 class Rows(Sequence[Mapping[str, Any]]):
-    """Rows of a table. What is not asked for is not decoded, and nothing is kept of what was, unless the rows are few."""
+    """Rows of a table. Columns are decoded on first use, and decoded rows are not kept unless the table is small."""
 
     def __init__(
         self, table: pa.Table, names: Sequence[str] | None = None, decoded: dict[str, list[Any]] | None = None, late: Late | None = None
@@ -32,17 +32,17 @@ class Rows(Sequence[Mapping[str, Any]]):
         self._late = late or {}
 
     def of(self, *names: str) -> Rows:
-        """The same rows with these columns alone."""
+        """The same rows with these columns only."""
         return Rows(self._whole, names, self._decoded, self._late)
 
     def later(self, **columns: Callable[[], pa.ChunkedArray]) -> Rows:
-        """The same rows with columns that are read when they are asked for, in place of those of the same name."""
+        """The same rows with columns that are read on first use, in place of those of the same name."""
         kept = [name for name in self.table.column_names if name not in columns]
         return Rows(self._whole, kept, self._decoded, {**self._late, **columns})
 
     @cached_property
     def table(self) -> pa.Table:
-        """Without the columns that are read later."""
+        """The table without the columns that are read later."""
         return self._whole if self._names is None else self._whole.select([n for n in self._names if n not in self._late])
 
     def column(self, name: str) -> pa.ChunkedArray:
@@ -68,7 +68,7 @@ class Rows(Sequence[Mapping[str, Any]]):
 
 
 class _Chunk(dict[str, list[Any]]):
-    """Columns of a batch, each decoded when it is first asked for, by whichever view of the rows."""
+    """Columns of a batch. Each is decoded on first use, by any view of the rows."""
 
     def __init__(self, batch: pa.RecordBatch, decoded: dict[str, list[Any]], late: Late, begin: int) -> None:
         self.batch, self._decoded, self._late, self._begin = batch, decoded, late, begin
@@ -77,7 +77,7 @@ class _Chunk(dict[str, list[Any]]):
         if name in self._late:
             self[name] = self._late[name]().slice(self._begin, self.batch.num_rows).to_pylist()
             return self[name]
-        column = self.batch.column(name)  # KeyError of one that this view has not
+        column = self.batch.column(name)  # KeyError if this view does not have the column
         if name not in self._decoded:
             self._decoded[name] = values(column)
         self[name] = self._decoded[name]

@@ -1,6 +1,6 @@
-"""Files and directories that are there whole or not at all: all that commands write goes through here.
+"""Files and directories that exist either complete or not at all: everything that commands write goes through here.
 
-Here: names beside the place, the way into it, and what is left when a signal ends the process. Not here: what is written.
+Here: temporary names, the rename into place, and clean-up when a signal ends the process. Not here: what is written.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from pathlib import Path
 from typing import BinaryIO
 
 OF_ALL = 0o666
-"""What a file's mode is made of, as `open` makes it; the umask takes from it."""
+"""Mode of a new file, as `open` uses it, before the umask."""
 
 PART = ".part-"
-"""What names of unfinished ones begin with; a process that was killed leaves them."""
+"""Prefix of the names of unfinished files; a process that was killed leaves such files."""
 
 _parts: set[Path] = set()
 
 
 def forget() -> None:
-    """Takes away what is not finished, for a process that ends here and now."""
+    """Removes unfinished files, for a process that ends now."""
     for part in list(_parts):
         _remove(part)
 
 
 @contextmanager
 def whole_file(path: str | Path, mode: int | None = None) -> Iterator[BinaryIO]:
-    """A file that takes its place when all is written, and is gone when that fails. Modes are those of a new file, or of the one it replaces.
-    What is no regular file, as a pipe or a device, is written as it is."""
+    """A file that is renamed into place when all is written, and removed if that fails. It has the mode of a new file, or of the one it
+    replaces. Anything but a regular file, such as a pipe or a device, is written directly."""
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():
         with place.open("wb") as out:
@@ -43,7 +43,7 @@ def whole_file(path: str | Path, mode: int | None = None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_path(place: Path, mode: int | None = None) -> Iterator[Path]:
-    """The same of a file that is read again before it takes its place: there is an empty one, for its owner alone, to be written to."""
+    """The same for a file that is read again before it is renamed: an empty file to write to, readable by its owner only."""
     handle, name = tempfile.mkstemp(prefix=PART, dir=place.parent)
     os.close(handle)
     part = Path(name)
@@ -60,7 +60,7 @@ def whole_path(place: Path, mode: int | None = None) -> Iterator[Path]:
 
 @contextmanager
 def whole_directory(directory: Path, mode: int | None = None) -> Iterator[Path]:
-    """A directory beside it that takes its place when all is written, and is gone when that fails or nothing was written."""
+    """A temporary directory that is renamed into place when all is written, and removed if that fails or nothing was written."""
     place = directory.resolve()
     _make(place.parent, mode)
     within = place.is_dir() and not any(place.iterdir()) and (place.samefile(".") or os.path.ismount(place))
@@ -90,7 +90,7 @@ def _sync(directory: Path) -> None:
 
 
 def _put(made: Path, place: Path, within: bool) -> None:
-    if within:  # another in its place would not be seen by who stands in it
+    if within:  # keep the directory itself: processes whose working directory it is would not see a new one
         for entry in made.iterdir():
             entry.rename(place / entry.name)
     elif not place.exists():

@@ -1,7 +1,8 @@
-"""JSON about partitions: plans for reassignments and elections, and what ZooKeeper's znodes hold, as files or as its shell prints it.
+"""JSON about partitions: plans for reassignments and elections, and the contents of ZooKeeper's znodes, as files or as printed by
+ZooKeeper's shell.
 
-Here: the JSON documents of a text of any kind (`pieces`, used by parsers.cluster_tools as well), reassignment and election files,
-znodes of the ZooKeeper mode. Not here: the text the tools print around their JSON (parsers.cluster_tools). Sources: Kafka's
+Here: the JSON documents of a text of any kind (`pieces`, used by parsers.cluster_tools as well), reassignment and election files, znodes of
+the ZooKeeper mode. Not here: the text the tools print around their JSON (parsers.cluster_tools). Sources: Kafka's
 ReassignPartitionsCommand, LeaderElectionCommand, kafka.zk.ZkData (before 1.1 ZkUtils), ZooKeeper's GetCommand and StatPrinter.
 """
 
@@ -23,7 +24,7 @@ from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
 MAX_FAILURES = 50
-"""Beginnings of JSON that lead to nothing, after which a text is taken to hold none."""
+"""Failed attempts to parse JSON after which a text is taken to contain none."""
 
 TOPIC = r"[a-zA-Z0-9._-]{1,249}"
 _TOPIC = re.compile(TOPIC)
@@ -34,7 +35,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A line, or a JSON document that begins a line or stands behind a znode's path; `value` is the document."""
+    """A line, or a JSON document that begins a line or follows a znode's path; `value` is the document."""
 
     line: int
     byte: int | None
@@ -44,11 +45,12 @@ class Piece:
 
 
 class Malformed(ValueError):
-    """A document is no such thing as its place says."""
+    """The document does not have the form that its znode or file requires."""
 
 
 def pieces(stream: BinaryIO, member: Member) -> Iterator[Piece | Row]:
-    """Lines and JSON documents of a text, in order; UTF-16 with a mark is read too. What is beyond the limit is a problem row."""
+    """Lines and JSON documents of a text, in file order; UTF-16 with a byte order mark is read too. Text beyond the limit is a problem
+    row."""
     most = in_force().document
     data = stream.read(most + 1)
     text = decoded(data[:most])
@@ -105,18 +107,17 @@ def read_plan(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def read_znodes(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """Rows of the znodes a file holds: one as a file of its own, or what ZooKeeper's shell printed for any number of them.
+    """Rows of the znodes in a file: one znode saved as a file, or the ZooKeeper shell's output for any number of them.
 
-    Which znode it is tell the path printed before it, or the file's own. 'partition-state' (reason 'stored', partition epoch and
-    time of the last change where the shell printed them), 'assignment' (reason 'stored'), 'config', 'controller-elected' at the
-    time the znode itself holds, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-told'. Problems have reason
-    'znode-malformed'.
+    The path printed before a znode, or the path of the file, identifies it. 'partition-state' (reason 'stored', partition epoch and time of
+    the last change where the shell printed them), 'assignment' (reason 'stored'), 'config', 'controller-elected' at the time in the znode
+    itself, 'broker-registered', 'isr-change-notified', 'election-plan', 'log-dir-told'. Problems have reason 'znode-malformed'.
     """
     yield from few(_znodes(stream, member), member)
 
 
 def few(rows: Iterator[Row], member: Member) -> Iterator[Row]:
-    """The rows, with at most MAX_PROBLEMS problems; the rest of them are counted in a last one."""
+    """The rows, with at most MAX_PROBLEMS problems; a last row counts the rest."""
     problems, reason = 0, ""
     for row in rows:
         problems += row["event"] == "problem"
@@ -199,7 +200,7 @@ def broker_ids(value: object) -> list[int]:
 
 
 def _clean(text: str | None) -> str | None:
-    """JSON may escape half of a surrogate pair, which no column can hold."""
+    """JSON may escape half of a surrogate pair, which no Arrow column can hold."""
     return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -234,7 +235,7 @@ Znode = tuple[str, dict[str, Any]]
 
 
 def znode_of(path: str) -> Znode | None:
-    """Which znode a path names, with topic, partition and broker of the path. Names in which '/' became '_', '.' or '-' count too."""
+    """Which znode a path names, with topic, partition and broker from the path. Names with '_', '.' or '-' in place of '/' count too."""
     for name, expression in _PATHS:
         if found := expression.search(path):
             return name, found.groupdict()
@@ -243,7 +244,7 @@ def znode_of(path: str) -> Znode | None:
 
 @dataclass(slots=True)
 class _Held:
-    """Rows of the znode read last: its stat follows it."""
+    """Rows of the previous znode; its stat output follows it."""
 
     rows: list[Row] = field(default_factory=list)
     stat: dict[str, str] = field(default_factory=dict)
@@ -382,7 +383,7 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _topic_id(value: object) -> str | None:
-    """The znode has the id as Kafka's Uuid prints it, base64url; the long form of java.util.UUID is taken too."""
+    """The znode has the id as Kafka's Uuid prints it (base64url); the long form of java.util.UUID is accepted too."""
     if isinstance(value, str) and re.fullmatch(r"[\w-]{22}", value, re.ASCII):
         return value
     try:
@@ -408,7 +409,7 @@ def _settings(config: dict[str, Any], path: dict[str, Any]) -> Iterator[Row]:
 
 
 def _stamp(value: dict[str, Any]) -> Row:
-    """The time a broker wrote into the znode itself, milliseconds since 1970 by its clock."""
+    """The time that a broker wrote into the znode, milliseconds since 1970 by the broker's clock."""
     try:
         milliseconds = number(value.get("timestamp"), INT64)
         return {"time": _EPOCH + timedelta(milliseconds=milliseconds), "clock": "stamp"}

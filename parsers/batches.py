@@ -1,8 +1,8 @@
-"""Record batches of log segments, magic 0, 1 and 2: who wrote which offsets, and where a segment is damaged.
+"""Record batches of log segments, magic 0, 1 and 2: their offsets and producers, and where a segment is damaged.
 
-Here: the frames and headers of `*.log` files, read forwards in bounded chunks, their checksums, and the `segment` event that
-tells where a log ends. Not here: what the records say (parsers.metadata_log for the one topic whose records Kafka defines, parsers.bodies
-for those that are asked for).
+Here: the frames and headers of `*.log` files, read forwards in bounded chunks, their checksums, and the `segment` event that gives a log's
+end. Not here: the contents of records (parsers.metadata_log for the one topic whose records Kafka defines, parsers.bodies for topics that
+are asked for).
 
 Source: DefaultRecordBatch, LegacyRecord, FileLogInputStream and LogSegment.recover of Apache Kafka.
 """
@@ -28,7 +28,7 @@ MAX_BATCHES = 50_000
 """Batches one `segment` row lists."""
 
 MAX_STRETCHES = 1_000
-"""Damaged stretches one `segment` row names; the last of them reaches over all that follow."""
+"""Damaged ranges that one `segment` row names; the last range covers all that follow."""
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -48,18 +48,18 @@ _SEGMENT_NAME = re.compile(r"(?:^|/)(\d{20})\.log(?:\.(deleted|cleaned|swap|part
 class Batch:
     """One batch; in magic 0 and 1 one message, which may wrap a compressed set of messages.
 
-    Of a compressed wrapper only the offset of its last message is known without decompression: it is both base and last
-    offset, and the record count is null. Timestamps are milliseconds since 1970, -1 is none.
+    Without decompression, only the offset of a compressed wrapper's last message is known: it is both base and last offset, and the record
+    count is null. Timestamps are milliseconds since 1970, -1 means none.
     """
 
     position: int
-    """Byte at which it begins."""
+    """Byte offset at which the batch begins."""
     size: int
-    """Its bytes in the file, compressed as they are."""
+    """Bytes in the file, still compressed."""
     base_offset: int
     last_offset: int
     leader_epoch: int
-    """partitionLeaderEpoch, -1 when unknown and before magic 2. No checksum covers it."""
+    """partitionLeaderEpoch, -1 when unknown and before magic 2. No checksum covers this field."""
     magic: int
     crc: int
     codec: str
@@ -68,7 +68,7 @@ class Batch:
     transactional: bool
     control: bool
     base_timestamp: int
-    """In a batch with a delete horizon (compacted, 3.0+) that horizon."""
+    """In a batch with a delete horizon (compacted, 3.0+), that horizon."""
     max_timestamp: int
     producer_id: int
     producer_epoch: int
@@ -77,16 +77,16 @@ class Batch:
     valid: bool
     """The checksum matches."""
     horizon: bool = False
-    """It has a delete horizon: the log cleaner has written it anew (KIP-534, 3.1+)."""
+    """The batch has a delete horizon: the log cleaner has rewritten it (KIP-534, 3.1+)."""
     payload: bytes | None = None
-    """What follows the fixed header, where it was asked for and is not too large."""
+    """The bytes after the fixed header, if requested and not too large."""
     head: bytes = b""
-    """The fixed header, where the payload is there."""
+    """The fixed header, if the payload is present."""
 
     @property
     def whole(self) -> bool | None:
-        """As it was appended: brokers number its records without a hole (LogValidator), and only the log cleaner takes some
-        (MemoryRecords.filterTo), which keeps base and last offset. None where only decompression would tell."""
+        """Whether the batch is as it was appended. Brokers number its records without a hole (LogValidator); only the log cleaner removes
+        some (MemoryRecords.filterTo) and keeps base and last offset. None if only decompression would show it."""
         if self.record_count is None:
             return None
         return not self.horizon and self.record_count == self.last_offset - self.base_offset + 1
@@ -103,23 +103,24 @@ class Damage:
 
 
 class Stretch(NamedTuple):
-    """Bytes of a segment that hold no valid batch."""
+    """A byte range of a segment without a valid batch."""
 
     reason: str
-    """Of the first of its batches: 'crc', 'offset', or the `reason` of a Damage. 'preallocated' may also be lost writes: both are zero bytes."""
+    """Kind of the first bad batch: 'crc', 'offset', or the `reason` of a Damage. 'preallocated' may also be lost writes: both are zero
+    bytes."""
     byte: int
     end_byte: int | None
-    """Where the next valid batch begins; None where there is none up to the end of the file."""
+    """Where the next valid batch begins; None if there is none up to the end of the file."""
     start: int | None
-    """The offset behind the last valid batch before it, else the segment's base offset."""
+    """Last offset + 1 of the last valid batch before the range, else the segment's base offset."""
     end: int | None
     """Base offset of the next valid batch, which may be below `start`: no checksum covers it."""
     claimed: int | None = None
-    """The offset behind its last batch by the batches' own headers, where they continue from `start` without a gap."""
+    """Last offset + 1 according to the headers of the damaged batches, if these continue from `start` without a gap."""
 
 
 def stretches_of(segment_value: str | None) -> list[Stretch]:
-    """The damaged stretches of a file, from `value` of the last of its `segment` events; none if that is not a list of them."""
+    """The damaged ranges of a file, from `value` of its last `segment` event; none if the value is not a list of ranges."""
     try:
         return [Stretch(*told) for told in json.loads(segment_value)] if segment_value else []
     except (ValueError, TypeError):
@@ -127,7 +128,7 @@ def stretches_of(segment_value: str | None) -> list[Stretch]:
 
 
 class _Window:
-    """A forward reader of which a little is in memory."""
+    """A forward reader that keeps little in memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -160,7 +161,7 @@ class _Window:
             size -= len(piece)
 
     def only_zeros(self) -> bool:
-        """Whether nothing but zero bytes is left; reads on to the first other byte."""
+        """Whether only zero bytes are left; reads on to the first other byte."""
         while piece := self.take(CHUNK):
             if piece.count(0) != len(piece):
                 return False
@@ -168,9 +169,9 @@ class _Window:
 
 
 def headers(stream: BinaryIO, *, payload: int = 0) -> Iterator[Batch | Damage]:
-    """Batches in file order. A Damage ends it; a batch whose checksum fails does not, it is told by `valid`.
+    """Batches in file order. A Damage ends the sequence; a batch whose checksum fails does not, its `valid` is false.
 
-    Frames are taken as FileLogInputStream takes them. Holds a few MiB, and a payload of at most `payload` bytes.
+    Accepts the same frames as FileLogInputStream. Holds a few MiB, and a payload of at most `payload` bytes.
     """
     window = _Window(stream)
     while head := window.peek(_V2.size):
@@ -201,8 +202,8 @@ def _implausible(head: bytes, position: int) -> Damage | None:
 
 
 def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int, int, bytes]:
-    """Moves past a batch; bytes there were, their checksum, and what the checksum covers: all of it if it is to be kept, else the beginning of
-    a batch that the file holds only a part of."""
+    """Skips a batch. Returns the number of bytes present, their checksum, and the bytes that the checksum covers: all of them if they are
+    to be kept, else the beginning of a batch that is only partly in the file."""
     covered = _CRC_STARTS[magic]
     seen = len(window.take(covered))
     computed = 0
@@ -216,7 +217,8 @@ def _read_body(window: _Window, total: int, magic: int, keep: bool) -> tuple[int
 
 
 def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
-    """The file ends within a batch: its length is wrong if the next batch begins among the bytes that are left, else it is torn."""
+    """The file ends within a batch. If the next batch begins among the remaining bytes, the batch's length is wrong; else the batch is
+    torn."""
     offset, size, _, magic = _PREFIX.unpack_from(head)
     total = _LOG_OVERHEAD + size
     text = f"the batch at byte {position} (offset {offset}) has {total} bytes by its length, the file holds {seen} of them"
@@ -229,11 +231,11 @@ def _incomplete(head: bytes, position: int, seen: int, body: bytes) -> Damage:
 
 
 MAX_CANDIDATES = 100
-"""Places at which a batch is looked for behind one whose length is wrong."""
+"""Places at which to look for a batch after a batch with a wrong length."""
 
 
 def _next_batch(body: bytes, offset: int) -> int | None:
-    """Where among these bytes a whole batch begins at an offset."""
+    """Where among these bytes a whole batch with this base offset begins."""
     if offset not in INT64:
         return None
     sought = struct.pack(">q", offset)
@@ -316,24 +318,25 @@ def _legacy_batch(head: bytes, position: int, magic: int, computed: int, payload
 
 
 def after(sequence: int, delta: int) -> int:
-    """The number of the record so far behind one. Sequences begin at 0 again after the largest (DefaultRecordBatch.incrementSequence)."""
+    """The sequence number `so far` records after one. After the largest, sequences begin at 0 again
+    (DefaultRecordBatch.incrementSequence)."""
     return (sequence + delta) % 2**31
 
 
 def _passed_by(_: Batch) -> None:
-    """Nobody looks at the batches themselves."""
+    """The default `look`: ignores the batch."""
 
 
 def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Callable[[Batch], None] = _passed_by) -> Iterator[Row]:
     """`segment` events of one `*.log` file, and a `log-corruption` event where each damage begins.
 
-    A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and
-    only the last row has `log_end_offset`: last offset + 1 of the last valid batch before the first damage, or the base offset
-    of an empty segment. Batches behind a damage are listed as well, for they tell what the log held. `value` of the last row names the
-    damaged stretches (`stretches_of`); null if there are none.
+    A segment of more than MAX_BATCHES batches gives several `segment` rows; `byte` is the position of a row's first batch and only the last
+    row has `log_end_offset`: last offset + 1 of the last valid batch before the first damage, or the base offset of an empty segment.
+    Batches after a damaged range are listed as well: they show what the log contained. `value` of the last row names the damaged stretches
+    (`stretches_of`); null if there are none.
 
-    `reason` is null for a live segment of a replica, else its directory's state ('delete', 'future', 'stray') or what the file
-    name says ('deleted', 'cleaned', 'swap', 'part'). `look` is shown every whole batch, with a payload of at most `payload` bytes.
+    `reason` is null for a replica's current segment, else the state of its directory ('delete', 'future', 'stray') or what the file name
+    says ('deleted', 'cleaned', 'swap', 'part'). `look` is called with every whole batch, with a payload of at most `payload` bytes.
     """
     segment = _Segment(member)
     for found in headers(stream, payload=payload):
@@ -344,7 +347,7 @@ def read_segment(stream: BinaryIO, member: Member, *, payload: int = 0, look: Ca
 
 
 class _Segment:
-    """What is known of a segment while its batches go by."""
+    """State of a segment while its batches are read."""
 
     def __init__(self, member: Member) -> None:
         name = _SEGMENT_NAME.search(member.path)
@@ -372,7 +375,7 @@ class _Segment:
             return
         if wrong := self._wrong(found):
             self._damaged(wrong[0], found.position, found)
-            # one event where a stretch of bad batches begins: a file of nothing else must not flood the table
+            # one event per range of bad batches: a file with nothing else must not flood the table
             if not self._bad_run:
                 yield self._corruption(found.position, *wrong)
             self._bad_run = True
@@ -394,7 +397,7 @@ class _Segment:
         return self._row() | {"log_end_offset": self._end, "text": text, "value": value}
 
     def _damaged(self, reason: str, position: int, batch: Batch | None) -> None:
-        """A stretch begins here, or goes on."""
+        """Begins or extends a damaged range."""
         if not self._bad_run and len(self._stretches) < MAX_STRETCHES:
             start = self._base if self._last_offset is None else self._last_offset + 1
             self._stretches.append(Stretch(reason, position, None, start, None, start))
@@ -443,11 +446,11 @@ class _Segment:
         }
 
     def _wrong(self, batch: Batch) -> tuple[str, str] | None:
-        """Reason and words of what keeps a batch from being part of the log."""
+        """Reason and text of why a batch is not a valid part of the log."""
         at = f"the batch at byte {batch.position} (offset {batch.base_offset})"
         if not batch.valid:
             return "crc", f"{at} does not match its checksum {batch.crc}"
-        # Kafka asks it of the last offset only (LogSegment.ensureOffsetInRange): indexes hold int32 relative to the base
+        # Kafka checks only the last offset (LogSegment.ensureOffsetInRange): indexes hold int32 relative to the base
         first, stop = (0, INT64.stop - 1) if self._base is None else (self._base, min(self._base + 2**31, INT64.stop - 1))
         if not (0 <= batch.base_offset <= batch.last_offset and first <= batch.last_offset < stop):
             return "offset", f"{at} ends at offset {batch.last_offset}, which a segment that begins at {first} cannot hold"

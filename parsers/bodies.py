@@ -1,11 +1,11 @@
-"""What the records of a batch say: keys, values, headers, times and offsets, of message formats v0 to v2 and every codec.
+"""The records of a batch: keys, values, headers, times and offsets, of message formats v0 to v2 and every codec.
 
-Here: decompression within a limit, the records of one batch, what a control record marks. Not here: batch frames and checksums
-(parsers.batches), or whose records may be read: bodies are read of the topics whose records Kafka defines, and of what
-`kafka-forensics salvage` was asked to bring back (forensics.salvage), nowhere else.
+Here: decompression within a limit, the records of one batch, the type of a control record. Not here: batch frames and checksums
+(parsers.batches), or which bodies may be read: only those of topics whose records Kafka defines, and those that `kafka-forensics salvage`
+was asked to recover (forensics.salvage).
 
 Source: DefaultRecord, DefaultRecordBatch, AbstractLegacyRecordBatch.DeepRecordsIterator, SnappyCompression, Lz4BlockInputStream and
-ControlRecordType of Apache Kafka. Whatever does not fit raises Malformed or Unreadable, after the records before it.
+ControlRecordType of Apache Kafka. Malformed input raises Malformed or Unreadable, after the records before it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ZSTD_WINDOW = 32 << 20
 _SNAPPY_MAGIC = b"\x82SNAPPY\0"
 _SNAPPY_HEADER = len(_SNAPPY_MAGIC) + 8
 _SNAPPY_LEAST = 2
-"""Bytes of a copy in a snappy block, which makes at most 64 of them: no block grows more."""
+"""Bytes that one copy in a snappy block takes; a copy yields at most 64 bytes, which bounds the growth of a block."""
 _SNAPPY_MOST = 64
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _MESSAGE = struct.Struct(">qiIbb")
@@ -40,11 +40,11 @@ _LEGACY_CRC_FROM = 16
 _LEGACY_OVERHEAD = 12
 _CODEC = 7
 MARKERS = {0: "abort", 1: "commit"}
-"""Control records that end a transaction; others are of KRaft's own log."""
+"""Control records that end a transaction; the others belong to KRaft's own log."""
 
 
 class Unreadable(ValueError):
-    """Why the records of a batch are left out."""
+    """Why the records of a batch are omitted."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -56,7 +56,7 @@ class Unreadable(ValueError):
 class Record:
     offset: int
     timestamp: int
-    """Milliseconds since 1970; -1 is none."""
+    """Milliseconds since 1970; -1 means none."""
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[bytes, bytes | None], ...] = ()
@@ -64,9 +64,9 @@ class Record:
 
 
 def records(batch: Batch, limit: int) -> Iterator[Record]:
-    """The records of a batch that was read with its payload, in order. `limit`: bytes it may unpack to.
+    """The records of a batch that was read with its payload, in offset order. `limit`: largest decompressed size in bytes.
 
-    Raises Unreadable and Malformed, where it gets so far, after records that could be read.
+    Raises Unreadable and Malformed after the records that could be read.
     """
     if not batch.valid:
         raise Unreadable("crc", f"the batch at offset {batch.base_offset} does not match its checksum; its records are left out")
@@ -76,7 +76,7 @@ def records(batch: Batch, limit: int) -> Iterator[Record]:
 
 
 def marked(record: Record) -> str | None:
-    """What a control record marks: 'commit' or 'abort'."""
+    """The type of a control record: 'commit' or 'abort'."""
     try:
         key = Fields(record.key or b"")
         key.int16()
@@ -127,7 +127,7 @@ def _legacy(batch: Batch, limit: int) -> Iterator[Record]:
 
 
 def _wrapped(data: bytes, magic: int) -> Iterator[Record]:
-    """The messages inside a compressed one; of format v1 their offsets count from the first."""
+    """The messages inside a compressed one; in format v1 their offsets are relative to the first."""
     at = 0
     while at < len(data):
         if at + _MESSAGE.size > len(data):
@@ -157,7 +157,7 @@ class _Readable(Protocol):
 
 
 def unpacked(codec: str, data: bytes, limit: int, *, magic: int = 2) -> bytes:
-    """Uncompressed bytes, at most `limit`. Raises Malformed, and Unreadable where there are more, or nobody knows the codec."""
+    """Uncompressed bytes, at most `limit`. Raises Malformed, and Unreadable if there are more bytes or the codec is unknown."""
     if codec == "none":
         return data
     if codec not in _UNPACK:
@@ -203,7 +203,7 @@ def _pieces(reader: _Readable) -> Iterator[bytes]:
 
 
 def _with_its_checksum(data: bytes) -> bytes:
-    """Format v0 has lz4 frames whose descriptor's checksum is that of more than the descriptor (KAFKA-3160)."""
+    """Format v0 has lz4 frames whose descriptor checksum covers more than the descriptor (KAFKA-3160)."""
     if not data.startswith(_LZ4_MAGIC) or len(data) < 7:
         return data
     end = 6 + (8 if data[4] & 0x08 else 0) + (4 if data[4] & 0x01 else 0)
@@ -211,7 +211,7 @@ def _with_its_checksum(data: bytes) -> bytes:
 
 
 def _xxh32(data: bytes) -> int:
-    """Of fewer than 16 bytes."""
+    """xxHash32 of fewer than 16 bytes."""
     mask, prime1, prime2, prime3, prime4, prime5 = 0xFFFFFFFF, 2654435761, 2246822519, 3266489917, 668265263, 374761393
     value = prime5 + len(data)
     whole = len(data) - len(data) % 4
@@ -227,7 +227,7 @@ def _xxh32(data: bytes) -> int:
 
 
 def _unsnappy(data: bytes) -> Iterator[bytes]:
-    """Framed as snappy-java does it and Kafka's own clients with it, else the one block that other clients send."""
+    """Snappy data with the framing of snappy-java and Kafka's own clients, else the single block that other clients send."""
     if not data.startswith(_SNAPPY_MAGIC):
         yield from _unsnappy_block(data)
         return

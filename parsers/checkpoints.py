@@ -1,8 +1,8 @@
-"""The offset checkpoints at the root of a log directory: what a broker noted of HW, flushed, start and clean offsets.
+"""The offset checkpoints at the root of a log directory: the high watermark, flushed, start and clean offsets that a broker wrote.
 
-Here: the text form all checkpoint files share (`entries`, used by parsers.epochs as well) and the rows of the four offset
+Here: the text format that all checkpoint files share (`entries`, used by parsers.epochs as well) and the rows of the four offset
 checkpoints. Not here: the leader epochs of a partition (parsers.epochs). Source: Kafka's CheckpointFile (before 3.6 with its
-CheckpointReadBuffer) and OffsetCheckpointFile. Kafka refuses a damaged file as a whole; here its good rows still come.
+CheckpointReadBuffer) and OffsetCheckpointFile. Kafka rejects a damaged file as a whole; here its good rows are still read.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ EVENTS_OF_KIND = {
     "log-start-checkpoint": "log-start-checkpoint",
     "cleaner-checkpoint": "cleaner-checkpoint",
 }
-"""Event a row of each kind of file becomes."""
+"""Event for the rows of each kind of file."""
 
 MAX_PROBLEMS = 20
-"""Problems told one by one; the rest are counted in a last one."""
+"""Problems reported one by one; a last row counts the rest."""
 
 Entry = tuple[int, int, str, list[str]]
 """Line, byte offset, raw text and fields of one row."""
@@ -38,16 +38,16 @@ _MAX_SEEN = 2**21
 def read(stream: BinaryIO, member: Member, kind: str) -> Iterator[Row]:
     """Rows of an offset checkpoint: topic, partition, offset, at the file's modification time (UTC).
 
-    `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished'. What Kafka
-    would refuse, and negative offsets and partitions given twice, come as problems with reason 'checkpoint-corrupt'.
+    `kind` is one of EVENTS_OF_KIND. Rows of a file that was never finished (`.tmp`) have reason 'unfinished'. Rows that Kafka would reject,
+    negative offsets and duplicate partitions give problems with reason 'checkpoint-corrupt'.
     """
     yield from _few(_rows(stream, member, kind), member)
 
 
 def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | Row]:
-    """Rows of any checkpoint file with `fields` fields each; what is wrong with the file comes as problem rows between.
+    """Rows of any checkpoint file with `fields` fields each, with problem rows for errors in the file.
 
-    A file of no bytes, or of a version line only, is empty and right: Kafka makes such files.
+    A file of no bytes, or of a version line only, is valid and empty: Kafka creates such files.
     """
     if is_unfinished(member.path):
         text = f"{member.path}: a checkpoint that was being written and never finished: the process ended in between"
@@ -78,7 +78,7 @@ def entries(stream: BinaryIO, member: Member, fields: int) -> Iterator[Entry | R
 
 
 class _Ended:
-    """A stream that remembers whether its last line had an end."""
+    """A stream that records whether its last line had a line end."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -92,13 +92,13 @@ class _Ended:
 
 
 def malformed(member: Member, text: str, why: str, line: int, byte: int) -> Row:
-    """The problem of one line, in the words Kafka has for it."""
+    """The problem of one line, in Kafka's own words."""
     shown = "".join(c if c.isprintable() else "\ufffd" for c in text[:200]) if text.strip("\0") else f"{len(text)} NUL bytes"
     return problem("checkpoint-corrupt", f"Malformed line in checkpoint file [{member.path}]: {shown} ({why})", line=line, byte=byte)
 
 
 def integer(text: str, bounds: range) -> int | None:
-    """A decimal number as Java's parseInt and parseLong take it; None for all else."""
+    """A decimal number as accepted by Java's parseInt and parseLong; None for everything else."""
     if not _NUMBER.fullmatch(text) or (value := int(text)) not in bounds:
         return None
     return value

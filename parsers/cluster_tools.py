@@ -1,9 +1,9 @@
-"""What Kafka's command line tools print, where somebody kept it: reassignments, elections, sizes, quorum, settings, offsets, features.
+"""Saved output of Kafka's command line tools: reassignments, elections, sizes, quorum, settings, offsets, features.
 
-Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs,
-kafka-metadata-quorum, kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in all versions' spellings, alone or
-one after the other in one file. Not here: kafka-topics (parsers.describe), files the tools read (parsers.assignments). Sources: the
-tools' classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
+Here: output of kafka-reassign-partitions, kafka-leader-election, kafka-preferred-replica-election, kafka-log-dirs, kafka-metadata-quorum,
+kafka-configs, kafka-get-offsets, kafka-consumer-groups, kafka-features and kafka-cluster in the spellings of all versions, alone or one
+after the other in one file. Not here: kafka-topics (parsers.describe), the tools' input files (parsers.assignments). Sources: the tools'
+classes in kafka.admin, kafka.tools and, from 3.6 on, org.apache.kafka.tools.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ Found = re.Match[str]
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """Rows of all tools' output a file holds, at the file's time (UTC); other text is passed over.
+    """Rows of all tool output in a file, at the file's time (UTC); other text is skipped.
 
     'assignment' (reason current or proposed), 'reassignment-told', 'election-told', 'replica-size', 'log-dir-told', 'quorum-state',
-    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason 'tool-output-malformed'.
+    'quorum-replica', 'config', 'offset-told', 'group-commit', 'group-member'. A broken line is a problem with reason
+    'tool-output-malformed'.
     """
     yield from few(_Output(member).rows(stream), member)
 
 
 class _Output:
-    """The state of one walk: what the lines before make of the next one."""
+    """The state of one walk: how earlier lines affect the reading of the next."""
 
     def __init__(self, member: Member) -> None:
         self.member = member
@@ -56,7 +57,7 @@ class _Output:
         self.failed: str | None = None
         """Reason of the rows 'topic-0: why' after a heading that says so."""
         self.scope: Row | None = None
-        """Whose settings follow, after a heading of kafka-configs."""
+        """The entity whose settings follow, after a heading of kafka-configs."""
         self.heading: Piece | None = None
         self.settings: list[str] = []
         self.whole = False
@@ -117,7 +118,7 @@ class _Output:
                 return
 
     def _headings(self, piece: Piece) -> Iterator[Row]:
-        """Ends what the lines before began, and notes what a heading says of the lines after it."""
+        """Ends the section of earlier lines, and records the heading that applies to the lines after it."""
         text = piece.text
         if self.scope is not None and not _SETTING.match(text):
             yield from self._settings_end()
@@ -144,7 +145,7 @@ class _Output:
                 yield malformed(self.member, last, str(error), "tool-output-malformed")
 
     def _group(self, piece: Piece, cells: Mapping[str, str]) -> Iterator[Row]:
-        """Where a group stands in a partition, and which member has it; to 1.1 the tool did not name the group."""
+        """A group's position in a partition, and the member that reads the partition; up to 1.1 the tool did not print the group."""
         if "GROUP" not in cells or not cells["PARTITION"].isdecimal():
             return
         of = {"value": cells["GROUP"], "topic": topic_name(cells["TOPIC"]), "partition": number(cells["PARTITION"], _PARTITION)}
@@ -205,7 +206,7 @@ class _Output:
         yield from self._many(piece, found, "cancelled")
 
     def _many(self, piece: Piece, found: Found, reason: str) -> Iterator[Row]:
-        """0.11 to 2.5 do not say which partitions; before, the plan itself follows on the line."""
+        """0.11 to 2.5 do not name the partitions; earlier releases print the plan on the same line."""
         self.assignment = "plan"
         named = list(_named(found["named"]))
         for columns in named or [{}]:
@@ -231,7 +232,7 @@ class _Output:
         yield from self._elected(piece, found, "started")
 
     def _election_needless(self, piece: Piece, found: Found) -> Iterator[Row]:
-        """It does not say which kind of election was asked for."""
+        """The output does not name the kind of election."""
         for columns in _named(found["named"]):
             yield self._row(piece, "election-output", "election-told", value="not-needed", **columns)
 
@@ -303,7 +304,7 @@ class _Output:
     # kafka-configs
 
     def _settings_of(self, piece: Piece, found: Found) -> Iterator[Row]:
-        """The heading of 1.1 on: settings follow, one a line."""
+        """The heading from 1.1 on; settings follow, one per line."""
         kind, name = found["kind"] or "", found["name"]
         self.heading, self.settings, self.whole = piece, [], found["all"] != "All"
         if kind == "topic":
@@ -315,7 +316,7 @@ class _Output:
         yield from ()
 
     def _settings_end(self) -> Iterator[Row]:
-        """Without --all, the list is of all dynamic settings there are."""
+        """Without --all, the list contains all dynamic settings."""
         scope, self.scope = self.scope or {}, None
         if self.whole and self.heading is not None:
             yield self._complete(self.heading, scope, self.settings)
@@ -337,7 +338,7 @@ class _Output:
         yield {**self._row(piece, "config-output", "config", **self.scope, **columns), "text": text[:MAX_TEXT]}
 
     def _settings_listed(self, piece: Piece, found: Found) -> Iterator[Row]:
-        """The form for --zookeeper, and of all settings before 1.1: one line."""
+        """The format for --zookeeper, and for all settings before 1.1: one line."""
         scope: Row = {}
         if found["kind"] == "topic":
             scope = {"topic": topic_name(found["name"])}
@@ -356,7 +357,7 @@ class _Output:
     # offsets, features, cluster id
 
     def _offset(self, piece: Piece, found: Found) -> Iterator[Row]:
-        """A consumer is told the high watermark as the latest offset, never the log end."""
+        """The latest offset that a consumer sees is the high watermark, never the log end."""
         named = {"topic": topic_name(found["topic"]), "partition": number(found["partition"], _PARTITION)}
         offsets = [number(offset, INT64) for offset in found["offsets"].split(",") if offset]
         name = self.member.path.rpartition("/")[2].lower()
@@ -383,7 +384,7 @@ def _partition(found: Found) -> Row:
 
 
 def _named(text: str) -> Iterator[Row]:
-    """Partitions of a list, whatever stands between them."""
+    """Partitions of a list, with any separators."""
     told = [(m[1] or m[3], m[2] or m[4]) for m in _EACH.finditer(text)]
     for topic, partition in told:
         yield {"topic": topic_name(topic), "partition": number(partition, _PARTITION)}
@@ -417,7 +418,7 @@ def _cells(text: str) -> list[str]:
 
 
 def _source_of(scope: Row) -> str:
-    """Where a dynamic setting comes from, as Kafka's ConfigSource names it."""
+    """The source of a dynamic setting, as named in Kafka's ConfigSource."""
     if "topic" in scope:
         return "DYNAMIC_TOPIC_CONFIG"
     return "DYNAMIC_BROKER_CONFIG" if "broker" in scope else "DYNAMIC_DEFAULT_BROKER_CONFIG"
@@ -465,4 +466,4 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_Output, Piece, Found], Iterator[
     (re.compile(r"Cluster ID: (?P<id>\S+)$"), _Output._cluster_id),
     (_FAILED, _Output._failure),
 )  # fmt: skip
-"""Lines by their beginning, the first that fits; `t1`/`p1` and `t2`/`p2` are the two spellings of a partition."""
+"""Lines by their beginning; the first match counts. `t1`/`p1` and `t2`/`p2` are the two spellings of a partition."""

@@ -1,7 +1,7 @@
-"""Output of kafka-topics.sh --describe that somebody kept: topics and partitions as the tool saw them.
+"""Saved output of kafka-topics.sh --describe: topics and partitions as the tool saw them.
 
-Here: all its forms, 0.8.2 (`Topic:t`) to 4.x (`Elr: `), tabs kept or turned into blanks, any other lines between. Not here:
-other tools. Source: Kafka's TopicCommand.
+Here: all its forms, 0.8.2 (`Topic:t`) to 4.x (`Elr: `), tabs kept or converted to blanks, with any other lines between. Not here: other
+tools. Source: Kafka's TopicCommand.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from parsers.properties import masked
 from parsers.schemas import INT32, INT64, MAX_TEXT, Member, Row, problem
 
 MAX_UTF16 = 64 * 2**20
-"""Bytes of an output in UTF-16, which is held in memory; PowerShell writes it."""
+"""Bytes of an output in UTF-16 (written by PowerShell), which is held in memory."""
 
 _TOPIC_LINE = re.compile(r"Topic: ?\S+\s+(?:TopicId: ?\S+\s+)?PartitionCount:")
 _PARTITION_LINE = re.compile(r"Topic: ?\S+\s+Partition:")
@@ -29,8 +29,8 @@ _EXTENSIONS = re.compile(r"(?:\.(?:txt|log|out|tsv|gz|bz2|xz|zst))+$", re.IGNORE
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """'describe-topic' with a 'config' per setting of the topic, and 'describe-partition', at the file's time (UTC).
 
-    `reason` is the file's name without extensions, leader -1 for none, value of a partition its eligible leader replicas as
-    printed (KIP-966). Lines that are neither are passed over; broken ones are problems with reason 'describe-malformed'.
+    `reason` is the file's name without extensions, leader -1 for none, value of a partition its eligible leader replicas as printed
+    (KIP-966). Other lines are skipped; malformed ones are problems with reason 'describe-malformed'.
     """
     common = {"pattern": "describe", "time": member.modified, "clock": "mtime", "reason": _stem(member.path)}
     problems = 0
@@ -62,7 +62,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, int | None, bytes]]:
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Values by label; tabs part them, or, where those were lost, the next label does."""
+    """Values by label; labels are separated by tabs or, if these were lost, by the next label."""
     if "\t" in text:
         parts = (part.strip().partition(":") for part in text.split("\t"))
         return {label: value.strip() for label, _, value in parts}

@@ -1,7 +1,7 @@
-"""Kafka's wire encoding, the flexible one (KIP-482) included, as far as records need it.
+"""Kafka's wire encoding, including flexible versions (KIP-482), as far as records need it.
 
-Here: numbers, varints, compact strings and arrays, uuids, tagged fields. Not here: the records of a batch (parsers.bodies), or what
-any of them means (parsers.metadata_records). Everything that does not fit its bytes raises Malformed.
+Here: numbers, varints, compact strings and arrays, uuids, tagged fields. Not here: the records of a batch (parsers.bodies), or the meaning
+of fields (parsers.metadata_records). Malformed bytes raise Malformed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 MAX_LENGTH = 0x7FFF
-"""Longest string Kafka's generated readers take, and more elements than any of these arrays ever has."""
+"""Longest string that Kafka's generated readers accept; more elements than any of these arrays ever has."""
 
 _INT8, _INT16, _UINT16 = struct.Struct(">b"), struct.Struct(">h"), struct.Struct(">H")
 _INT32, _INT64 = struct.Struct(">i"), struct.Struct(">q")
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Malformed(ValueError):
-    """Bytes that are not what their place asks for; the message is free of numbers, so equal faults read alike."""
+    """Bytes that cannot be decoded; the message contains no numbers, so that equal faults have equal messages."""
 
 
 class Fields:
@@ -69,12 +69,12 @@ class Fields:
         return self.varint(_INT64_BITS)
 
     def sized(self) -> bytes | None:
-        """Bytes behind a zig-zag varint that is their length; a negative one is null."""
+        """The bytes after a zig-zag varint that gives their length; null for a negative length."""
         size = self.varint()
         return None if size < 0 else self.raw(size)
 
     def unsigned_varint(self, bits: int = _INT32_BITS) -> int:
-        if self._at < len(self._data) and self._data[self._at] < 0x80:  # nearly all of them
+        if self._at < len(self._data) and self._data[self._at] < 0x80:  # nearly always
             self._at += 1
             return self._data[self._at - 1]
         value = shift = 0
@@ -98,7 +98,7 @@ class Fields:
         return base64.urlsafe_b64encode(self.raw(16))[:22].decode("ascii")
 
     def short_string(self) -> str:
-        """With its length in 16 bits, as before KIP-482; null is empty."""
+        """Length in 16 bits, as before KIP-482; null is read as empty."""
         size = self.int16()
         return "" if size < 0 else self.raw(size).decode("utf-8", errors="replace")
 
@@ -123,14 +123,14 @@ class Fields:
         return None if count is None else [element() for _ in range(count)]
 
     def _length(self) -> int | None:
-        """Compact length: one more than it says, 0 is null."""
+        """Compact length: the encoded number minus one; 0 means null."""
         length = self.unsigned_varint() - 1
         if length > MAX_LENGTH:
             raise Malformed("a string or array is longer than Kafka allows")
         return None if length < 0 else length
 
     def tagged(self) -> dict[int, Fields]:
-        """The tagged fields that end a struct, each as what is to be read of it; unknown ones are simply never read."""
+        """The tagged fields at the end of a struct, each as a reader of its bytes; unknown ones are never read."""
         count = self.unsigned_varint()
         if count > MAX_LENGTH:
             raise Malformed("a record has more tagged fields than Kafka could ever define")

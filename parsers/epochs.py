@@ -1,7 +1,7 @@
-"""The leader-epoch-checkpoint of a replica: at which offset each leader epoch began in its log (KIP-101).
+"""The leader-epoch-checkpoint of a replica: the offset at which each leader epoch began in its log (KIP-101).
 
-Here: its rows. Not here: the form it shares with the offset checkpoints (parsers.checkpoints). Source: Kafka's
-LeaderEpochCheckpointFile and LeaderEpochFileCache.
+Here: its rows. Not here: the format it shares with the offset checkpoints (parsers.checkpoints). Source: Kafka's LeaderEpochCheckpointFile
+and LeaderEpochFileCache.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from parsers.sniff import is_unfinished, partition_of
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """An 'epoch-entry' per row, then one 'epoch-file' with the number of them, at the file's modification time (UTC).
 
-    Topic and partition are those of the directory; `reason` is its state unless that is 'current', or 'unfinished' for a
-    file that was never finished. Problems: 'checkpoint-corrupt' for what Kafka refuses, 'epochs-not-rising' where an epoch does
-    not exceed, or an offset falls below, the one before. Equal offsets are lawful: 0.11..1.x noted epochs without records.
+    Topic and partition are those of the directory; `reason` is its state unless that is 'current', or 'unfinished' for a file that was
+    never finished. Problems: 'checkpoint-corrupt' for entries that Kafka rejects, 'epochs-not-rising' where an epoch does not exceed, or an
+    offset falls below, the one before. Equal offsets are valid: 0.11..1.x wrote epochs without records.
     """
     common = _common(member)
     count, problems = 0, 0

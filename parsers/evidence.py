@@ -1,7 +1,7 @@
-"""From a unit of evidence to events: the one place that knows which parser reads which kind of file.
+"""From a unit of evidence to events: the one place that maps kinds of files to parsers.
 
-Here: the dispatch by kind, the digest and size of every source, and the `source` event that says what it is. Not here: how
-containers are walked (containers), how a kind is told (sniff), or how a kind is read (the other modules).
+Here: the dispatch by kind, the digest and size of every source, and the `source` event that describes it. Not here: how containers are
+walked (containers), how a kind is detected (sniff), or how a kind is read (the other modules).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ from parsers.sniff import log_kind, partition_of, sniff
 from parsers.wrappers.unwrapper import holds_log
 
 HEAD = 64 * 1024
-"""Bytes looked at to tell what a file is."""
+"""Bytes examined to detect the kind of a file."""
 CHUNK = 1 << 20
 MAX_PROBLEMS = 50
-"""Problems one source may report one by one; the rest are counted. A megabyte of noise must not become a million rows."""
+"""Problems that one source may report one by one; the rest are counted. A megabyte of noise must not become a million rows."""
 
 LOG_KINDS = frozenset(
     {
@@ -97,8 +97,8 @@ _READERS: dict[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
 
 
 def _reader_of_batches(member: Member) -> Callable[[BinaryIO, Member], Iterator[Row]]:
-    """Records are read of the internal topics alone that hold what groups committed, and the states of share groups and of transactions. The
-    topic decides what a record is: the versions of keys, which tell it, begin at 0 in each."""
+    """Internal topics whose records are read: group commits, share group states and transaction states. The topic determines the type of a
+    record, because key versions begin at 0 in each topic."""
     where = partition_of(member.path)
     return _OF_INTERNAL.get(where[0] if where is not None else "", segments.read_segment)
 
@@ -109,7 +109,7 @@ _OF_INTERNAL: Mapping[str, Callable[[BinaryIO, Member], Iterator[Row]]] = {
 
 
 class Counted(io.RawIOBase):
-    """A stream that counts and digests what is read through it; wrapped in a BufferedReader, whose `peek` shows the head."""
+    """A stream that counts and digests the bytes read through it; wrapped in a BufferedReader, whose `peek` shows the head."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class Counted(io.RawIOBase):
 
 
 def parse(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
-    """Events of one source of a known kind; kinds that state nothing (indexes, unknown text) give none."""
+    """Events of one source of a known kind; kinds without facts (indexes, unknown text) give none."""
     if kind in LOG_KINDS:
         yield from read_log_by_columns(stream, member, kind, layouts)
     elif kind in CHECKPOINT_KINDS:
@@ -153,14 +153,14 @@ def _expected_binary(path: str) -> bool:
 
 
 _TEXT_NAME = re.compile(r"\.(?:log|txt|out|properties|json|csv|tsv|ya?ml|conf|cfg)(?:[^a-z].*)?$|checkpoint", re.IGNORECASE)
-"""Names of files that hold text, rotated and renamed ones too."""
+"""Names of text files, including rotated and renamed ones."""
 
 
 _MICRO = timedelta(microseconds=1)
 
 
 class Jumps:
-    """Where a log's wall clock goes back by minutes, or over an hour: at most MAX_JUMPS places, the latest."""
+    """Where a log's wall clock jumps back by minutes, or ahead by over an hour: at most MAX_JUMPS places, the latest."""
 
     MAX_JUMPS = 64
     BACK = timedelta(minutes=1)
@@ -198,7 +198,7 @@ class Jumps:
         self._last = at
 
     def follow(self, later: Jumps) -> None:
-        """Goes on with what a later part of the log showed."""
+        """Adds the result of a later part of the log."""
         if later._first is not None:
             self._step(*later._first)
             self.found.extend(later.found)
@@ -206,7 +206,7 @@ class Jumps:
 
 
 class LinesAccount:
-    """What the lines of one source show together: jumps of the clock, where INFO is on, and the order of times."""
+    """Facts that follow from the lines of a source together: jumps of the clock, where INFO is on, and the order of times."""
 
     def __init__(self) -> None:
         self._jumps, self._printed, self._order = Jumps(), Printed(), LineOrder()
@@ -222,7 +222,7 @@ class LinesAccount:
             self._order.pass_by(told)
 
     def follow(self, later: LinesAccount) -> None:
-        """Goes on with what a later part of the source showed."""
+        """Adds the result of a later part of the source."""
         self._jumps.follow(later._jumps)
         self._printed.follow(later._printed)
         self._order.follow(later._order)
@@ -233,17 +233,17 @@ class LinesAccount:
 
 
 def kind_of(member: Member, head: bytes, layouts: Sequence[Layout]) -> str:
-    """The kind of a source; what nobody else claims is a log if log records are in it, in whatever wrapping."""
+    """The kind of a source; a file of unknown kind is a log if it contains log records, in any wrapping."""
     kind = sniff(member, head)
     if kind == "binary" and len(head) == HEAD and not head.strip(b"\0"):
-        return log_kind(member.path) or kind  # a crashed file system's zeros may go on for long before the lines begin
+        return log_kind(member.path) or kind  # zeros from a crashed file system may continue for long before the lines begin
     if kind in UNCLAIMED and (holds_log(head, layouts) or (kind != "binary" and mentions(head))):
         return log_kind(member.path) or "other-log"
     return kind
 
 
 class SourceAccount:
-    """What is told of a source as a whole, or of a part of it, while its rows pass by."""
+    """Summary of a source, or of a part of it, collected while its rows are read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -253,7 +253,8 @@ class SourceAccount:
         self.problems = 0
 
     def pass_by(self, row: Told) -> Iterator[Told]:
-        """The row with its source; none where it is the account's own, or a problem too many. A batch is events of one source."""
+        """The row with its source; none if the row only belongs to the summary, or is a problem too many. A batch contains events of one
+        source."""
         if isinstance(row, pa.RecordBatch):
             self._lines[row["source"][0].as_py()].pass_by(row)
             yield row
@@ -278,7 +279,7 @@ class SourceAccount:
         return {**schemas.problem("unreadable", self._troubles[self._path]), "source": self._path}
 
     def follow(self, later: SourceAccount) -> None:
-        """Goes on with the account of a later part of the source."""
+        """Adds the summary of a later part of the source."""
         for source, trouble in later._troubles.items():
             self._troubles.setdefault(source, trouble)
         for source, lines in later._lines.items():
@@ -298,8 +299,8 @@ class SourceAccount:
 
 
 def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
-    """Events of one source, its `source` event last. Errors of reading become a problem row; what was read before stays. A log
-    of several writers has a `source` event for each (read_log)."""
+    """Events of one source, its `source` event last. A read error becomes a problem row; the rows before it are kept. A log of several
+    writers has a `source` event for each (read_log)."""
     account = SourceAccount(member.path)
     kind = "unreadable"
     counted = Counted(stream)
@@ -310,9 +311,9 @@ def read_source(member: Member, stream: BinaryIO, layouts: Sequence[Layout] = ()
             yield from account.pass_by(row)
         while whole.read(CHUNK):
             pass
-    except Exception as error:  # a mistake of a reader's own, too, ends the reading of one source and not of the others
+    except Exception as error:  # a bug in one reader, too, ends only the reading of its source
         yield account.fail(error)
-        with suppress(Exception):  # size and digest are of all that can be read
+        with suppress(Exception):  # size and digest cover all readable bytes
             while counted.read(CHUNK):
                 pass
     yield from account.end(member, kind, counted.bytes, counted.sha256)
@@ -331,14 +332,14 @@ def _source(member: Member, kind: str, size: int | None, sha256: str | None, col
 
 
 def archive(member: Member, form: str, size: int, sha256: str) -> Row:
-    """The event that says what a container was as it lay on disk."""
+    """The event that describes a container as it is on disk."""
     return {"event": "archive", "source": member.path, "value": sha256, "bytes": size, "reason": form}
 
 
 def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
     layouts = [compiled(pattern) for pattern in log_patterns]
     archives: list[Row] = []
-    own: Row | None = None  # of the file read last: what a container finds wrong with it is known only after it
+    own: Row | None = None  # for the file read last: problems of a container are known only after it
     for member, stream, trouble in read_unit(unit, lambda *told: archives.append(archive(*told))):
         later = own is not None and stream is None and own["source"] == member.path
         if own is not None and not later:
@@ -361,6 +362,6 @@ def _told(unit: Unit, log_patterns: Sequence[str]) -> Iterator[Told]:
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-    """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: log4j conversion patterns the user gives;
-    raises ValueError when one cannot be compiled."""
+    """Every event of a unit, as record batches of schemas.EVENTS. `log_patterns`: the user's log4j conversion patterns; raises ValueError
+    if one cannot be compiled."""
     yield from schemas.batches(_told(unit, log_patterns))

@@ -1,8 +1,9 @@
-"""Expressions in two forms: `regex`'s, which holds all that patterns and layouts say, and the standard library's, which is faster.
+"""Expressions in two forms: `regex`, which supports everything that patterns and layouts need, and the standard library's `re`, which is
+faster.
 
-Here: the second made of the first, where both mean the same. Not here: any expression.
+Here: the conversion to `re` where both mean the same. Not here: any expression.
 
-On the recorded lines `re` takes half the time of `regex`, and a third to an eighth of what RE2 takes to tell the groups of one.
+On the recorded lines `re` takes half the time of `regex`, and between a third and an eighth of the time of RE2 to extract groups.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ _Path = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Quick:
-    """An expression that matches the same ASCII texts in the same way, each of its groups once."""
+    """An expression that matches the same ASCII texts in the same way; each group occurs once."""
 
     expression: re.Pattern[str]
     groups: Mapping[str, Sequence[int]]
-    """The groups of each name, the first one last: of those that take part in a match the first counts."""
+    """The groups of each name, last group first: the first in this order that took part in a match counts."""
 
     @cached_property
     def _places(self) -> tuple[Sequence[str], Sequence[int], Sequence[tuple[str, Sequence[int]]]]:
-        """The names, the group that counts first for each, and those with several."""
+        """The names, the preferred group of each name, and the names with several groups."""
         several = [(name, places) for name, places in self.groups.items() if len(places) > 1]
         return tuple(self.groups), (0, *(places[0] for places in self.groups.values())), several
 
     def groupdict(self, found: re.Match[str]) -> dict[str, str | None]:
-        """The groups by name, as the first expression tells them."""
+        """The groups by name, as in the original expression."""
         names, first, several = self._places
         told = dict(zip(names, found.group(*first)[1:], strict=True)) if names else {}
         for name, places in several:
@@ -51,7 +52,7 @@ class Quick:
 
 
 def quick(expression: str, flags: int = 0) -> Quick | None:
-    """None where `re` does not know the syntax, or it could not be told which group of a name was matched last."""
+    """None if `re` does not support the syntax, or if it is unclear which group of a name matched last."""
     places: dict[str, list[int]] = defaultdict(list)
     paths: dict[str, list[_Path]] = defaultdict(list)
     again: set[str] = set()
@@ -95,23 +96,23 @@ def quick(expression: str, flags: int = 0) -> Quick | None:
 
 
 def quickest(expression: str) -> Quick:
-    """The same of an expression of our own, of which it is known that it has one."""
+    """The same for one of this project's expressions, which are known to have one."""
     found = quick(expression)
     assert found is not None, expression
     return found
 
 
 def _again(places: Sequence[int]) -> str:
-    """What one of these groups matched, of which only one can have."""
+    """The match of one of these groups, of which only one can have a match."""
     first, *others = places
     return f"(?({first})(?:\\{first})|{_again(others)})" if others else f"(?:\\{first})"
 
 
 def _in_turn(one: _Path, other: _Path, exclude: bool) -> bool:
-    """Whether the second group is matched after the first or, if they must exclude each other, in another branch."""
+    """Whether the second group matches after the first or, if they exclude each other, in another branch."""
     for (group, branch), (of_other, another) in zip(one, other, strict=False):
         if group != of_other:
             return not exclude
         if branch != another:
             return True
-    return False  # one is in the other
+    return False  # one contains the other

@@ -1,8 +1,8 @@
-"""Garbage collection logs of the JVM: how long all threads of a broker stood still, and when.
+"""Garbage collection logs of the JVM: when and for how long all threads of a broker were stopped.
 
 Here: unified logging of Java 9 and later with any decorations, the logs of Java 7 and 8 (-XX:+PrintGCDetails) of all collectors, and
-stops at safepoints that no collection explains. Not here: concurrent phases, which stop nothing, and heap sizes. Sources:
-HotSpot's LogDecorations, GCTraceTime and SafepointTracing; Kafka's kafka-run-class.sh for the options brokers run with.
+safepoint stops without a collection. Not here: concurrent phases, which stop nothing, and heap sizes. Sources: HotSpot's LogDecorations,
+GCTraceTime and SafepointTracing; Kafka's kafka-run-class.sh for the options brokers run with.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from parsers.lines import lines
 from parsers.schemas import MAX_TEXT, Member, Row, problem
 
 THRESHOLD_MS = 1000
-"""Pauses from here on are told. A shorter one ends no ZooKeeper session (6 s, 18 s from 2.5), no broker session (9 s), no fetch of a
-quorum's follower (2 s), and takes no replica out of an ISR (replica.lag.time.max.ms 10 s, 30 s from 2.5)."""
+"""Shortest pause that is reported. A shorter one does not end a ZooKeeper session (6 s, 18 s from 2.5), a broker session (9 s), or a fetch
+of a quorum's follower (2 s), and removes no replica from an ISR (replica.lag.time.max.ms 10 s, 30 s from 2.5)."""
 MAX_MS = 30 * 24 * 3600 * 1000
 MAX_WAITING = 10_000
-"""Pauses that may wait for the end of a log without dates."""
+"""Pauses that are held until the end of a log without dates."""
 _MAX_RECORD = 200
 """Lines of one collection in the logs of Java 8."""
 _MARGIN = timedelta(milliseconds=200)
@@ -41,12 +41,13 @@ _OLD_GC = re.compile(r"\[(?P<what>(?:Full )?GC\b(?: (?:pause|remark|cleanup))?(?
 _OLD_SECONDS = re.compile(r", (?P<s>\d{1,9}[.,]\d{1,9}) secs\]")
 _OLD_REAL = re.compile(r"real=(?P<s>\d{1,9}[.,]\d{1,6}) secs")
 _CONCURRENT = ("[CMS-concurrent", "[GC concurrent")
-"""Phases of the logs of Java 8 that stop nothing. One of CMS may stand in the middle of a collection that gave up on it."""
+"""Phases in the logs of Java 8 that do not stop threads. A CMS phase may be printed in the middle of a collection that it failed to
+avoid."""
 
 
 @dataclass(slots=True)
 class _When:
-    """What a line says of its time: by the clock on the wall, or seconds since the JVM started."""
+    """Time of a line: by the wall clock, or in seconds since the JVM started."""
 
     wall: datetime | None = None
     utc: bool = False
@@ -64,15 +65,15 @@ class _Pause:
     reason: str
     what: str
     at_end: bool
-    """The line was written when the pause was over."""
+    """The line was written at the end of the pause."""
 
 
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """A 'jvm-pause' for each pause of THRESHOLD_MS and more, then one 'source' row about the file.
 
-    `time` is the pause's beginning: UTC where the lines name their zone (clock 'utc'), else by the local clock they carry (clock
-    'line'). Where they carry only the time since the JVM's start, it is reckoned back from the file's last change (clock 'mtime').
-    `reason` and `value`: see parsers.kinds.
+    `time` is the pause's beginning: UTC where the lines name their zone (clock 'utc'), else by the local clock of the lines (clock 'line').
+    If the lines have only the time since the JVM's start, it is calculated back from the file's modification time (clock 'mtime'). `reason`
+    and `value`: see parsers.kinds.
     """
     reading = _Reading(member)
     for line, at, raw in lines(stream):
@@ -94,7 +95,7 @@ class _Reading:
         """The collection of Java 8 whose lines are being read."""
         self.record_lines = 0
         self.previous: _Pause | None = None
-        """The last collection, which a stop at a safepoint may be the frame of."""
+        """The last collection, which may lie within a stop at a safepoint."""
 
     def line(self, number: int, at: int, text: str) -> Iterator[Row]:
         self.lines = number
@@ -162,7 +163,7 @@ class _Reading:
             self._continued(message)
 
     def _continued(self, text: str) -> None:
-        """One more line of the collection: nested phases last less than the whole, so the longest time is the whole's."""
+        """Adds a line of the collection: nested phases are shorter than the whole, so the longest time is that of the whole."""
         assert self.record is not None
         self.record_lines += 1
         if "concurrent mode" in text:
@@ -181,7 +182,7 @@ class _Reading:
         yield from self._tell(pause)
 
     def _safepoint(self, pause: _Pause) -> Iterator[Row]:
-        """Collections stop the threads at a safepoint: only what they do not explain is told."""
+        """Collections stop the threads at a safepoint: only stops that no collection explains are reported."""
         pause.reason = "safepoint"
         explained = self.previous.milliseconds if self.previous is not None and _within(self.previous, pause) else 0
         if pause.milliseconds - explained >= THRESHOLD_MS:
@@ -198,7 +199,7 @@ class _Reading:
             self.passed_over += 1
 
     def _reckoned(self, pause: _Pause) -> datetime | None:
-        """The last line was written when the file was changed last."""
+        """The last line was written when the file was last modified."""
         if self.member.modified is None or self.uptime is None or pause.when.uptime is None:
             return None
         try:
@@ -234,7 +235,7 @@ def _begin(pause: _Pause) -> datetime | None:
 
 
 def _within(collection: _Pause, stop: _Pause) -> bool:
-    """The collection happened in the stop, which is written when it is over."""
+    """The collection happened during the stop, which is logged at its end."""
     one, other = collection.when, stop.when
     stopped = timedelta(milliseconds=stop.milliseconds) + _MARGIN
     if one.wall is not None and other.wall is not None:
@@ -245,7 +246,7 @@ def _within(collection: _Pause, stop: _Pause) -> bool:
 
 
 def _decorated(decorations: str) -> _When | None:
-    """The time of a line from its decorations, in whatever order and number -Xlog was told to write them; None if there is none."""
+    """The time of a line from its decorations, in any order and number that -Xlog can be configured to write; None if there is none."""
     when = _When()
     for text in decorations[1:-1].split("]["):
         text = text.strip()
@@ -260,7 +261,7 @@ def _decorated(decorations: str) -> _When | None:
 
 
 def _tick(when: _When, count: int, unit: str) -> None:
-    """Milliseconds may be counted from 1970 or from the JVM's start; nanoseconds have no beginning that is known."""
+    """Milliseconds may count from 1970 or from the JVM's start; the origin of nanoseconds is unknown."""
     if unit == "ms" and count < 10**11 and when.uptime is None:
         when.uptime = count / 1000
     elif unit == "ms" and count < 10**14 and when.wall is None:

@@ -1,7 +1,7 @@
-"""Who read for a consumer group: the records of `__consumer_offsets` that name its members and what was assigned to them.
+"""Members of consumer groups: the records of `__consumer_offsets` with the members of a group and their assignments.
 
-Here: client ids and hosts of the members a partition was given to, in groups of the classic protocol, of KIP-848's and in share groups
-(KIP-932). Not here: batches and their records (parsers.group_offsets, which passes them on), or what members subscribe to.
+Here: client ids and hosts of the members that a partition was assigned to, in groups of the classic protocol, of KIP-848's and in share
+groups (KIP-932). Not here: batches and their records (parsers.group_offsets, which passes them on), or members' subscriptions.
 
 Source: GroupMetadataValue (versions 0 to 4), ConsumerProtocolAssignment, ConsumerGroupMemberMetadata, ConsumerGroupCurrentMemberAssignment,
 ShareGroupMemberMetadata and ShareGroupCurrentMemberAssignment of Apache Kafka. Key versions are types of records (CoordinatorRecordType).
@@ -19,15 +19,16 @@ from parsers.schemas import Row, moment
 MAX_MEMBERS = 100_000
 MAX_PARTITIONS = 200_000
 MAX_OF_PARTITION = 4
-"""Members of one group told of one partition, the last ones."""
+"""Largest number of members of one group reported for one partition; the last ones are kept."""
 
 _CLASSIC = 2
 _CONSUMERS = "consumer"
-"""Protocol type of groups whose members assign partitions among them; of others (Connect's) assignments are something else."""
+"""Protocol type of groups whose members assign partitions among themselves; in other groups (Connect's) assignments have another
+meaning."""
 _MEMBER = {5: "consumer", 10: "share"}
 _ASSIGNED = {8: "consumer", 14: "share"}
 _INSTANCE_FROM, _REBALANCE_FROM, _STATE_FROM, _FLEXIBLE_FROM = 3, 1, 2, 4
-"""Versions of GroupMetadataValue from which members have an instance id and a rebalance timeout, the group a time, and all is flexible."""
+"""Versions of GroupMetadataValue that introduced members' instance ids, rebalance timeouts, the group's time, and the flexible encoding."""
 
 
 class _Client(NamedTuple):
@@ -49,14 +50,14 @@ class _Given(NamedTuple):
 
 
 class Members:
-    """Of the groups of one file. All methods raise Malformed."""
+    """Members of the groups in one file. All methods raise Malformed."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str], _Client] = {}
         self._given: dict[_Partition, dict[_Client, _Given]] = {}
 
     def add(self, kind: int, key: Fields, record: Record, byte: int) -> None:
-        """A record whose key is of this type, and goes on so."""
+        """Reads a record whose key is of this type; `key` is the rest of the key."""
         if record.value is None or (kind != _CLASSIC and kind not in _MEMBER and kind not in _ASSIGNED):
             return
         group, value = key.short_string(), Fields(record.value)
@@ -108,7 +109,7 @@ class Members:
 
 
 def _classic(value: Fields, version: int) -> Iterator[tuple[_Client, bytes]]:
-    """Members with what the group's leader assigned to each; each element takes bytes: a count that lies ends with them."""
+    """Members with the assignments by the group's leader. Every element takes bytes, so a wrong count ends with the data."""
     if not 0 <= version <= _FLEXIBLE_FROM:
         raise Malformed("a version that is not known")
     flexible = version >= _FLEXIBLE_FROM
@@ -140,7 +141,7 @@ def _classic(value: Fields, version: int) -> Iterator[tuple[_Client, bytes]]:
 
 
 def _assigned_by_leader(assignment: bytes) -> Iterator[tuple[str, int]]:
-    """Of ConsumerProtocolAssignment, whose versions begin alike. None has none before its group has settled."""
+    """Topics and partitions of a ConsumerProtocolAssignment, whose versions have the same beginning. Empty before the group is stable."""
     if not assignment:
         return
     fields = Fields(assignment)
@@ -177,5 +178,5 @@ def _partition(fields: Fields) -> int:
 
 
 def _host(text: str) -> str:
-    """Java's InetAddress prints an address without a name behind a slash."""
+    """Java's InetAddress prints an address without a name after a slash."""
     return text.removeprefix("/")

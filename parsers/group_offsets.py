@@ -1,10 +1,11 @@
 """Offsets that consumer groups committed: records of `__consumer_offsets`, an internal topic whose records Kafka defines.
 
-Here: keys and values of offset commits in all versions, tombstones, transactions that committed or not; and of the commits of a group only
-those that tell how it went on. Not here: batch frames (parsers.batches), bodies (parsers.bodies), groups' members (parsers.group_members), share
-groups, which keep theirs elsewhere (parsers.share_states), or what the offsets mean for a loss.
+Here: keys and values of offset commits in all versions, tombstones, transactions that committed or not; only those commits of a group that
+show its progress. Not here: batch frames (parsers.batches), bodies (parsers.bodies), groups' members (parsers.group_members), share groups,
+whose offsets are in another topic (parsers.share_states), or the relation of the offsets to a loss.
 
-Source: OffsetCommitKey, OffsetCommitValue (versions 0 to 4), CoordinatorRecordType and GroupMetadataManager.loadGroupsAndOffsets of Apache Kafka.
+Source: OffsetCommitKey, OffsetCommitValue (versions 0 to 4), CoordinatorRecordType and GroupMetadataManager.loadGroupsAndOffsets of Apache
+Kafka.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from parsers.schemas import Member, Row, moment, problem
 
 TOPIC = "__consumer_offsets"
 MAX_PAYLOAD = 32 << 20
-"""Largest batch read, and bytes it may unpack to: a coordinator writes one for each request."""
+"""Largest batch read, and its largest decompressed size in bytes: a coordinator writes one batch for each request."""
 MAX_KEYS = 200_000
 """Partitions of groups remembered at a time."""
 MAX_KEPT = 64
-"""Commits of one group to one partition that a file gives; a group commits every few seconds, for years."""
+"""Commits of one group to one partition that are reported per file; a group commits every few seconds, for years."""
 MAX_HELD = 100_000
 """Commits that wait for the end of their transactions."""
 LARGEST_VERSION = 4
 
 _OFFSET_COMMITS = range(2)
-"""Versions of keys, which are types of records: those above are of groups, their members and assignments."""
+"""Key versions, which are types of records; higher ones belong to groups, their members and assignments."""
 
 Key = tuple[str, str, int]
 """Group, topic (or its id), partition."""
@@ -44,16 +45,16 @@ class Commit:
     offset: int | None
     """None: the commit was deleted, or expired."""
     leader_epoch: int
-    """Of the last record that was read, -1 where the client does not tell (KIP-320, 2.1)."""
+    """Leader epoch of the last record that was read, -1 if the client does not send one (KIP-320, 2.1)."""
     timestamp: int
     byte: int
     count: int | None = None
-    """Of a share group: offsets above that it is through with."""
+    """For a share group: acknowledged offsets above this one."""
 
 
 @dataclass(slots=True)
 class _History:
-    """Commits to one partition: where it fell back, changed its epoch, or stood still, and the last one."""
+    """Relevant commits to one partition: those where the offset went back, the epoch changed, or progress stopped, and the last one."""
 
     kept: list[Commit] = field(default_factory=list)
     last: Commit | None = None
@@ -79,14 +80,14 @@ class _History:
 
 
 def _turns(last: Commit, commit: Commit) -> bool:
-    """It did not simply go on."""
+    """The commit is more than normal progress."""
     if commit.offset is None or last.offset is None:
         return True
     return commit.offset <= last.offset or commit.leader_epoch != last.leader_epoch
 
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """The rows of the segment as of any other, its `group-commit` and its `group-member` events."""
+    """The rows of any segment, plus its `group-commit` and `group-member` events."""
     told = _Commits()
     yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
     yield from told.histories.rows()
@@ -94,7 +95,7 @@ def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 class Histories:
-    """How the groups of one file went on, and what was wrong with it."""
+    """The progress of the groups in one file, and read problems."""
 
     def __init__(self, pattern: str, *, named_by: str = "topic") -> None:
         self._pattern, self._named_by = pattern, named_by
@@ -171,7 +172,7 @@ class _Commits:
             self.histories.note(*found)
 
     def _hold(self, producer: int, found: tuple[Key, Commit]) -> None:
-        """Offsets that a producer sends in its transaction count when that is committed."""
+        """Offsets that a producer sends in a transaction count once that is committed."""
         if self._holding >= MAX_HELD:
             self.histories.wrong("too many offsets wait for the end of a transaction, and are left out")
             return

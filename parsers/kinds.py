@@ -1,7 +1,7 @@
-"""The kinds of events: what each states, of what, who states it and what part it plays.
+"""The kinds of events: the fact that each states, its subject, its source and its role.
 
-Here: one record a kind, and the classes of kinds that follow: who reads a class asks for it by these attributes, so that a new kind is
-in it at once. Not here: the columns of an event (schemas), or what follows from one (spark, forensics).
+Here: one record per kind, and the classes of kinds derived from their attributes. Readers select a class by these attributes, so that a new
+kind is included automatically. Not here: the columns of an event (schemas), or conclusions from events (spark, forensics).
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 
 Scope = Enum("Scope", "PARTITION TOPIC BROKER CLUSTER EVIDENCE")
-"""What the fact is of. All but those of a partition are gathered on the driver, with the exceptions UNGATHERED names."""
+"""Subject of the fact. All kinds except those of a partition are gathered on the driver, apart from UNGATHERED."""
 
 
 class By(Flag):
-    """Who states it; several, where one kind is read from the words of several."""
+    """Who states the fact; several, if one kind is read from messages of several."""
 
     LEADER = auto()
     FOLLOWER = auto()
     REPLICA = auto()
-    """A broker of a replica it has, in whatever role (ReplicaManager, Partition)."""
+    """A broker about a replica that it hosts, in any role (ReplicaManager, Partition)."""
     LOG = auto()
-    """kafka.log, which names the directory: the copy that a move between directories fills prints the same."""
+    """kafka.log, which names the directory: the copy that is filled by a move between directories logs the same messages."""
     COORDINATOR = auto()
     BROKER = auto()
     CONTROLLER = auto()
@@ -36,7 +36,7 @@ class By(Flag):
     RUNTIME = auto()
     """The JVM."""
     READER = auto()
-    """We, of what we read."""
+    """This tool, about the files that it reads."""
 
 
 Role = Flag(
@@ -45,10 +45,10 @@ Role = Flag(
     " BEGINS UP ENDS LIFE_CYCLE MARKER REGISTERED LOST BACK STOP_SEEN PAUSE LOG_DIR ELECTED SETTING"
     " TOPIC_MADE TOPIC_GOING TOPIC_GONE CHECKPOINT DESCRIPTION",
 )
-"""What part it plays. ISR: a change that took effect; APPEND: a produce that came to nothing; PLAN: a follower says to where its log is to
-be cut; MARKER: how a log directory was left; LOG_DIR: one failed."""
+"""Role of the kind. ISR: a change that took effect; APPEND: a produce request that failed; PLAN: a follower announces where it will
+truncate its log; MARKER: how a log directory was left; LOG_DIR: a log directory failed."""
 PLAIN = Role(0)
-"""A kind of its own."""
+"""A kind without a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ _KINDS = (
     Kind("log-directory-identity", Scope.BROKER, By.FILE, PLAIN, "meta.properties: node, cluster id in value, directory id in directory"),
     Kind("clean-shutdown-file", Scope.BROKER, By.FILE, PLAIN, ".kafka_cleanshutdown is there: the broker is stopped and stopped cleanly"),
     Kind("quorum-state", Scope.CLUSTER, By.FILE | By.TOOL, PLAIN, "quorum-state: who leads the metadata quorum"),
-    # what Kafka's tools read and say, and what ZooKeeper keeps
+    # output and input of Kafka's tools, and data in ZooKeeper
     Kind("assignment", Scope.PARTITION, By.ZOOKEEPER | By.TOOL, PLAIN, "a partition's replicas as a file has them; reason is plan, proposed, current or stored (in ZooKeeper); directory lists log_dirs"),
     Kind("isr-change-notified", Scope.PARTITION, By.ZOOKEEPER, PLAIN, "a leader's notification in ZooKeeper that the ISR of a partition changed"),
     Kind("election-plan", Scope.PARTITION, By.TOOL, PLAIN, "a partition a leader election is asked for by a file"),
@@ -206,7 +206,7 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _KINDS}
 
 
 def of(*, scope: Scope | None = None, by: By | None = None, role: Role | None = None) -> frozenset[str]:
-    """The kinds of a scope that one of these states in one of these roles."""
+    """The kinds of a scope with one of these states and one of these roles."""
     return frozenset(
         k.name
         for k in KINDS.values()
@@ -215,16 +215,16 @@ def of(*, scope: Scope | None = None, by: By | None = None, role: Role | None = 
 
 
 def named(*names: str) -> frozenset[str]:
-    """These kinds, which no attribute makes a class, for a question of one reader; KeyError on one that is none."""
+    """These kinds, which share no attribute, for the needs of one reader; KeyError on an unknown kind."""
     return frozenset(KINDS[name].name for name in names)
 
 
 STARTS = of(role=Role.START)
 RECORDS = of(by=By.RECORD)
 ON_DISK = of(scope=Scope.PARTITION, by=By.FILE)
-"""What a replica's files hold."""
+"""Contents of a replica's files."""
 TAKES_PART = of(role=Role.START | Role.ISR_INTENT | Role.ISR | Role.FETCHING | Role.STATE, by=By.LEADER | By.FOLLOWER | By.REPLICA)
-"""What a process prints of a partition once it leads or follows it."""
+"""Messages of a process about a partition after it becomes leader or follower."""
 TOPIC_GONE = of(role=Role.TOPIC_GONE)
 OF_DELETION = of(role=Role.TOPIC_GOING | Role.TOPIC_GONE)
 
@@ -238,5 +238,5 @@ UNGATHERED: Mapping[str, str] = {
     "quorum-replica": "of one moment, and no partition's replica",
     "load-metric": "summed up where it is read, by forensics.cluster.balance: a file holds millions",
 }
-"""Kinds of no partition that are not gathered on the driver, and why."""
+"""Kinds without a partition that are not gathered on the driver, and why."""
 GATHERED = frozenset(k.name for k in KINDS.values() if k.scope is not Scope.PARTITION) - named(*UNGATHERED)

@@ -1,12 +1,11 @@
-"""How a log line is laid out, and what the component that wrote it says in front of its message.
+"""The layout of a log line, and the component's prefix before its message.
 
-Here: the record grammars of log4j as Layouts chosen per file from its content, and the prefixes by which Kafka's classes
-name themselves (LogContext, Logging.logIdent), turned into columns. Not here: what the messages mean (parsers.patterns), how
-a file is walked (parsers.catalogue), what stands around a whole log (parsers.wrappers), or patterns the user gives
-(parsers.log_pattern).
+Here: the record grammars of log4j as Layouts chosen per file from its content, and the prefixes by which Kafka's classes name themselves
+(LogContext, Logging.logIdent), turned into columns. Not here: the meaning of messages (parsers.patterns), the walk over a file
+(parsers.catalogue), wrappers around a whole log (parsers.wrappers), or the user's patterns (parsers.log_pattern).
 
-A layout says two things: which line begins a record (on bytes, so that a whole chunk can be searched) and what a line
-holds. Kafka's own is written out; the others are SHAPES, compiled only when a file is not laid out as Kafka does it.
+A layout defines which line begins a record (on bytes, so that a whole chunk can be searched) and the fields of a line. Kafka's own is
+written out; the others are SHAPES, compiled only if a file does not have Kafka's layout.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LEVEL_OF = {
     for length in range(5, 0, -1)
     for form in (str.upper, str.lower, str.capitalize)
 }
-"""Levels as log4j 2 may print them: in small letters, cut."""
+"""Levels as log4j 2 may print them: in lower case, or truncated."""
 _SNIFFED_LINES = 200
 _SNIFFED_TEXT = 2048
 _AGREE = 0.9
@@ -42,7 +41,7 @@ _QUOTED = 60
 
 
 class Record(NamedTuple):
-    """What one line holds; `logger` is None where the message goes on in the next line, or the layout names none."""
+    """The fields of one line; `logger` is None if the message continues in the next line or the layout has no logger."""
 
     time: datetime | None
     level: str
@@ -56,11 +55,11 @@ class Part(NamedTuple):
     """A piece of a layout."""
 
     what: str
-    """'time', 'level', 'thread', 'logger', 'number', 'message'; '' for text that is always the same."""
+    """'time', 'level', 'thread', 'logger', 'number', 'message'; '' for constant text."""
     expression: str
-    """Matches it; without named groups."""
+    """Expression that matches it, without named groups."""
     text: str = ""
-    """The text that is always the same."""
+    """The constant text."""
 
 
 @dataclass(frozen=True)
@@ -69,29 +68,29 @@ class Layout:
 
     name: str
     head: regex.Pattern[bytes]
-    """Matches at the start of a line that begins a record, control characters before it included (torn writes)."""
+    """Matches at the start of a line that begins a record, including control characters before it (torn writes)."""
     line: regex.Pattern[str]
-    """Fullmatch of a first line; groups level, message and, where the layout has them, time and logger. When something stands
-    behind the message, it may be missing: the message goes on in the next line."""
+    """Matches the whole first line of a record, with the groups level, message and, if the layout has them, time and logger. The text after
+    the message may be missing: the message continues in the next line."""
     parts: tuple[Part, ...]
-    """What a record consists of, for saying why a line does not fit."""
+    """The fields of a record, for explaining why a line does not match."""
     tail: regex.Pattern[str] | None = None
-    """What stands behind the message at the end of a later line, with the group logger if that is part of it."""
+    """The text after the message at the end of a later line, with the group logger if it includes the logger."""
     logged: tuple[str, str] = (" (", ")")
-    """What stands directly before and behind the logger's name."""
+    """The text directly before and after the logger's name."""
     bare: bool = False
-    """Names no logger, as far as is known: a record without one may be anybody's."""
+    """The layout has no logger, as far as known: a record without one may come from any logger."""
     when: Callable[[str], tuple[datetime | None, bool]] | None = None
     """Reads the group time where `instant` does not."""
     levels: Mapping[str, str] = field(default_factory=dict)
-    """What the group level stands for where the levels of log4j are cut in front."""
+    """Levels by their printed text if log4j's levels are truncated at the front."""
 
     def begins(self, data: bytes, at: int) -> bool:
         """Whether a record begins at the line that starts at byte `at`."""
         return self.head.match(data, at) is not None
 
     def read(self, text: str) -> Record | None:
-        """The record that begins with this line; None when the line belongs to the record before it."""
+        """The record that begins with this line; None if the line belongs to the record before it."""
         found = self._matched(text)
         if found is None:
             return None
@@ -100,7 +99,7 @@ class Layout:
         return Record(at, self.level(level), message, logger, utc)
 
     def fits(self, text: str) -> bool:
-        """Whether the line is a whole record of this layout, with all that stands behind the message."""
+        """Whether the line is a whole record of this layout, including all text after the message."""
         record = self.read(text)
         return record is not None and (self.bare or record.logger is not None)
 
@@ -118,7 +117,7 @@ class Layout:
 
     @cached_property
     def quick(self) -> tuple[re.Pattern[str], Sequence[int]] | None:
-        """`line` for ASCII texts and the places of its groups, the message's twice; None where there is no faster one."""
+        """`line` for ASCII texts with the positions of its groups, the message's twice; None without a faster expression."""
         found = quick(self.line.pattern)
         if found is None or any(len(found.groups[what]) > 1 for what in ("time", "level", "logger")) or len(found.groups["message"]) > 2:
             return None
@@ -127,16 +126,16 @@ class Layout:
         return found.expression, places
 
     def level(self, text: str | None) -> str:
-        """The level that is printed so; '' where none is."""
+        """The level for this printed text; '' if there is none."""
         return (self.levels or _LEVEL_OF).get(text or "", "")
 
     def moment(self, text: str | None) -> tuple[datetime | None, bool]:
-        """A time as it is printed, and whether that is UTC."""
+        """A printed time, and whether it is UTC."""
         return self._instant(text) if text else (None, False)
 
     @cached_property
     def _instant(self) -> Callable[[str], tuple[datetime | None, bool]]:
-        """Neighbouring lines are of the same moment as a rule."""
+        """Neighbouring lines usually have the same time."""
         return lru_cache(maxsize=1 << 12)(self.when or instant)
 
     @cached_property
@@ -145,7 +144,7 @@ class Layout:
         return tuple((part.what, regex.compile(part.expression)) for part in before)
 
     def progress(self, text: str) -> tuple[int, str]:
-        """How many fields a line begins with, and in words what is missing then."""
+        """The number of fields at the start of a line that match, and a description of the next one."""
         at, fields, after = 0, 0, "at its start"
         for what, expression in self._steps:
             found = expression.match(text, at)
@@ -158,7 +157,7 @@ class Layout:
 
 
 def timestamp(text: str) -> datetime | None:
-    """Local wall-clock time of a line, naive; None for digits that are no date."""
+    """Local wall-clock time of a line, naive; None for digits that are not a valid date."""
     try:
         return datetime.fromisoformat(text.replace(",", "."))
     except ValueError:
@@ -168,13 +167,13 @@ def timestamp(text: str) -> datetime | None:
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ZONE = r"Z|UTC|GMT|[+-]\d\d(?::?\d\d)?"
 TIME = rf"{_DATE}(?: ?(?:{_ZONE})(?![\w:]))?"
-"""Every date a sniffed layout or a wrapper may print: `T` or a space, any fraction or none, a zone or none."""
+"""Every date format in sniffed layouts and wrappers: `T` or a space, any fraction or none, a zone or none."""
 _INSTANT = regex.compile(rf"(?P<date>[^.,Z+UG]{{10,19}})(?:[.,](?P<fraction>\d{{1,9}}))? ?(?P<zone>{_ZONE})?")
 _PLAIN = 23
 
 
 def instant(text: str) -> tuple[datetime | None, bool]:
-    """A time as TIME matches it, and whether it is UTC because its text names a zone; None for digits that are no date."""
+    """A time matched by TIME, and whether it is UTC because the text names a zone; None for digits that are not a valid date."""
     if len(text) == _PLAIN and text[19] in ",.":
         return timestamp(text), False
     found = _INSTANT.fullmatch(text)
@@ -190,7 +189,7 @@ def instant(text: str) -> tuple[datetime | None, bool]:
 
 
 def shifted(at: datetime, zone: str | None) -> datetime | None:
-    """UTC of a wall clock in a zone written as `Z`, `UTC`, `+02`, `+0200` or `+02:00`; None beyond the calendar's ends."""
+    """UTC of a wall clock in a zone written as `Z`, `UTC`, `+02`, `+0200` or `+02:00`; None beyond the range of datetime."""
     if zone is None or zone[0] not in "+-":
         return at
     digits = zone[1:].replace(":", "").ljust(4, "0")
@@ -202,7 +201,7 @@ def shifted(at: datetime, zone: str | None) -> datetime | None:
 
 
 def abbreviates(name: str, full: str) -> bool:
-    """Whether a logger printed as `name` may be the logger `full`: `%c{1}`, `%c{2}`, `%c{1.}` or `%.30c` cut it so."""
+    """Whether a logger printed as `name` may be the logger `full`: `%c{1}`, `%c{2}`, `%c{1.}` or `%.30c` shorten it in these ways."""
     if name == full:
         return True
     short, long = name.rstrip("$").split("."), full.rstrip("$").split(".")
@@ -214,7 +213,7 @@ def abbreviates(name: str, full: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def is_one_of(logger: str, loggers: tuple[str, ...]) -> bool:
-    """Whether a logger as it was printed may be one of these."""
+    """Whether a printed logger may be one of these."""
     return logger in loggers or any(abbreviates(logger, name) for name in loggers)
 
 
@@ -235,8 +234,8 @@ LOG4J = Layout(
     ),
     tail=regex.compile(r"(?m) \((?P<logger>[\w$]+(?:\.[\w$]+)+)\)$"),
 )
-"""`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml Kafka ships; a level padded by `%-5p` is taken too. The
-message may itself end in parentheses, so the last ones are the logger."""
+"""`[%d] %p %m (%c)%n` of every log4j.properties and log4j2.yaml that Kafka ships; a level padded by `%-5p` is accepted too. The message may
+itself end in parentheses, so the last ones are the logger."""
 
 _NAMED = ("time", "level", "logger", "message")
 _DOTTED = r"[\w$]+(?:\.[\w$]+)+"
@@ -248,7 +247,7 @@ def build(
     when: Callable[[str], tuple[datetime | None, bool]] | None = None,
     levels: Mapping[str, str] | None = None,
 ) -> Layout:
-    """A layout from its parts, one of them the message. Raises ValueError where neither time nor level stands before it."""
+    """A layout from its parts, one of them the message. Raises ValueError if neither time nor level comes before the message."""
     whats = [part.what for part in parts]
     at = whats.index("message")
     before, suffix = parts[:at], in_turn(parts[at + 1 :])
@@ -259,7 +258,7 @@ def build(
     head = in_turn(before[: marks[-1] + 1])
     behind = suffix or (rf" \((?P<logger>{_DOTTED})\)" if bare else "")
     message = ".*" if all(map(_is_strict, parts[at + 1 :])) else f".{{0,{_BEFORE_LOOSE}}}"
-    # of an empty message the space before what follows it may be taken by the padding of what stands before it
+    # if the message is empty, padding before it may take the space before the next part
     empty = f"|(?<= )(?P<message>){behind.replace(' ', '', 1)}" if _begins_with_space(behind) else ""
     body = f"(?:(?P<message>{message}){behind}{empty}|(?P<message>.*))" if behind else "(?P<message>.*)"
     missing = "".join(f"(?P<{what}>(?!))?" for what in _NAMED if what not in whats)
@@ -277,8 +276,9 @@ def build(
 
 
 def in_turn(parts: Sequence[Part], *, end: bool = True) -> str:
-    """Parts one after another. A loose one ends where all that is strict behind it first fits, and where it ended is never tried anew:
-    however many there are, a line takes the time of its length. `end`: the last one ends where the text does, or something else."""
+    """The parts joined to one expression. A loose part ends where the strict parts after it first match, without backtracking, so that
+    matching takes linear time for any number of parts. `end`: the end of the last part is fixed by the end of the text or by other
+    means."""
     pieces, loose = [""], [False]
     for part in parts:
         if not _is_strict(part):
@@ -295,12 +295,12 @@ def _begins_with_space(expression: str) -> bool:
 
 
 def _is_strict(part: Part) -> bool:
-    """Matches in one way at most, or nearly so."""
+    """Whether the part matches in at most one way, or nearly so."""
     return part.what in ("", "time", "level")
 
 
 _BEFORE_LOOSE = 1 << 14
-"""Characters of a message behind which a part stands whose length nobody knows: each of them may be its last."""
+"""Characters of a message before a part of unknown length: each of them may be the message's last."""
 
 
 def _grouped(part: Part) -> str:
@@ -345,9 +345,9 @@ SHAPES = (
     "L D M",
     "D L M",
 )
-"""The orders in which people print (D)ate, (L)evel, (T)hread, (C) logger, line (N)umber and (M)essage, those that ask for
-most first. Confluent's and Apache's images print as Kafka does; Strimzi printed `%d{ISO8601} %p %m (%c) [%t]%n` with log4j 1
-and prints `%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n` with log4j 2. D is any TIME, in brackets or not."""
+"""The orders in which people print (D)ate, (L)evel, (T)hread, (C) logger, line (N)umber and (M)essage, the strictest first. Confluent's and
+Apache's images print as Kafka does; Strimzi printed `%d{ISO8601} %p %m (%c) [%t]%n` with log4j 1 and prints `%d{yyyy-MM-dd HH:mm:ss} %-5p
+[%t] %c{1}:%L - %m%n` with log4j 2. D is any TIME, in brackets or not."""
 
 _BRACKETED = (
     rf"Partition (?P<topic>{TOPIC})-(?P<partition>\d+) broker=(?P<node>\d+)",
@@ -368,7 +368,7 @@ _BRACKETED = (
     r"\w*[cC]onsumer (?:.*?\bgroupId=(?:null(?=,|$)|(?P<value>[^,]+)))?.*",
 )
 _THREAD_NAMES = (4, 7)
-"""Those of _BRACKETED that are names of threads as well."""
+"""Brackets of _BRACKETED that are also names of threads."""
 _CONTEXT = regex.compile("|".join(_BRACKETED))
 _COMPONENT = regex.compile(
     regex.sub(r"\?P<\w+>", "?:", "|".join(e for i, e in enumerate(_BRACKETED) if i not in _THREAD_NAMES)).replace(".*", r"[^\]\n]*")
@@ -396,7 +396,7 @@ def _parts(shape: str) -> tuple[Part, ...]:
     letters = {
         "D": Part("time", rf"{TIME}"),
         "L": Part("level", LEVELS),
-        # A component's prefix stands where a thread may stand, and must stay in the message; no thread is called like a date.
+        # A component's prefix may be at the place of a thread, and must stay in the message; a thread is never named like a date.
         "T": Part("thread", rf"(?!\d{{4}}-\d\d-|(?:{_COMPONENT.pattern})\])[^\]\n]*"),
         "C": Part("logger", r"(?:[A-Za-z_][\w$]*(?:\.[\w$]+)+|[A-Z][\w$]*|logger)"),
         "N": Part("number", r"\d*|\?"),
@@ -408,7 +408,7 @@ def _parts(shape: str) -> tuple[Part, ...]:
 
 
 def _between(pieces: Sequence[str], at: int) -> str:
-    """Text between the fields of a shape. Levels are padded on either side, and dates may stand in brackets."""
+    """Text between the fields of a shape. Levels may be padded on either side, and dates may be in brackets."""
     before, after = pieces[at - 1], pieces[at + 1] if at + 1 < len(pieces) else ""
     expression = escaped(pieces[at]).replace(r"\] \[", r"\] ?\[")
     if before == "L":
@@ -420,7 +420,7 @@ def _between(pieces: Sequence[str], at: int) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as an expression; spaces stay as they are."""
+    """Text as an expression; spaces stay unescaped."""
     return str(regex.sub(r"([\\^$.|?*+()\[\]{}])", r"\\\1", text))
 
 
@@ -431,7 +431,7 @@ def shapes() -> tuple[Layout, ...]:
 
 
 def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
-    """The layout the first lines are in, one of `given` first; None where no line begins a record."""
+    """The layout of the first lines, one of `given` first; None if no line begins a record."""
     lines = [_shown(line) for line in head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]]
     for layout in given:
         if any(layout.fits(line) for line in lines):
@@ -454,15 +454,15 @@ def sniff(head: bytes, given: Sequence[Layout] = ()) -> Layout | None:
 
 _AS_KAFKA = "%d %p %m (%c)"
 _BARE_LINES = 3
-"""Records without a logger from which on it is believed that there is none: their messages may just go on in other lines."""
+"""Records without a logger needed to conclude that there is none: their messages may just continue in other lines."""
 _WHOLE_NAME = regex.compile(r"(?:kafka|org|state|com|io|net)\.")
 """A logger that `%c` prints, not `%c{1}`."""
 _THREAD_FIRST = regex.compile(r"\[([^\]]*)\] (\[?)")
 
 
 def _whole_records(lines: Sequence[str], layout: Layout) -> int:
-    """How many lines are a record. Where a record goes on in the next line (a dump of settings, a stack trace), its first one does
-    not tell that nothing stands behind its message."""
+    """Number of lines that are whole records. If a record continues in the next line (a dump of settings, a stack trace), its first line
+    does not show that the layout prints nothing after the message."""
     ends = [*(_MAY_BEGIN.match(line) is not None for line in lines[1:]), True]
     return sum(layout.fits(line) and (end or not layout.bare) for line, end in zip(lines, ends, strict=True))
 
@@ -472,7 +472,7 @@ def _shown(line: bytes) -> str:
 
 
 def _behind_thread(message: str) -> bool:
-    """Whether the message begins with a bracket that is no component of Kafka's, as in `[%d] %p [%t] %m (%c)`."""
+    """Whether the message begins with a bracket other than Kafka's component prefixes, as in `[%d] %p [%t] %m (%c)`."""
     found = _THREAD_FIRST.match(message)
     return found is not None and (found[2] == "[" or _COMPONENT.fullmatch(found[1]) is None)
 
@@ -487,16 +487,16 @@ def fitting(text: str, given: Sequence[Layout] = ()) -> Layout | None:
 
 
 def misfit(lines: Sequence[str], given: Sequence[Layout] = ()) -> str:
-    """Which layout comes closest to these lines, and where they differ from it, in words."""
+    """The layout that matches these lines best, and a description of the difference."""
     found = [(*layout.progress(line), layout.name) for layout in (*given, *shapes()) for line in lines]
     fields, missing, name = max(found, key=lambda item: item[0], default=(0, "", ""))
     return f"closest is {name!r}, but there is {missing}" if fields else "no line begins with a time or a level as log4j prints them"
 
 
 def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
-    """What the component prefix of a message names, as columns, and the message without it.
+    """The columns from the component prefix of a message, and the message without it.
 
-    Raises ValueError when a number in the prefix fits no column.
+    Raises ValueError if a number in the prefix does not fit its column.
     """
     if message[:1] == "[":
         end = _closing(message)
@@ -516,7 +516,7 @@ def prefix(message: str, logger: str | None) -> tuple[Mapping[str, Any], str]:
 
 
 def _closing(message: str) -> int:
-    """Where the bracket a message begins with ends; the log directory it may name may hold brackets, some at least."""
+    """Where the bracket at the start of a message ends; the log directory in it may contain brackets."""
     end = message.find("]")
     for _ in range(_MAX_BRACKETS):
         if end < 0 or message.count("[", 1, end) == message.count("]", 1, end):
@@ -526,13 +526,13 @@ def _closing(message: str) -> int:
 
 
 def _second(message: str) -> tuple[Mapping[str, Any], str]:
-    """A thread's name may stand before the component's."""
+    """A thread's name may come before the component's."""
     context, rest = prefix(message, None)
     return (context, rest) if context else (_EMPTY, message)
 
 
 def component_before(text: str, at: int) -> int:
-    """Where a message begins whose rest begins at `at`: the component's name before it, if there is one, is its own."""
+    """Where a message begins if the text after its prefix begins at `at`: a component's name before that is part of the message."""
     found = _NAMES_COMPONENT.search(text, 0, at)
     if found is None or (found["component"] is not None and _COMPONENT.fullmatch(found["component"]) is None):
         return at
@@ -541,7 +541,7 @@ def component_before(text: str, at: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def _bracketed(text: str) -> Mapping[str, Any] | None:
-    """Columns of `[text]`; empty for a thread's name; None where the bracket is no prefix but part of the message."""
+    """Columns of `[text]`; empty for a thread's name; None if the bracket is part of the message."""
     found = _CONTEXT.fullmatch(text)
     if found is not None:
         return _columns(found)

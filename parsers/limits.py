@@ -1,6 +1,7 @@
-"""How much is read of what, at most: limits that nothing honest comes near, each a setting, so that no file ends the reading of the others.
+"""Upper limits on what is read, which normal evidence does not reach. Each is a setting, so that one file cannot stop the reading of
+others.
 
-Here: the settings and their defaults. Not here: what is told where one cuts, which is with whoever reads.
+Here: the settings and their defaults. Not here: the problems reported when a limit is exceeded (each reader).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ def _limit(default: int, means: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is beyond one of them is left out, and a problem of its source says so."""
+    """Data beyond a limit is left out, and the source reports a problem."""
 
     archives: int = _limit(5, "Archives inside archives; the evidence's own archive is the first.")
     compressions: int = _limit(3, "Compressions around one file (`x.gz.gz`) between two archives.")
@@ -38,7 +39,7 @@ DEFAULTS = Limits()
 
 
 def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
-    """What `NAME=VALUE` says, with k, m and g for powers of 1024. Raises ValueError."""
+    """The limit in `NAME=VALUE`, with k, m and g for powers of 1024. Raises ValueError."""
     known = {f.name for f in fields(Limits)}
     for text in texts:
         found = re.fullmatch(r"(\w+)=(\d{1,15})([kmg]?)", text.strip().lower())
@@ -49,7 +50,7 @@ def given(texts: Iterable[str], base: Limits = DEFAULTS) -> Limits:
 
 
 def changed(limits: Limits) -> dict[str, int]:
-    """Those that are not the defaults, which is what somebody who reads the same evidence again must be told."""
+    """Limits that differ from the defaults, which are needed to read the same evidence again."""
     told = {f.name: getattr(limits, f.name) for f in fields(Limits)}
     return {name: value for name, value in told.items() if value != getattr(DEFAULTS, name)}
 
@@ -58,11 +59,11 @@ _in_force = DEFAULTS
 
 
 def in_force() -> Limits:
-    """The limits of what this process reads."""
+    """The limits in this process."""
     return _in_force
 
 
 def put_in_force(limits: Limits) -> None:
-    """All that a process reads is of one command, and under the limits it was given."""
+    """A process reads for one command only, under the limits of that command."""
     global _in_force
     _in_force = limits

@@ -1,7 +1,7 @@
-"""In which order the times in a log go: forwards, as Kafka writes them, or not.
+"""Order of the times in a log: ascending, as Kafka writes them, or not.
 
-Here: steps between neighbouring lines that gave events. Not here: jumps of the wall clock from which zones are derived (parsers.evidence), or what
-is concluded from the order.
+Here: steps between neighbouring lines with events. Not here: jumps of the wall clock, from which zones are derived (parsers.evidence), or
+conclusions from the order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Stamp(NamedTuple):
 
 
 class StepBack(NamedTuple):
-    """Two neighbouring lines of which the later shows an earlier time; `line` is the later's."""
+    """Two neighbouring lines, the second with an earlier time; `line` is the second one's."""
 
     line: int
     before: datetime
@@ -36,13 +36,13 @@ class StepBack(NamedTuple):
 
 
 class LineOrder:
-    """Steps between lines of one source, in their order: of several events of one line the first counts, and an event whose line comes before
-    that of an event that has passed by is left out. Left out, too, is what lasted: its time is its beginning, not when the line was printed. Lines
-    whose clocks differ are not compared."""
+    """Steps between lines of one source, in file order. If a line has several events, the first counts. Events whose line comes before that
+    of an earlier event are skipped. So are events with a duration: their time is their beginning, not when the line was printed. Lines with
+    different clocks are not compared."""
 
     MOST = 64
     BACK = timedelta(seconds=1)
-    """Lines of several threads may be some milliseconds out of order."""
+    """Lines of several threads may be out of order by some milliseconds."""
 
     def __init__(self) -> None:
         self._first: Stamp | None = None
@@ -75,7 +75,7 @@ class LineOrder:
         self._last = Stamp(*rows.slice(len(rows) - 1).to_pylist()[0].values())
 
     def follow(self, later: LineOrder) -> None:
-        """Goes on with what a later part of the source showed."""
+        """Adds the steps of a later part of the source."""
         if later._first is not None:
             self._step(later._first)
             self._ascents += later._ascents
@@ -84,7 +84,7 @@ class LineOrder:
             self._last = later._last
 
     def collected(self) -> Row:
-        """Fields of schemas.COLLECTED; none of a source that has no line with a time."""
+        """Fields of schemas.COLLECTED; none for a source without a line with a time."""
         if self._first is None:
             return {}
         return {
@@ -106,14 +106,14 @@ class LineOrder:
         self._first, self._last = self._first or stamp, stamp
 
     def _keep(self, found: Iterable[StepBack]) -> None:
-        """The largest ones, of equal ones the first."""
+        """The largest steps; of equal ones the first."""
         self._back += found
         if len(self._back) > self.MOST:
             self._back = sorted(self._back, key=lambda step: (-_size(step), step.line))[: self.MOST]
 
 
 def _forwards(rows: pa.RecordBatch, after: int) -> pa.RecordBatch:
-    """The rows whose line comes after this one and after those of all rows before."""
+    """The rows whose line comes after this one and after the lines of all rows before."""
     if not len(rows):
         return rows
     highest = pc.cumulative_max(rows["line"], start=after)

@@ -1,7 +1,7 @@
-"""Texts line by line, each line with its place, in bounded memory: a line that never ends comes as its beginning.
+"""Texts line by line, each line with its place, in bounded memory: a line that is too long is cut to its beginning.
 
-Here: the lines of small text files, those of a log of any size, and UTF-16 told as UTF-8. Not here: what is around a log's
-lines (parsers.wrappers) or what they hold (the parsers of each kind of file).
+Here: the lines of small text files, those of a log of any size, and UTF-16 converted to UTF-8. Not here: wrappers around a log's lines
+(parsers.wrappers) or the content of lines (the parsers of each kind of file).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import IO, BinaryIO
 
 MAX_LINE = 2**20
-"""Bytes of one line of a small file that are read; damaged files hold lines of gigabytes."""
+"""Bytes read of one line of a small file; damaged files contain lines of gigabytes."""
 MAX_LOG_LINE = 4 << 20
-"""Bytes of a line of a log, or of what a runtime cut into several, that are looked into."""
+"""Bytes examined of a line of a log, or of a line that a runtime cut into several."""
 _BLOCK = 1 << 20
 
 
@@ -30,7 +30,7 @@ def lines(stream: IO[bytes]) -> Iterator[tuple[int, int, bytes]]:
 
 
 def read_on(stream: BinaryIO, size: int) -> tuple[bytes, str | None]:
-    """At most so many bytes of a stream, and why there are none where that is not its end."""
+    """At most this many bytes of a stream, and the error if they end early."""
     try:
         return stream.read(size), None
     except Exception as error:  # whatever the container's decompressor raises on damaged data
@@ -38,7 +38,7 @@ def read_on(stream: BinaryIO, size: int) -> tuple[bytes, str | None]:
 
 
 class Outer:
-    """A stream line by line, with places, in bounded memory. A line longer than MAX_LOG_LINE comes as its beginning."""
+    """A stream line by line, with places, in bounded memory. A line longer than MAX_LOG_LINE is cut to its beginning."""
 
     def __init__(self, stream: BinaryIO, pending: bytes = b"", line: int = 1, byte: int = 0) -> None:
         self._stream = stream
@@ -71,11 +71,11 @@ class Outer:
         return text, number, byte
 
     def buffered(self) -> tuple[bytes, int]:
-        """Bytes that are there already, and where in them the next line begins."""
+        """Bytes in the buffer, and where in them the next line begins."""
         return self._data, self._at
 
     def exactly(self, size: int) -> bytes:
-        """So many bytes, fewer at the end; of more than MAX_LOG_LINE only the beginning is kept."""
+        """Up to this many bytes, fewer at the end; beyond MAX_LOG_LINE only the beginning is kept."""
         kept = bytearray()
         while size > 0 and (self._at < len(self._data) or self._more()):
             piece = self._data[self._at : self._at + size]
@@ -86,7 +86,7 @@ class Outer:
         return bytes(kept)
 
     def _last(self, number: int, byte: int) -> tuple[bytes, int, int] | None:
-        """What has no end: the last line, or the beginning of one that is too long."""
+        """Text without a line end: the last line, or the beginning of a line that is too long."""
         text = self._data[self._at : self._at + MAX_LOG_LINE]
         if not text:
             return None
@@ -107,7 +107,7 @@ class Outer:
             self.skip(len(self._data) - self._at, lines=0)
 
     def skip(self, size: int, lines: int = 1) -> None:
-        """Leaves out so many bytes of `buffered`."""
+        """Skips this many bytes of `buffered`."""
         self._at += size
         self.byte += size
         self.line += lines
@@ -128,7 +128,7 @@ class Outer:
 
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a file begins that PowerShell's `>` wrote."""
+"""Byte order marks of files written by PowerShell's `>`."""
 
 
 def decoded(data: bytes) -> str:

@@ -1,7 +1,7 @@
-"""Load of brokers as the user measured it: a CSV with a header, a column that names the broker, and any numeric columns.
+"""Broker load measured by the user: a CSV with a header, a column that names the broker, and any numeric columns.
 
-Here: `broker,cpu,network_in,…`, with ',', ';' or tabs between, and an optional column of times. Not here: what the numbers mean for
-the balance of a cluster (forensics).
+Here: `broker,cpu,network_in,…`, with ',', ';' or tabs between, and an optional column of times. Not here: the balance of a cluster
+(forensics).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ MAX_COLUMNS = 200
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?")
 _EPOCH = datetime(1970, 1, 1)
 _MILLISECONDS_FROM = 10**11
-"""Larger numbers are milliseconds since 1970: in seconds they would lie beyond the year 5000."""
+"""Larger numbers are milliseconds since 1970: as seconds they would lie beyond the year 5000."""
 
 
 def delimiter(header: str) -> str | None:
-    """What separates the columns of a header with a broker's column; None if there is none."""
+    """The separator of a header that has a broker column; None if there is none."""
     for mark in (",", ";", "\t"):
         if mark in header and any(name in BROKER_COLUMNS for name in _names(header, mark)):
             return mark
@@ -39,8 +39,8 @@ def delimiter(header: str) -> str | None:
 def read(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """A 'load-metric' per cell with a number: broker, metric in key, number in value; at the row's time, else the file's (UTC).
 
-    Empty cells tell nothing. Problems: 'load-metrics-unknown' for a layout without a broker's column, 'load-metrics-malformed' for
-    a row or cell that cannot be read.
+    Empty cells give no event. Problems: 'load-metrics-unknown' for a layout without a broker column, 'load-metrics-malformed' for a row or
+    cell that cannot be read.
     """
     mark, names, problems = None, [], 0
     for line, at, raw in lines(stream):
@@ -100,7 +100,7 @@ def _cells(text: str, mark: str, names: list[str], member: Member) -> Iterator[R
 
 
 def _number(cell: str, mark: str) -> str | None:
-    """The number as text, with a decimal point; a sign of percent is dropped."""
+    """The number as text, with a decimal point; a percent sign is removed."""
     text = cell.removesuffix("%").strip()
     if mark != ",":
         text = text.replace(",", ".")

@@ -1,7 +1,7 @@
 """log4j's conversion patterns, as `%d{ISO8601} %-5p %m (%c)%n`, compiled to the Layout of the lines they print.
 
-Here: PatternLayout's grammar of log4j 1 and 2 and SimpleDateFormat's letters. Not here: the patterns that are known without
-being told (parsers.layouts). Sources: org.apache.log4j.helpers.PatternParser, org.apache.logging.log4j.core.pattern.
+Here: PatternLayout's grammar of log4j 1 and 2 and SimpleDateFormat's letters. Not here: the built-in patterns (parsers.layouts). Sources:
+org.apache.log4j.helpers.PatternParser, org.apache.logging.log4j.core.pattern.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from parsers.layouts import LEVELS, Layout, Part, build, escaped, in_turn, shift
 MAX_PATTERN = 1000
 MAX_DEPTH = 10
 MAX_PIECES = 40
-"""Of a date, texts between its fields included: of some fields nobody knows how many digits they have."""
+"""Characters of a date, including text between its fields: some fields have an unknown number of digits."""
 _When = Callable[[str], "tuple[datetime | None, bool]"]
 
 _CONVERTERS: Mapping[str, Sequence[str]] = {
@@ -74,11 +74,11 @@ _LOGGER, _THREAD = r"[^()\[\]\s,;|:]*[^()\[\]\s,;|:.]", r"[^\n]{0,300}?"
 
 @dataclass
 class _Printed:
-    """What a pattern's fields print that an expression alone does not tell."""
+    """Properties of a pattern's fields that its expression does not show."""
 
     dates: list[_Date] = field(default_factory=list)
     levels: dict[str, str] = field(default_factory=dict)
-    """Levels by what is left of them where they are cut in front."""
+    """Levels by their printed text if truncated at the front."""
 
 
 @lru_cache(maxsize=64)
@@ -97,7 +97,7 @@ def compiled(pattern: str) -> Layout:
 
 
 def _record(parts: Sequence[Part]) -> list[Part]:
-    """The parts of a record's first line: what comes behind the message's line feed is a stack trace."""
+    """The parts of a record's first line; after the message's line feed comes a stack trace."""
     found: list[Part] = []
     for part in parts:
         if part.what == "newline":
@@ -113,7 +113,7 @@ _AGAIN = {"time": _ANY, "level": r"\w+ *", "logger": _WORD, "message": _ANY}
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
-    """Neighbouring texts as one, so that what stands around the logger is seen."""
+    """Joins neighbouring texts, so that the text around the logger is one part."""
     found: list[Part] = []
     for part in parts:
         if found and part.what == "" and found[-1].what == "":
@@ -146,11 +146,11 @@ def _parts(pattern: str, printed: _Printed, depth: int = 0) -> Iterator[Part]:
 
 
 _ESCAPES = {"%%": "%", "\\t": "\t", "\\\\": "\\"}
-"""Texts that stand for another, as log4j and the properties file it is read from have them."""
+"""Escape sequences of log4j and of the properties file that it reads."""
 
 
 def _longest(letters: str) -> str:
-    """The converter's name: log4j takes the longest that fits, what follows is text."""
+    """The converter's name: log4j takes the longest match, the rest is text."""
     return next((letters[:end] for end in range(len(letters), 0, -1) if letters[:end] in _KINDS), "")
 
 
@@ -169,7 +169,7 @@ def _options(pattern: str, at: int, name: str) -> tuple[list[str], int]:
 
 
 def _padded(found: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
-    """`%-5p` pads behind, `%5p` in front."""
+    """`%-5p` pads on the right, `%5p` on the left."""
     if not found["least"] or not parts or _KINDS[name] == "message":
         return parts
     blanks = Part("", f" {{0,{found['least']}}}", " ")
@@ -177,7 +177,7 @@ def _padded(found: re.Match[str], name: str, parts: list[Part]) -> list[Part]:
 
 
 def _cut(found: re.Match[str], printed: _Printed) -> Part:
-    """A level of so many characters: `%.-1p` prints I for INFO, `%.1p` its last, O."""
+    """A level of this many characters: `%.-1p` prints I for INFO, `%.1p` its last character, O."""
     most = int(found["most"])
     if not most:
         raise ValueError(f"{found[0]!r} prints no level")
@@ -225,7 +225,7 @@ def _field(name: str, kind: str, options: Sequence[str]) -> Part:
 
 
 def _levels(name: str, option: str) -> str:
-    """`%p{lowerCase=true}` and `%p{length=…}` are read; levels by other names are not."""
+    """`%p{lowerCase=true}` and `%p{length=…}` are supported; custom level names are not."""
     length, either = 5, ""
     for setting in option.split(","):
         key, _, value = (word.strip() for word in setting.partition("="))
@@ -264,7 +264,7 @@ _DATES: Mapping[str, str] = {
     "US_MONTH_DAY_YEAR2_TIME": "dd/MM/yy HH:mm:ss.SSS",
     "US_MONTH_DAY_YEAR4_TIME": "dd/MM/yyyy HH:mm:ss.SSS",
 }
-"""The names log4j gives to dates. log4j 1 prints its ISO8601 with a blank, log4j 2 with a T: [T] is either."""
+"""log4j's named date formats. log4j 1 prints its ISO8601 with a blank, log4j 2 with a T: [T] matches either."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _LETTERS = re.compile(r"'(?P<quoted>[^']*)'|(?P<either>\[T\])|(?P<letters>(?P<letter>[A-Za-z])(?P=letter)*)|(?P<text>[^A-Za-z'])")
 _GROUPS: Mapping[str, tuple[str, str]] = {

@@ -19,13 +19,14 @@ from parsers.metadata_records import ABORT_TRANSACTION, BEGIN_TRANSACTION, END_T
 from parsers.schemas import INT64, Member, Row, problem
 
 MAX_PAYLOAD = 32 << 20
-"""Largest payload read, and bytes it may unpack to; a raft batch is at most 8 MiB (KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
+"""Largest payload read, and its largest decompressed size in bytes; a raft batch is at most 8 MiB
+(KafkaRaftClient.MAX_BATCH_SIZE_BYTES)."""
 MAX_TOPICS = 1_000_000
-"""Topic names remembered for the records that only know the topic's id."""
+"""Topic names kept for records that contain only the topic's id."""
 MAX_HELD = 100_000
 """Rows held back until their transaction ends."""
 MAX_PROBLEMS = 100
-"""Different problems told one by one; equal ones are told once and counted."""
+"""Different problems reported one by one; equal ones are reported once and counted."""
 
 _EPOCH = datetime(1970, 1, 1)
 _SNAPSHOT_NAME = re.compile(r"(?:^|/)(\d{20})-\d{10,}(?:-\d+)?\.checkpoint(?:\.\w+)*$")
@@ -33,13 +34,12 @@ _BOOTSTRAP_NAME = re.compile(r"(?:^|/)bootstrap\.checkpoint(?:\.\w+)*$")
 
 
 def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterator[Row]:
-    """`metadata-*` events in file order, and a `problem` for what could not be read.
+    """`metadata-*` events in file order, and a `problem` for unreadable data.
 
-    Each row has `metadata_offset`, `time` (record timestamp, clock 'batch'), `controller_epoch` (the batch's leader epoch) and
-    `byte` (where its batch begins). In a snapshot all rows have one `metadata_offset`: the last log offset the snapshot
-    contains, by its name, and -1 for bootstrap.checkpoint; `time` is when the snapshot was written; a `reason` not otherwise
-    used is 'snapshot'. What is unchanged or null in a PartitionChangeRecord is absent from its row. Records of an aborted
-    transaction give no rows.
+    Each row has `metadata_offset`, `time` (record timestamp, clock 'batch'), `controller_epoch` (the batch's leader epoch) and `byte`
+    (where its batch begins). In a snapshot all rows have one `metadata_offset`: the last log offset the snapshot contains, from its file
+    name, and -1 for bootstrap.checkpoint; `time` is when the snapshot was written; a `reason` not otherwise used is 'snapshot'. Fields that
+    are unchanged or null in a PartitionChangeRecord are absent from its row. Records of an aborted transaction give no rows.
     """
     log = _MetadataLog(snapshot, _contained_offset(member.path) if snapshot else None)
     for found in headers(stream, payload=MAX_PAYLOAD):
@@ -48,7 +48,7 @@ def read_metadata(stream: BinaryIO, member: Member, *, snapshot: bool) -> Iterat
 
 
 def _contained_offset(path: str) -> int | None:
-    """Last offset a snapshot contains: its name says the first one that it does not (Snapshots.filenameFromSnapshotId)."""
+    """Last offset in a snapshot: its name has the first offset that it does not contain (Snapshots.filenameFromSnapshotId)."""
     if _BOOTSTRAP_NAME.search(path):
         return -1
     name = _SNAPSHOT_NAME.search(path)
@@ -56,7 +56,7 @@ def _contained_offset(path: str) -> int | None:
 
 
 class _MetadataLog:
-    """What must be known of the records gone by to read the next one."""
+    """State from earlier records that is needed to read the next one."""
 
     def __init__(self, snapshot: bool, contained: int | None) -> None:
         self._snapshot = snapshot
@@ -153,7 +153,7 @@ class _MetadataLog:
             yield from self._release()
 
     def _release(self) -> Iterator[Row]:
-        """Gives what was held back, and holds nothing back until the next transaction."""
+        """Returns the rows held back, and holds back none until the next transaction."""
         held, self._held, self._began = self._held or [], None, None
         yield from held
 

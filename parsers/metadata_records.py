@@ -1,7 +1,7 @@
-"""KRaft metadata records (KIP-631): the fields of each kind that tells of topics, partitions, brokers, settings and features.
+"""KRaft metadata records (KIP-631): the fields of each kind of record about topics, partitions, brokers, settings and features.
 
-Here: record bytes to the columns of one event and a readable rendering in Kafka's spelling. Not here: batches, offsets,
-times and transactions (parsers.metadata_log), nor the replay of changes into states.
+Here: record bytes to the columns of one event and a readable text in Kafka's spelling. Not here: batches, offsets, times and transactions
+(parsers.metadata_log), or the replay of changes into states.
 
 Source: metadata/src/main/resources/common/metadata/*.json, Kafka 3.0 to 4.3.
 """
@@ -26,7 +26,7 @@ _TOPIC_RESOURCE, _BROKER_RESOURCE = 2, 4
 
 
 class Unsupported(Exception):
-    """A record that is whole but of a form this reader does not know; `reason` is a short word."""
+    """A complete record of a form that this reader does not support; `reason` is a short word."""
 
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
@@ -39,16 +39,16 @@ class Decoded:
 
     api_key: int
     row: Row | None
-    """Columns the record itself tells; null for kinds that tell nothing of replication."""
+    """Columns from the record itself; null for kinds without data about replication."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
     name: str
     newest: int
-    """Newest version known; a newer one is read alike and taken if that uses up its bytes."""
+    """Newest supported version; a newer one is read in the same way and accepted if that consumes all its bytes."""
     read: Callable[[Fields, int], tuple[Row, Mapping[str, Any]]]
-    """Columns and, for the rendering, the fields as Kafka names them."""
+    """Columns and, for the text, the fields as Kafka names them."""
 
 
 def decode(value: bytes) -> Decoded:
@@ -158,7 +158,7 @@ def _ids(tagged: Mapping[int, Fields], tag: int) -> list[int] | None:
 
 
 def _broker_change(id_name: str, epoch_name: str, reason: str) -> Callable[[Fields, int], tuple[Row, Mapping[str, Any]]]:
-    """The three records that hold no more than a broker and its epoch, each under its own names."""
+    """The three records that contain only a broker and its epoch, each under its own field names."""
 
     def read(fields: Fields, _: int) -> tuple[Row, Mapping[str, Any]]:
         broker, epoch = fields.int32(), fields.int64()

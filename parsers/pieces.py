@@ -1,10 +1,10 @@
-"""Large logs cut into pieces that are read side by side, and put together again as one reader would have read them.
+"""Large logs divided into pieces that are read in parallel and joined with the same result as a single reader's.
 
-Here: which files are cut and where, what a piece yields, and the rows about the file as a whole. Not here: how a piece is read
+Here: which files are divided and where, the output of a piece, and the rows about the file as a whole. Not here: how a piece is read
 (parsers.catalogue.piece) or run (spark).
 
-Only text logs are cut, plain ones and those compressed by gzip or zstd, of which each piece decompresses all that is before it. A log in
-an archive, one whose lines are wrapped (JSON, a container's runtime, several writers) or UTF-16 is read by one reader.
+Only text logs are divided: plain ones, and those compressed by gzip or zstd, of which each piece decompresses everything before it. A log
+in an archive, with wrapped lines (JSON, a container's runtime, several writers) or in UTF-16 is read by a single reader.
 """
 
 from __future__ import annotations
@@ -37,20 +37,21 @@ from parsers.schemas import Member, Row, Told
 from parsers.wrappers.unwrapper import Unwrapper
 
 PIECE_BYTES = 128 << 20
-"""Of a log, about; a file of less is not cut. A piece costs two chunks that are read only for what they leave behind."""
+"""Approximate size of a piece; a smaller file is not divided. Each piece reads two extra chunks only for their state."""
 DIGEST = 16
-"""Bytes that are digested, or decompressed, in the time one is read, at least."""
+"""At least this many bytes are digested, or decompressed, in the time in which one is read."""
 MOST_OF_COMPRESSED = 8
-"""Pieces of a compressed log, whose last ones decompress nearly all of it."""
+"""Pieces of a compressed log; the last ones decompress nearly all of it."""
 UNCUT = Piece(0, None)
-"""Of a compressed log, before its size is known."""
+"""Pieces of a compressed log before its size is known."""
 EVENT = "piece"
-"""The row that ends a piece: its account, in `value`. No kind of event (kinds): it is taken out before anybody reads what was told."""
+"""Event of the row that ends a piece, with its summary in `value`. Not one of the kinds (kinds): the row is removed before events are
+used."""
 
 
 @dataclass(frozen=True)
 class PieceTold:
-    """What a piece tells of its file."""
+    """Summary of a piece for its file."""
 
     unit: Unit
     member: Member
@@ -58,14 +59,14 @@ class PieceTold:
     account: Account
     source: SourceAccount
     sha256: str | None
-    """Of the whole file; only the first piece has it."""
+    """SHA-256 of the whole file; only the first piece has it."""
     bytes: int | None
     archive: Row | None
-    """The event of the compressed file it is; only the first piece has it."""
+    """The event of the compressed file itself; only the first piece has it."""
 
 
 def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
-    """The pieces of a unit that is one large log; the unit itself where it is none. Opens large files only."""
+    """The pieces of a unit that is one large log; otherwise the unit itself. Opens large files only."""
     if unit.size < PIECE_BYTES:
         return [unit]
     try:
@@ -78,7 +79,7 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
             plain = form_of(member.path, head) == "plain" and not head.startswith(UTF16)
             if not plain or kind_of(member, head, layouts) not in LOG_KINDS or Unwrapper(layouts).prepare(head[:WRAPPING]):
                 return [unit]
-    except OSError:  # whoever reads it meets the same, and names it
+    except OSError:  # the reader meets the same error and reports it
         return [unit]
     if isinstance(file, Inflated):
         return [replace(unit, piece=UNCUT)]
@@ -88,7 +89,7 @@ def cut(unit: Unit, layouts: Sequence[Layout] = ()) -> list[Unit]:
 
 
 def _cut(size: int, count: int) -> list[Piece]:
-    """So many pieces of whole chunks, two at least; none of what has no two chunks."""
+    """The unit in this many pieces of whole chunks, at least two; none if it has fewer than two chunks."""
     chunks = size // log_file.CHUNK
     count = min(max(2, count), chunks)
     begins = [number * chunks // count * log_file.CHUNK for number in range(count)] if count > 1 else []
@@ -96,7 +97,7 @@ def _cut(size: int, count: int) -> list[Piece]:
 
 
 def line_feeds(unit: Unit) -> list[int]:
-    """How many are in each chunk of a piece; none where it cannot be read."""
+    """Line feeds in each chunk of a piece; none if it cannot be read."""
     assert unit.piece is not None
     counts = []
     try:
@@ -117,8 +118,8 @@ def line_feeds(unit: Unit) -> list[int]:
 
 
 def numbered(units: Sequence[Unit], counts: Iterable[Sequence[int]]) -> list[Unit]:
-    """Pieces that know how many lines there are before them, and those of files that are cut now that their size is known; a file
-    that is not worth it as it was. `units` are in the order of their files, `counts` their line_feeds."""
+    """Pieces with the number of lines before them, and pieces of files whose size is known only now; other files stay undivided. `units`
+    are in the order of their files, `counts` their line_feeds."""
     before, out = 0, []
     for unit, chunks in zip(units, counts, strict=True):
         assert unit.piece is not None
@@ -140,7 +141,7 @@ def _of_compressed(unit: Unit, chunks: Sequence[int]) -> list[Unit]:
 
 
 def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
-    """Events of a unit, be it a piece or not, as parsers.evidence gives them."""
+    """Events of a unit or a piece, as parsers.evidence returns them."""
     if unit.piece is None:
         yield from evidence.events(unit, log_patterns)
     else:
@@ -148,7 +149,7 @@ def events(unit: Unit, log_patterns: Sequence[str] = ()) -> Iterator[pa.RecordBa
 
 
 def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
-    """Events of a piece, and its account last. There is none where it could not be read: nothing fits then."""
+    """Events of a piece, with its summary last. Without a summary the piece could not be read, and the pieces of its file are rejected."""
     assert unit.piece is not None
     try:
         found = lone_content(unit)
@@ -167,7 +168,7 @@ def read(unit: Unit, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
             told = PieceTold(unit, member, kind, log.account(), source, sha256, size, archive)
             if file.changed() is not None:
                 return
-    except Exception:  # whoever reads the whole file then meets it again, and names it
+    except Exception:  # the reader of the whole file then meets the error again and reports it
         return
     yield {"event": EVENT, "source": member.path, "value": b64encode(pickle.dumps(told)).decode()}
 
@@ -181,7 +182,7 @@ def _digest(stream: BinaryIO | File) -> tuple[str, int]:
 
 
 def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequence[Layout] = ()) -> tuple[list[Told], list[Unit]]:
-    """The last rows of the files whose pieces fit, and the other ones as units to be read whole. `values` are of the rows EVENT."""
+    """The last rows of files whose pieces fit together, and the other files as units to be read whole. `values` are of the rows EVENT."""
     pieces: dict[Unit, int] = Counter()
     sizes: dict[Unit, int] = Counter()
     for unit in planned:
@@ -203,7 +204,7 @@ def put_together(planned: Iterable[Unit], values: Iterable[str], layouts: Sequen
 
 
 def source_of(unit: Unit) -> str:
-    """What a piece's file is called in its rows."""
+    """Name of a piece's file in its rows."""
     return label_of(unit, unit.select[0] if unit.select else "")
 
 

@@ -1,7 +1,7 @@
-"""Where in a log the lines are that show that INFO is on, by facet: in how much of the log a missing line proves anything.
+"""Lines of a log that show that INFO is on, by facet: in these parts of the log a missing line proves that an event did not happen.
 
-Here: the places, thinned to the first and the last of each block of lines, so that a log of any size gives few. Not here: which lines
-these are (parsers.patterns.facets), or what is concluded from them.
+Here: the places, reduced to the first and the last of each block of lines, so that a log of any size gives few. Not here: which lines these
+are (parsers.patterns.facets), or conclusions from them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Printed:
             self._by_facet[facet].follow(places)
 
     def collected(self, clock: str | None) -> Row:
-        """Fields of schemas.COLLECTED. `clock`: that of the source; the time of a line that another clock shows is left out."""
+        """Fields of schemas.COLLECTED. `clock`: that of the source; times by another clock are left out."""
         found = [
             {"facet": facet, "line": place["line"], "time": place["time"] if place["clock"] == clock else None}
             for facet in sorted(self._by_facet)

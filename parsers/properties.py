@@ -36,8 +36,8 @@ Setting = tuple[int, int, str, str]
 def settings(stream: BinaryIO) -> Iterator[Setting | Row]:
     """Settings of a .properties file in file order, with continuation lines joined and escapes resolved.
 
-    Latin-1, as java.util.Properties reads a stream. Problems have reason 'properties-corrupt': a broken unicode escape (Java
-    refuses the file), or a file longer than the limit, of which the start is read.
+    Latin-1, as java.util.Properties reads a stream. Problems have reason 'properties-corrupt': a broken unicode escape (Java rejects the
+    file), or a file longer than the limit, of which the start is read.
     """
     most = in_force().properties
     content = stream.read(most + 1)
@@ -55,8 +55,8 @@ def settings(stream: BinaryIO) -> Iterator[Setting | Row]:
 def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
     """'log-directory-identity': node, cluster id in value, directory id in directory, version in count.
 
-    Source: Kafka's MetaProperties (before 3.7 BrokerMetadataCheckpoint). Missing or impossible entries are problems with
-    reason 'properties-corrupt'; a row comes as soon as one of the ids is there.
+    Source: Kafka's MetaProperties (before 3.7 BrokerMetadataCheckpoint). Missing or invalid entries are problems with reason
+    'properties-corrupt'; a row needs only one of the ids.
     """
     found: dict[str, str] = {}
     for setting in settings(stream):
@@ -85,9 +85,9 @@ def read_meta_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def read_server_properties(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """A 'config' row per setting of a broker's configuration file, secrets as HIDDEN; of a key given twice, the last.
+    """A 'config' row per setting of a broker's configuration file, secrets as HIDDEN; for a repeated key, the last value.
 
-    `node` is the file's own node.id or broker.id. The file says what the next start would use, not what a running broker uses.
+    `node` is the file's own node.id or broker.id. The file contains the settings for the next start, not those of a running broker.
     """
     found: dict[str, Setting] = {}
     for setting in settings(stream):
@@ -157,12 +157,12 @@ def read_quorum_state(stream: BinaryIO, member: Member) -> Iterator[Row]:
 
 
 def masked(key: str, value: str) -> str:
-    """The value, or HIDDEN where the setting may hold a secret: Kafka's password settings, and what looks like one."""
+    """The value, or HIDDEN if the setting may contain a secret: Kafka's password settings, and names that look like one."""
     return HIDDEN if value and (_SECRET_KEY.search(key) or _SECRET_VALUE.search(value)) else value
 
 
 def _logical(text: str) -> Iterator[tuple[int, int, str]]:
-    """Lines without comments and blank ones, continuations joined; line and byte are where each begins."""
+    """Lines without comments and blank ones, continuations joined; line and byte are those of the beginning."""
     pending, place, at = "", (0, 0), 0
     continued = False
     for number, raw in enumerate(re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text), 1):

@@ -1,10 +1,10 @@
-"""Every record of a log as one row: when, where, how grave, by which logger, its text with the lines that belong to it.
+"""Every record of a log as one row: time, place, level, logger, and its text with the lines that belong to it.
 
-Here: the cut of a log of any size into records, in bounded memory, whatever it is wrapped in. Not here: how a record is laid
-out (parsers.layouts), what is around it (parsers.wrappers), what it states (parsers.catalogue), or any order between files.
+Here: the division of a log of any size into records, in bounded memory, in any wrapping. Not here: record layouts (parsers.layouts),
+wrappers (parsers.wrappers), the facts in a record (parsers.catalogue), or any order between files.
 
-A record is what a layout says it begins with and the lines up to the next one. Lines before the first record are rows of
-their own. Nothing is left out but blank lines between; what is longer than MAX_RECORD goes on in a further row.
+A record consists of the line with which it begins according to its layout, and the lines up to the next record. Lines before the first
+record are rows of their own. Only blank lines between records are left out; a record longer than MAX_RECORD continues in a further row.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _LINE_COST = 200
 _SNIFFED_LINES = 200
 _BATCH_ROWS, _BATCH_TEXT = 4096, 4 << 20
 _EDGES = "".join(chr(code) for code in range(0x20) if chr(code) not in "\t\n\x1b") + "\ufeff"
-"""What torn writes and other systems leave at the ends of a line."""
+"""Characters left by torn writes and other systems at the ends of a line."""
 _OF_FILES = ("unknown-layout", "no-date")
-"""Problems of a file as a whole, that a piece of it may seem to have."""
+"""Problems of a file as a whole, which a part of the file may only seem to have."""
 
 STATED = pa.struct(
     [("event", pa.string()), ("topic", pa.string()), ("topic_id", pa.string()), ("partition", pa.int32()), ("node", pa.int32())]
@@ -68,9 +68,9 @@ RECORDS = pa.schema(
 
 
 def records(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = (), *, stated: bool = True) -> Iterator[Row]:
-    """Rows of RECORDS, those of each source in its own order. `layouts` are the user's own; `stated` asks for `events`.
+    """Rows of RECORDS; the rows of a source are in file order. `layouts` are the user's own; `stated` asks for `events`.
 
-    What could not be read is a row whose event is 'problem'. Never raises on what it reads.
+    Unreadable data gives a row whose event is 'problem'. Never raises because of the evidence.
     """
     return _Walk(member, kind, layouts, stated).rows(stream)
 
@@ -94,7 +94,7 @@ def _batch(rows: Sequence[Row], schema: pa.Schema) -> pa.RecordBatch:
 
 
 class _Writer:
-    """The records of one writer. `open` goes on in the lines that follow."""
+    """The records of one writer. `open` continues in the lines that follow."""
 
     def __init__(self, source: str, kind: str, given: Sequence[Layout]) -> None:
         self.source = source
@@ -107,8 +107,8 @@ class _Writer:
         self.open: Row | None = None
         self.parts: list[str] = []  # lines of `open`
         self.length = 0
-        self.layout: Layout | None = None  # that of `open`
-        self.failures = 0  # lines from which no layout was learned, of those taken last
+        self.layout: Layout | None = None  # record of `open`
+        self.failures = 0  # number of the last lines from which no layout was learned
         self.number = 0
         self.time: datetime | None = None
         self.clock: str | None = None
@@ -119,7 +119,7 @@ class _Writer:
         self.size += len(line.text) + _LINE_COST
 
     def learn(self, head: bytes) -> None:
-        """Looks at lines for the layout they are in."""
+        """Determines the layout from lines."""
         found = layout_of(head, self.given).layout
         if found is not None:
             self._use(found)
@@ -154,7 +154,7 @@ class _Writer:
         self._begin(record, text, line)
 
     def _read(self, text: str, lines: Sequence[Line], at: int) -> tuple[Record | None, Layout | None]:
-        """The record that begins with this line, in a layout in use or in another one the file changes to."""
+        """The record that begins with this line, in a layout in use or in a new layout that the file changes to."""
         for layout in self.layouts:
             record = layout.read(text)
             if record is not None:
@@ -224,14 +224,14 @@ class _Writer:
         self.open = None
 
     def problem(self, text: str, outer: Outer) -> Row:
-        """A row about the file as a whole, at the place the reading has come to."""
+        """A row about the file as a whole, at the current position."""
         self._begin(None, text, Line(b"", outer.line, outer.byte, b"", "", "", None))
         self._close()
         return {**self.done.pop(), "events": [_stated({"event": "problem"})]}
 
 
 class _Lines(Outer):
-    """Lines of which the last can be put back."""
+    """Lines, the last of which can be put back."""
 
     again: tuple[bytes, int, int] | None = None
 
@@ -241,7 +241,7 @@ class _Lines(Outer):
 
 
 class _Walk:
-    """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
+    """The walk through one file: its lines as they are and, from the first wrapped line on, the unwrapped lines."""
 
     def __init__(self, member: Member, kind: str, layouts: Sequence[Layout], stated: bool) -> None:
         self.given = layouts
@@ -270,7 +270,7 @@ class _Walk:
         yield from self._problems(outer)
 
     def _plain(self, outer: _Lines) -> Iterator[Row]:
-        """Records up to the first line that is plainly a wrapped one, which is put back."""
+        """Records up to the first line that is clearly wrapped, which is put back."""
         while (found := outer.next()) is not None:
             text, number, byte = found
             if not self.writers.own.begins(text) and not text[:1].isspace() and self.unwrapper.wraps(text):
@@ -284,7 +284,7 @@ class _Walk:
             yield from self._told(writer, writer.take(last=False))
 
     def _told(self, writer: _Writer, rows: list[Row]) -> list[Row]:
-        """The rows with what the catalogue reads in them."""
+        """The rows with the events that the catalogue reads in them."""
         if not self.stated or not rows:
             return rows
         for row in rows:
@@ -309,7 +309,7 @@ class _Walk:
 
 
 def _head(stream: BinaryIO) -> tuple[bytes, str | None]:
-    """The first bytes of a file, and why there are no more."""
+    """The first bytes of a file, and the error if they end early."""
     head = b""
     while len(head) < _HEAD:
         piece, trouble = read_on(stream, _HEAD - len(head))

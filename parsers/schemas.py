@@ -1,10 +1,10 @@
-"""The one table every parser fills: an event is one fact some file states, with the place it was read.
+"""The one table that every parser fills: an event is one fact stated in a file, with the place where it was read.
 
-Here: the Arrow schema with a doc for each field, and the builder of batches. Not here: the kinds of events (kinds), how a fact is read
-(the parser modules) or what it means (spark.partition.timeline, forensics.rules).
+Here: the Arrow schema with a doc for each field, and the builder of batches. Not here: the kinds of events (kinds), how a fact is read (the
+parser modules) or interpreted (spark.partition.timeline, forensics.rules).
 
-One wide schema, most columns null in any row, because every kind of evidence flows through one Spark source: Arrow keeps
-an all-null column at almost no cost, and one pass over an archive feeds everything that follows.
+One wide schema, with most columns null in any row, because every kind of evidence goes through one Spark source: Arrow keeps an all-null
+column at almost no cost, and one pass over an archive is enough for all commands.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 Row = dict[str, Any]
-"""One event, keys are field names of EVENTS; an absent key is null."""
+"""One event; keys are field names of EVENTS, an absent key is null."""
 
 Told: TypeAlias = "Row | pa.RecordBatch"
-"""One event, or many of one source, in the order in which the source tells them."""
+"""One event, or many of one source, in the order of the source."""
 
 MAX_TEXT = 4096
-"""Characters of raw text an event keeps; longer text is cut, the place stays exact."""
+"""Characters of raw text that an event keeps; longer text is cut, the place stays exact."""
 
 MAX_SHARED, LEAST_SHARED = 1 << 20, 256
-"""Characters that all events of one line keep of it together, if each keeps so many at least: a line may name ten thousand partitions."""
+"""Characters that all events of one line together keep of it, as long as each keeps at least this minimum: a line may name ten thousand
+partitions."""
 
 INT32 = range(-(2**31), 2**31)
 INT64 = range(-(2**63), 2**63)
-"""What the columns hold. A number outside (hostile or damaged input) makes its row a problem, never a crash."""
+"""Ranges of the number columns. A number outside them (hostile or damaged input) makes its row a problem, never a crash."""
 
 _EPOCH = datetime(1970, 1, 1)
 
@@ -53,17 +54,17 @@ BATCH = pa.struct(
         ("whole", pa.bool_()),
     ]
 )
-"""`append_time`: its times are of the leader that appended it (LogAppendTime), not its producer's. `whole`: as it was appended, the log
-cleaner has taken no record from it and set no delete horizon; null where only decompression would tell."""
+"""`append_time`: the times are those of the leader that appended the batch (LogAppendTime), not those of its producer. `whole`: the batch
+is as it was appended, the log cleaner has removed no record and set no delete horizon; null if only decompression would show it."""
 JUMP = pa.struct([("line", pa.int64()), ("before", pa.timestamp("us")), ("after", pa.timestamp("us"))])
-"""Two neighbouring events of a log between which the wall clock went back, or an hour or more passed; `line` is the later's."""
+"""Two neighbouring events of a log between which the wall clock went back, or advanced by an hour or more; `line` is the later one's."""
 PRINTED = pa.struct([("facet", pa.string()), ("line", pa.int64()), ("time", pa.timestamp("us"))])
 """A line that shows that INFO is on for the loggers of a facet (parsers.patterns.facets)."""
-# `clock` is that of `first` and `last`; `wall_minus_utc_ms` what lines show more than the runtime that got them stamped (median).
-# `layout`: conversion patterns that were learned from the file, one a line.
-# `printed`: the first and last of such lines in each block of lines, by facet. `ascents`, `descents`: how often the time of a line is later or
-# earlier than that of the line before, of lines that give events. `steps_back`: the largest descents of more than a second; the largest of all is
-# `largest_step_back_ms`. `cut_at`: the length in characters at which the lines of the file were cut off, where they were.
+# `clock` is that of `first` and `last`; `wall_minus_utc_ms`: by how much the times of lines exceed the UTC stamps of the wrapper (median).
+# `layout`: conversion patterns learned from the file, one per line. `printed`: the first and last of such lines in each block of lines, by
+# facet. `ascents`, `descents`: how often the time of a line is later or earlier than that of the line before, for lines that give events.
+# `steps_back`: the largest descents of more than a second; the largest is `largest_step_back_ms`. `cut_at`: the length in characters at
+# which the lines of the file were cut, if they were.
 COLLECTED = pa.struct(
     [
         ("kind", pa.string()),
@@ -92,7 +93,7 @@ COLLECTED = pa.struct(
 
 
 def documented(name: str, kind: pa.DataType, doc: str) -> pa.Field:
-    """A field that says what it holds, as every field of the project's tables does."""
+    """A field with its description, as in all tables of the project."""
     return pa.field(name, kind, metadata={"doc": doc})
 
 
@@ -164,18 +165,18 @@ EVENTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of the evidence, whatever container it lies in."""
+    """One file of the evidence, in any container."""
 
     path: str
     """Path inside the evidence, '/' between containers and their members."""
     size: int | None
-    """Bytes after decompression where the container says so."""
+    """Bytes after decompression, if the container states them."""
     modified: datetime | None
-    """Modification time, UTC, naive; null where the container keeps none."""
+    """Modification time, UTC, naive; null if the container keeps none."""
 
 
 def moment(milliseconds: int) -> datetime | None:
-    """Of milliseconds since 1970, as records have them; None of what is none."""
+    """UTC of milliseconds since 1970 as in records; None for null."""
     try:
         return _EPOCH + timedelta(milliseconds=milliseconds) if milliseconds > 0 else None
     except OverflowError:
@@ -183,18 +184,18 @@ def moment(milliseconds: int) -> datetime | None:
 
 
 def problem(reason: str, text: str, *, line: int | None = None, byte: int | None = None) -> Row:
-    """A row that says what could not be read; the reading goes on."""
+    """A row about data that could not be read; reading continues."""
     return {"event": "problem", "reason": reason, "text": text[:MAX_TEXT], "line": line, "byte": byte}
 
 
 def shared(text: str, events: int) -> str:
-    """What each of so many events of one line keeps of its text."""
+    """The text that each of this many events of one line keeps."""
     return text if len(text) * events <= MAX_SHARED else text[: max(MAX_SHARED // events, LEAST_SHARED)]
 
 
 def batches(told: Iterable[Told], size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Events as record batches of EVENTS, at most `size` rows each, and few of them smaller but for those of segments: each batch of
-    a segment counts, of which one row lists tens of thousands."""
+    """Events as record batches of EVENTS, at most `size` rows each. Only batches with segments are much smaller, because every record batch
+    of a segment counts, and one row may list tens of thousands."""
     rows: list[Row] = []
     waiting: list[pa.RecordBatch] = []
     count = 0

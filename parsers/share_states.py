@@ -1,6 +1,7 @@
-"""Where share groups stand (KIP-932): records of `__share_group_state`, an internal topic whose records Kafka defines.
+"""Progress of share groups (KIP-932): records of `__share_group_state`, an internal topic whose records Kafka defines.
 
-Here: of each share-partition the offset below which nothing is given to the group again, and how many above it it is through with. Not here: batch frames (parsers.batches), bodies (parsers.bodies), or what that means for a loss.
+Here: for each share-partition the offset below which nothing is delivered again, and the number of acknowledged offsets above it. Not here:
+batch frames (parsers.batches), bodies (parsers.bodies), or the relation to a loss.
 
 Source: ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue, PersisterStateBatchCombiner and RecordState of Apache Kafka.
 """
@@ -23,14 +24,14 @@ MAX_KEYS = 100_000
 """Share-partitions remembered at a time."""
 
 _SNAPSHOT, _UPDATE = 0, 1
-"""Versions of keys, which are types of records."""
+"""Key versions, which are types of records."""
 _AVAILABLE = 0
-"""Delivery state of what is given again; the others that are kept, 2 and 4, are of what was accepted, or given up."""
+"""Delivery state of records that are delivered again; the other states kept, 2 and 4, are acknowledged and archived."""
 _UNTOLD = -1
-"""Start offset of an update that leaves it as it was, and of a share-partition nobody has read yet."""
+"""Start offset in an update that does not change it, and of a share-partition that was never read."""
 
 _Span = tuple[int, int, bool]
-"""First and last offset; whether the group is through with them."""
+"""First and last offset; whether the group has finished these offsets."""
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class _State:
     spans: list[_Span] = field(default_factory=list)
 
     def put(self, told: list[_Span]) -> None:
-        """What is told later counts."""
+        """Adds spans; later ones override earlier ones."""
         for first, last, done in told:
             parts = [part for span in self.spans for part in _around(span, first, last)]
             self.spans = [*parts, (first, last, done)]
@@ -47,7 +48,8 @@ class _State:
 
     @property
     def position(self) -> int:
-        """First offset that the group is not through with: the start that is written lags behind (SharePartition.maybeUpdateCachedStateAndOffsets)."""
+        """First offset that the group has not finished: the stored start offset lags behind
+        (SharePartition.maybeUpdateCachedStateAndOffsets)."""
         reached = self.start
         for first, last, done in sorted(self.spans):
             if first > reached or not done:
@@ -60,7 +62,7 @@ class _State:
 
 
 def _around(span: _Span, first: int, last: int) -> Iterator[_Span]:
-    """What of the span lies outside."""
+    """The parts of the span outside this range."""
     if span[0] < first:
         yield span[0], min(span[1], first - 1), span[2]
     if span[1] > last:
@@ -68,7 +70,7 @@ def _around(span: _Span, first: int, last: int) -> Iterator[_Span]:
 
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """The rows of the segment as of any other, and its `group-commit` events."""
+    """The rows of any segment, plus its `group-commit` events."""
     told = _States()
     yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
     yield from told.histories.rows()
@@ -113,13 +115,13 @@ class _States:
             state.start = start if start != _UNTOLD else state.start
         state.put(spans)
         if (position := state.position) >= 0:
-            # epoch 0 is written, too, where no leader has kept it yet
+            # epoch 0 is also written if no leader has stored its epoch yet
             commit = Commit(position, epoch or -1, record.timestamp, batch.position, state.done_above(position) or None)
             self.histories.note(key, commit)
 
 
 def understood(record: Record) -> bool:
-    """It holds what is read here, and nothing behind it."""
+    """Whether the value contains exactly the fields read here, with nothing after them."""
     try:
         kind = Fields(record.key or b"").int16()
         return record.value is not None and kind in (_SNAPSHOT, _UPDATE) and bool(_value(record.value, kind))
@@ -128,7 +130,8 @@ def understood(record: Record) -> bool:
 
 
 def _value(data: bytes, kind: int) -> tuple[int, int, list[_Span]]:
-    """Leader epoch, start offset and spans. 4.0's early access wrote other fields under the same version 0; no length fits both."""
+    """Leader epoch, start offset and spans. The early access in 4.0 wrote other fields under the same version 0; the length of a value fits
+    only one of the two."""
     try:
         return _fields(Fields(data), kind, early=False)
     except Malformed:

@@ -1,8 +1,7 @@
-"""What kind of file a member of the evidence is, from its name and its first bytes; content wins where it is clear.
+"""The kind of a file of the evidence, from its name and its first bytes; content takes precedence where it is clear.
 
-Here: the kinds, the names Kafka gives its files (rotated, compressed, renamed, half written) and how their content looks.
-Not here: reading them. Names are from Kafka's log4j configuration, LogManager, UnifiedLog, LocalLog, Snapshots and the
-checkpoint classes.
+Here: the kinds, Kafka's file names (rotated, compressed, renamed, half written) and how their content looks. Not here: the reading of
+files. Names are from Kafka's log4j configuration, LogManager, UnifiedLog, LocalLog, Snapshots and the checkpoint classes.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ KINDS: dict[str, str] = {
 }
 
 REDACTION = "kafka-forensics-redacted.json"
-"""The file by which redacted evidence is known."""
+"""The file that marks redacted evidence."""
 
 _SEGMENT_SUFFIX = r"(?:\.(?:deleted|cleaned|swap|part))*"
 _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -81,7 +80,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("redaction", re.escape(REDACTION)),
     )
 )
-"""Names that settle the kind whatever the bytes: damaged or empty, such a file is a fact about its broker."""
+"""Names that determine the kind regardless of content: a damaged or empty file of this kind is itself evidence about its broker."""
 
 _LOG_NAMES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(expression, re.IGNORECASE))
@@ -145,7 +144,7 @@ _TOOLS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("cluster-id", r"^Cluster ID: \S{22}\s*$"),
     )
 )  # fmt: skip
-"""Lines by which the output of Kafka's tools, or of ZooKeeper's shell, is known under any name."""
+"""Lines that identify the output of Kafka's tools, or of ZooKeeper's shell, under any file name."""
 _OFFSETS = re.compile(r"(?!\d\d:\d\d:\d\d\s*$)[a-zA-Z0-9._-]{1,249}:\d{1,10}:\d*(?:,\d+)*\s*")
 _COLUMNS_PART = re.compile(r"[,;\t]")
 _BROKER_COLUMN = re.compile(r' *"?(?:broker|node)[ _.]?(?:id)?"? *', re.IGNORECASE)
@@ -181,15 +180,15 @@ def sniff(member: Member, head: bytes) -> str:
 
 
 def log_kind(path: str) -> str | None:
-    """The kind of a log by its name alone; None where the name tells nothing."""
+    """The kind of a log by its name alone; None if the name does not determine it."""
     return _first(_LOG_NAMES, _name(path))
 
 
 def partition_of(path: str) -> tuple[str, int, str] | None:
     """(topic, partition, state) from the directory a path lies in; state is 'current', 'delete', 'future' or 'stray'.
 
-    The names are those of UnifiedLog.logDirName and its kin. Any directory called `<word>-<number>` looks the same, a
-    `broker-1` too: ask only for files that Kafka keeps in partition directories.
+    The names are those of UnifiedLog.logDirName and its kin. Any directory named `<word>-<number>`, such as `broker-1`, looks the same:
+    call this only for files that Kafka keeps in partition directories.
     """
     parts = path.split("/")
     match = _PARTITION.fullmatch(parts[-2]) if len(parts) > 1 else None
@@ -199,7 +198,7 @@ def partition_of(path: str) -> tuple[str, int, str] | None:
 
 
 def is_unfinished(path: str) -> bool:
-    """A checkpoint's temporary file: its write was never finished, the process ended in between."""
+    """A checkpoint's temporary file: the process ended before the write was finished."""
     return path.endswith(".tmp")
 
 
@@ -268,7 +267,7 @@ def _structured(name: str, text: str) -> str | None:
 
 
 def _metrics(text: str) -> bool:
-    """A header with a column that names the broker, and a number below it."""
+    """A header with a broker column, and a number below it."""
     header, _, below = text.partition("\n")
     columns = _COLUMNS_PART.split(header.rstrip("\r"))
     named = len(columns) > 1 and any(map(_BROKER_COLUMN.fullmatch, columns))

@@ -1,7 +1,7 @@
-"""Times as programs print them, and the conversion patterns that print such ones.
+"""Printed times, and the conversion patterns that print them.
 
-Here: where in a line a time stands and which forms of %d it may be; day and month may be either way round. Not here: which
-of these forms a file is in (parsers.catalogue.learning), or how a form is read (parsers.log_pattern).
+Here: where a time is in a line and which forms of %d it may have; day and month may be in either order. Not here: which of these forms a
+file uses (parsers.catalogue.learning), or how a form is read (parsers.log_pattern).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ZONE = re.compile(
 )
 _LATE_YEAR = re.compile(r" \d{4}(?!\d)")
 _EPOCH = re.compile(r"(?:9[5-9]\d{7}|[1-3]\d{9})(?:(?P<millis>\d{3})|(?P<mark>\.)\d{1,9})?(?!\d)")
-"""Of the years 2000 to 2096, so that no offset is taken for one by its length alone."""
+"""Years 2000 to 2096, so that the length of an offset alone does not make it a time."""
 _MAY_BEGIN = re.compile(r"(?<![\w.:/+-])(?=[\dA-Z])|(?<=[^\d]T)(?=\d\d:)|(?<=[=-])(?=\d{2})")
 _ENDS = re.compile(r"(?!\w|:(?!:))")
 
@@ -56,7 +56,7 @@ class Stamp(NamedTuple):
     begin: int
     end: int
     formats: tuple[str, ...]
-    """What may stand in the braces of %d: several where digits do not tell what is the day and what the month."""
+    """Possible texts in the braces of %d: several, if the digits do not distinguish day and month."""
     dated: bool
 
 
@@ -114,7 +114,7 @@ def _date_behind(text: str, begin: int, clock: str, at: int) -> Stamp | None:
 
 
 def _clock(text: str, at: int) -> tuple[str, int] | None:
-    """The form of the time of day that stands at this place, and where it ends."""
+    """The form of the time of day at this place, and where it ends."""
     found = _CLOCK.match(text, at)
     if found is None:
         return None

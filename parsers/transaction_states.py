@@ -1,7 +1,7 @@
 """States of transactions: records of `__transaction_state`, an internal topic whose records Kafka defines.
 
-Here: which producer id a transactional id had, which partitions its transactions touched, and how each stood last. Not here: batch frames
-(parsers.batches), bodies (parsers.bodies), or what that means for a loss.
+Here: the producer ids of a transactional id, the partitions of its transactions, and the last state of each. Not here: batch frames
+(parsers.batches), bodies (parsers.bodies), or the relation to a loss.
 
 Source: TransactionLogKey, TransactionLogValue (versions 0 and 1) and TransactionState of Apache Kafka.
 """
@@ -23,7 +23,7 @@ MAX_PAYLOAD = 32 << 20
 MAX_KEYS = 100_000
 """Producers remembered at a time."""
 MAX_PARTITIONS = 1_000
-"""Of one producer's transactions."""
+"""Transactions kept per producer."""
 STATES = ("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence")
 
 _Partition = tuple[str, int]
@@ -31,7 +31,7 @@ _Partition = tuple[str, int]
 
 @dataclass(slots=True)
 class _Transactions:
-    """Of one transactional id and one of its producer ids."""
+    """Transactions of one transactional id with one of its producer ids."""
 
     partitions: dict[_Partition, None] = field(default_factory=dict)
     state: str = ""
@@ -40,7 +40,7 @@ class _Transactions:
 
 
 def read_segment(stream: BinaryIO, member: Member) -> Iterator[Row]:
-    """The rows of the segment as of any other, and its `transaction-state` events."""
+    """The rows of any segment, plus its `transaction-state` events."""
     told = _States()
     yield from batches.read_segment(stream, member, payload=MAX_PAYLOAD, look=told.add)
     yield from told.rows()
@@ -101,7 +101,7 @@ class _States:
 
 
 def _partitions(value: Fields, *, flexible: bool) -> Iterator[_Partition]:
-    """Each element takes bytes: a count that lies ends with them."""
+    """Every element takes bytes, so a wrong count ends with the data."""
     for _ in range(_length(value, flexible)):
         topic = value.string() if flexible else value.short_string()
         for _ in range(_length(value, flexible)):
@@ -114,5 +114,5 @@ def _partitions(value: Fields, *, flexible: bool) -> Iterator[_Partition]:
 
 
 def _length(value: Fields, flexible: bool) -> int:
-    """Null is empty."""
+    """Null is read as empty."""
     return value.unsigned_varint() - 1 if flexible else value.int32()

@@ -1,7 +1,7 @@
-"""An event as the timeline sees it: one fact, with the broker that stated it and the corrected time.
+"""An event as the timeline reads it: one fact, with the broker that stated it and the corrected time.
 
-Here: the columns that identification adds to parsers.schemas.EVENTS, and the light row object built from Arrow columns.
-Not here: how the broker or the time is found (identity, clocks) or what follows from the fact (timeline).
+Here: the columns that identification adds to parsers.schemas.EVENTS, and the light row object built from Arrow columns. Not here: how
+the broker or the time is found (identity, clocks) or what follows from the fact (timeline).
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ IDENTIFIED = pa.schema(
         pa.field("at", pa.timestamp("us"), metadata={"doc": "UTC after correction of zone and skew; null when the fact has no time"}),
     ]
 )
-"""EVENTS with who and when resolved."""
+"""EVENTS plus the writer, collection, cluster and UTC time of each event."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Event:
-    """One row. Every column of IDENTIFIED the timeline needs is an attribute; null is None. `repeats` counts folded twins."""
+    """One row. Every column of IDENTIFIED that the timeline needs is an attribute; null is None. `repeats` counts folded duplicates."""
 
     source: str = None  # type: ignore[assignment]
     line: int | None = None
@@ -101,7 +101,7 @@ class Event:
             self.last_at = self.at
 
     def __reduce__(self) -> tuple[type[Event], tuple[Any, ...]]:
-        """Half as long, and made in half the time, as with the names of all columns: the cluster's go to every task."""
+        """Pickles positional values: half the size and time of pickling with column names. The cluster's events go to every task."""
         return Event, _values(self)
 
     def __repr__(self) -> str:
@@ -114,14 +114,14 @@ _values = attrgetter(*_COLUMNS)
 
 
 def rows(batch: pa.RecordBatch) -> Iterator[Event]:
-    """The rows of a batch of IDENTIFIED (or of EVENTS, or with some of their columns: the others are None), which may be folded."""
+    """Events from a batch of IDENTIFIED or EVENTS. Missing columns become None. The batch may be folded."""
     names = set(batch.schema.names)
     told = {n: values(batch.column(n)) for n in _COLUMNS if n in names and batch.column(n).null_count < batch.num_rows}
     yield from map(Event, *(told.get(n) or repeat(_DEFAULTS.get(n), batch.num_rows) for n in _COLUMNS))
 
 
 def place_in(event: Event, newest_first: Container[str] = ()) -> tuple[int, int, int]:
-    """Where the event stands among those of its source, oldest first. `newest_first`: sources whose newest line stands first."""
+    """Sort key of the event within its source, oldest first. `newest_first`: sources whose newest line comes first."""
     line, byte, offset = event.line or 0, event.byte or 0, event.metadata_offset or 0
     return (-line, -byte, offset) if event.source in newest_first else (line, byte, offset)
 
@@ -130,7 +130,7 @@ _DEFAULTS = {"repeats": 1}
 
 
 def values(column: pa.Array) -> list[Any]:
-    """A column's values; those that are equal are one object where that can be had for little."""
+    """A column's values. Equal values share one object where this is cheap."""
     if pa.types.is_timestamp(column.type):
         moments = _Moments()
         return [None if at is None else moments[at] for at in column.cast(pa.string()).to_pylist()]
@@ -147,7 +147,7 @@ def values(column: pa.Array) -> list[Any]:
 
 
 class _Moments(dict[str, datetime]):
-    """Times by what Arrow writes of them: itself it makes them as often as there are rows, and slowly."""
+    """Datetimes cached by Arrow's text form. Arrow's own conversion creates one datetime per row and is slow."""
 
     def __missing__(self, told: str) -> datetime:
         made = self[told] = datetime.fromisoformat(told)

@@ -150,6 +150,9 @@ def _of_time(files: Files) -> Iterator[Way]:
     for part in range(TENTHS):
         begin, end = first + part * step, first + (part + 1) * step
         yield _cut("a tenth of the time", f"tenth {part + 1} of all logs", "", _outside(begin, end))
+    for part in (2, 5):
+        begin = first + part * step
+        yield _cut("seconds", f"12 seconds of all logs after tenth {part}", "", _outside(begin, begin + 12))
     middle = first + 5 * step
     for words, begin, end in (("first", first, middle), ("second", middle, last)):
         yield _cut("half of the time", f"{words} half of all logs", "", _outside(begin, end))

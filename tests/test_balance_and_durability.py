@@ -83,7 +83,7 @@ def test_who_gave_the_leaderships_back(name: str) -> None:
     found = of(bundle(name), "preferred-election")
     assert found
     assert {f.cause for f in found} <= {"AdminClientTriggered", "ZkTriggered", "command"}
-    assert all("was given from broker" in f.explanation and "by a command" in f.explanation for f in found)
+    assert all("moved from broker" in f.explanation and "by a command" in f.explanation for f in found)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -27,6 +27,11 @@ WAYS = 4
 """Ways tried on a fixture of the sample: evenly over all there are, and others on each fixture."""
 
 ONCE_BROKEN = (
+    ("unclean-election-0.8.2.2-zk", "12 seconds of all logs after tenth 2"),  # an ISR change that starts from an ISR that no line shows
+    (
+        "unclean-election-0.8.2.2-zk",
+        "12 seconds of all logs after tenth 5",
+    ),  # a leader that was away and is back, and no line shows its start
     ("opposite-tails-0.10.1.1-zk", "tenth 7 of all logs"),  # a disk without epochs tells not how its log ended as it led
     ("wiped-everything-0.10.0.1-zk", "everything of broker-2"),  # clusters without ids
     ("wiped-everything-0.10.0.1-zk", "logs of broker-1 up to tenth 3"),  # a topic's life that begins with a request

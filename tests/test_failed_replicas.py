@@ -54,7 +54,7 @@ def test_a_broker_that_is_frozen_again_and_again_is_the_culprit(name: str) -> No
     report = bundle(name)
     (culprit,) = of(report, "culprit-broker")
     assert (culprit.brokers, culprit.cause, culprit.severity, culprit.confidence) == ((broker,), "replica", "high", "certain")
-    assert "went up and down: that is performance, not a broker that is gone" in culprit.explanation
+    assert "went up and down: this is a performance problem, not an offline broker" in culprit.explanation
     assert of(report, "cluster-wide-degradation") == of(report, "slow-replica") == of(report, "restarted-replica") == []
     assert {a["broker"] for a in absences(report)} == {broker}
 
@@ -96,7 +96,7 @@ def test_a_network_slow_for_all_is_nobodys_own() -> None:
     first = datetime.fromisoformat("2026-11-21T10:35:10.584")
     assert wide.brokers == (1, 2, 3) and "led by brokers 1, 2 and 3" in wide.explanation
     assert wide.start is not None and abs(wide.start - first) < MARGIN
-    assert "All of which that is told went on fetching" in wide.explanation
+    assert "All replicas whose cause is known continued fetching" in wide.explanation
     assert {f.brokers for f in of(report, "slow-replica")} == {(1,), (2,), (3,)}
     assert of(report, "culprit-broker") == of(report, "stuck-replica") == of(report, "data-loss") == []
 

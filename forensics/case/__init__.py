@@ -1,5 +1,5 @@
-"""A case: what was found in evidence, kept as Parquet tables from which every command answers without Spark.
+"""A case: the results of an analysis, stored as Parquet tables from which every command answers without Spark.
 
-Here: the tables and their schemas (tables), what a partition adds to them (judge), the way to disk (write) and back (read), and the page
-that documents them (reference). Not here: what is found, or how it is told.
+Here: the tables and their schemas (tables), the rows of a partition (judge), writing (write) and reading (read), and the page that
+documents them (reference). Not here: the analysis, or its presentation.
 """

@@ -1,7 +1,9 @@
-"""An audit on its way to disk: which files of the archive were read, what is kept of them, which clusters are to be judged, what counts.
+"""An audit on disk while it is written: which files of the archive were read, what is kept of them, which clusters have to be judged, and
+commits.
 
-Here: the manifest of files by digest, the clusters they make, and commits: whatever is killed when, what the manifest names is whole, and
-what it does not name is swept away by the next run. Not here: reading and judging (spark.engine.audit, whole), or the tables (dated).
+Here: the manifest of files by digest, the clusters made of them, and commits: a process may be killed at any time; everything that the
+manifest names is complete, and the next run deletes everything else. Not here: reading and judging (spark.engine.audit, whole), or the
+tables (dated).
 """
 
 from __future__ import annotations
@@ -38,9 +40,9 @@ from spark.engine.audit import File, Part
 KEPT = f"{OWN}/kept"
 STAGED = f"{OWN}/staged"
 RUNNING = f"{OWN}/running"
-"""There while a run is under way, and after one that was killed."""
+"""Exists during a run, and after a run that was killed."""
 RACY_S = 2.0
-"""A file changed so shortly before it was listed may change again without telling."""
+"""A file modified so shortly before it was listed may be modified again without a change of its modification time."""
 
 _KEPT_IN = pa.list_(pa.struct([("file", pa.string()), ("rows", pa.int64())]))
 FILES = pa.schema(
@@ -67,15 +69,15 @@ FILES = pa.schema(
         ),
     ]
 )
-"""Of each file of the archive: size and modification time, whether these can be trusted to change with it, digest, how often it was read as it
-is, and of each source in it what it said of itself and where its rows are kept."""
+"""For each file of the archive: size and modification time, whether these reliably change with the content, digest, how often this version
+was read, and for each source in it its `source` event and where its rows are kept."""
 TRIES = 2
-"""How often what a store had trouble with is read."""
+"""How often a file is read if the store had errors."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the tables are made of, and how; the same in every run."""
+    """Versions and options from which the tables are made; the same in every run."""
 
     archive: Sequence[str]
     """Without secrets."""
@@ -89,7 +91,7 @@ class Settings:
 
 @dataclass
 class Group:
-    """The files that are one in the manifest: those of one name, which are never several in practice."""
+    """Files that share one entry in the manifest: those of one name, in practice always one file."""
 
     at: list[tuple[Listed, Leaf]] = field(default_factory=list)
 
@@ -106,7 +108,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a cluster is to be judged from."""
+    """Input for judging a cluster."""
 
     name: str
     events: Sequence[Part]
@@ -116,7 +118,7 @@ class Sources:
 
 
 class Archive:
-    """An audit's directory, which no other run may work in at the same time. Raises Refused where it cannot be one."""
+    """An audit's directory, which no other run may use at the same time. Raises Refused if the directory cannot be an audit."""
 
     def __init__(self, directory: Path, settings: Settings, *, force: bool) -> None:
         self.directory = directory.resolve()
@@ -183,10 +185,10 @@ class Archive:
             raise Refused(f"{self.directory}: another audit is at work in it") from None
         return file
 
-    # what is there
+    # existing state
 
     def candidates(self, listed: Sequence[Listed]) -> dict[str, Group]:
-        """The files that are new, or may have changed, by path."""
+        """Files that are new, or may have changed, by path."""
         groups: dict[str, Group] = defaultdict(Group)
         for of in listed:
             for leaf in of.leaves:
@@ -206,14 +208,14 @@ class Archive:
         )
 
     def changed(self, candidates: Mapping[str, Group], digests: Mapping[str, str | None]) -> list[Listed]:
-        """Of what was listed that which is to be read; the rest is noted as it is now."""
+        """The listed files that have to be read; for the others the current listing is recorded."""
         now = time.time()
         chosen: dict[str, list[Leaf]] = defaultdict(list)
         of_path: dict[str, Listed] = {}
         for path, group in candidates.items():
             known = self.known.get(path)
             sha256 = digests[path]
-            # when a file of this machine was modified is evidence itself; of an object it is when that was uploaded
+            # the modification time of a local file is evidence itself; for an object it is the time of the upload
             as_before = known is not None and known["sha256"] == sha256 and (known["stamp"] == group.stamp or _remote(group))
             tries = known["tries"] if known is not None and as_before else 0
             same = known is not None and as_before and not _to_retry(known, group)
@@ -225,7 +227,7 @@ class Archive:
         return [of_path[path]._replace(leaves=leaves) for path, leaves in chosen.items()]
 
     def take(self, column: str, told: Iterable[Row]) -> None:
-        """Notes where rows of sources are kept: `column` is events or records; `told` rows of spark.engine.audit.TOLD."""
+        """Records where rows of sources are kept: `column` is events or records; `told` has the schema spark.engine.audit.TOLD."""
         found: dict[str, Row] = {}
         for row in told:
             source = found.get(row["source"]) or self._source(row["source"])
@@ -246,10 +248,10 @@ class Archive:
         """Kinds of the logs in these files."""
         return {s["path"]: s["kind"] for path in files for s in self.known[path]["sources"] if s["kind"] in LOG_KINDS}
 
-    # what it makes
+    # results
 
     def clusters(self) -> list[Sources]:
-        """All clusters of all that is kept, by name."""
+        """All clusters in all kept rows, by name."""
         sources = [s for file in self.known.values() for s in file["sources"]]
         named = {s["path"]: self.layout.read(s["path"]) for s in sources}
         of = clusters(Teller(s["path"], named[s["path"]].cluster, [(i["id"], i["at"]) for i in s["ids"]]) for s in sources)
@@ -273,17 +275,16 @@ class Archive:
         return Sources(name, parts["events"], parts["records"], rows, hashlib.sha256(told.encode()).hexdigest())
 
     def to_judge(self) -> list[Sources]:
-        """Clusters that were not judged from what is kept now, large ones first."""
+        """Clusters that were not judged from the current rows, large ones first."""
         there = self.clusters()
         self.named = len(there)
         self._ended = self.entries.keys() - {c.name for c in there}
         return sorted((c for c in there if self.fingerprints.get(c.name) != c.fingerprint), key=lambda c: (-c.rows, c.name))
 
-    # what counts
+    # commits
 
     def put(self, entries: Mapping[str, tuple[Mapping[str, Any], str]]) -> None:
-        """Commits clusters that were judged, by name their entries and the fingerprints of what they were judged from. Files of their
-        tables are in `staged`."""
+        """Commits judged clusters: by name their entries and the fingerprints of their input. Files of their tables are in `staged`."""
         old: set[Path] = set()
         for name in self._ended:
             old |= self._files(self.entries.pop(name))
@@ -312,11 +313,11 @@ class Archive:
         shutil.rmtree(self.staged(name), ignore_errors=True)
 
     def staged(self, name: str) -> Path:
-        """Where the files of a cluster's tables wait."""
+        """Where the files of a cluster's tables wait to be committed."""
         return self.directory / STAGED / escaped(name)
 
     def commit(self) -> None:
-        """From here on what is known counts."""
+        """Commits the current state."""
         for file in self._kept_now():
             _sync(self.directory / KEPT / file)
         rows = [self.known[path] for path in sorted(self.known)]
@@ -359,7 +360,7 @@ class Archive:
                     break
 
     def _sweep(self) -> None:
-        """Takes away what does not count: what a run that was killed left."""
+        """Deletes uncommitted files, left by a run that was killed."""
         shutil.rmtree(self.directory / STAGED, ignore_errors=True)
         (self.directory / STAGED).mkdir()
         counts = {path for entry in self.entries.values() for path in self._files(entry)}
@@ -387,7 +388,7 @@ def _parts(sources: Iterable[Row], column: str, called: Mapping[str, str]) -> li
 
 
 def _files_of(source: str) -> Iterator[str]:
-    """Paths of files that a source may be of: itself, without its writer, the containers it may lie in, and the whole argument."""
+    """Paths of the files that a source may belong to: itself, itself without its writer, its containers, and the whole argument."""
     yield source
     yield source.rpartition("#")[0]
     while "/" in source:
@@ -397,7 +398,7 @@ def _files_of(source: str) -> Iterator[str]:
 
 
 def _to_retry(known: Row, group: Group) -> bool:
-    """What a store did not give, it may give the next time; what is damaged stays so."""
+    """A store may return next time what it failed to return; damaged files stay damaged."""
     return _remote(group) and known["tries"] < TRIES and any(s["problem"] for s in known["sources"])
 
 

@@ -1,6 +1,6 @@
-"""An audit on disk, opened: which clusters there are, what was found in each, and each as a case.
+"""An audit on disk, opened: its clusters, the results of each, and each as a case.
 
-Here: what of the files counts. Not here: how they come there (archive), or a case's tables (read, dated). No Spark, and no pyspark.
+Here: which files are committed. Not here: the writing (archive), or a case's tables (read, dated). No Spark, and no pyspark.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from forensics.case.read import Unreadable
 SCHEMA = "kafka-forensics/audit/1"
 FAMILY = SCHEMA.rpartition("/")[0]
 OWN = "_audit"
-"""Directory of what is no table; engines that read hive's directories pass by what begins so."""
+"""Directory of files other than tables; engines that read Hive directories skip names like this."""
 MANIFEST = f"{OWN}/manifest.json"
-"""What it does not name, directly or through the files it names, does not count."""
+"""The manifest. Files that it does not name, directly or indirectly, are not committed."""
 
 
 def is_audit(path: Path) -> bool:
-    """Whether it is a directory that says it is an audit's, of whatever version."""
+    """Whether the directory is marked as an audit, of any version."""
     try:
         return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
     except (OSError, ValueError, AttributeError):
@@ -31,17 +31,17 @@ def is_audit(path: Path) -> bool:
 
 
 def table_file(table: str, cluster: str, day: DayFile) -> str:
-    """Where a day's file of a table of a cluster is, relative to the audit's directory."""
+    """Path of a day's file of a table of a cluster, relative to the audit's directory."""
     return f"{table}/cluster={escaped(cluster)}/date={day['date']}/{day['file']}"
 
 
 def escaped(cluster: str) -> str:
-    """A cluster's name as a step of a path, as hive spells it."""
+    """A cluster's name as a path step in Hive's spelling."""
     return quote(cluster, safe=" ") if cluster.strip(".") else cluster.replace(".", "%2E")
 
 
 class Audit:
-    """Raises Unreadable where it is damaged, or of another version."""
+    """Raises Unreadable if the audit is damaged, or of another version."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -49,7 +49,7 @@ class Audit:
         if (schema := self.manifest.get("schema")) != SCHEMA:
             raise Unreadable(f"{directory}: its schema is {schema}, and this version reads {SCHEMA}: make it anew, or take another version")
         self.clusters: Mapping[str, str] = self.manifest["clusters"]
-        """By name, the file that says what was found."""
+        """By name, the file with the results."""
 
     def _json(self, file: str) -> dict[str, Any]:
         try:
@@ -58,11 +58,11 @@ class Audit:
             raise Unreadable(f"{self.directory / file}: it is damaged ({error})") from None
 
     def entry(self, cluster: str) -> dict[str, Any]:
-        """What was found in a cluster, in short, and the files of its tables."""
+        """The results for a cluster in short, and the files of its tables."""
         return self._json(f"{OWN}/{self.clusters[cluster]}")
 
     def case(self, cluster: str) -> DatedCase:
-        """Raises Unreadable where there is no such cluster."""
+        """Raises Unreadable if the cluster is unknown."""
         if cluster not in self.clusters:
             names = ", ".join(sorted(self.clusters)[:20]) or "none"
             raise Unreadable(

@@ -1,7 +1,7 @@
-"""A case's tables parted by day, as an audit keeps them, and a cluster of an audit opened as a case.
+"""A case's tables partitioned by day, as an audit keeps them, and a cluster of an audit opened as a case.
 
-Here: which day a row is of, the files of each day, and their rows in the order of the case again. Not here: what counts of an audit's files
-(audited), or what is in a table (tables).
+Here: the day of a row, the files of each day, and their rows in the order of the case. Not here: which files of an audit are committed
+(audited), or the tables (tables).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from forensics.case.write import Writer
 from parsers.schemas import documented
 
 NEVER = "__HIVE_DEFAULT_PARTITION__"
-"""The day of what no evidence dates, as hive calls it."""
+"""The day of rows without a time, in Hive's spelling."""
 FIRST = datetime(1970, 1, 1)
-"""What is before is no day."""
+"""Earlier times are not days."""
 ROWS = 4096
-"""Of a row group: many days are written at once."""
+"""Bytes of a row group: many days are written at once."""
 PLACE = documented("place", pa.int64(), "place among the rows of the cluster's table, from 0: the order that a case has them in")
 
 
@@ -38,8 +38,8 @@ class DayFile(TypedDict):
 
 
 def parted(case: Path, to: Path, root: str) -> dict[str, list[DayFile]]:
-    """The tables of a case as files of a day each, by table and then by day. A file is called by its content. `root`: what is left out of
-    the case's paths."""
+    """The tables of a case as one file per day, by table and then by day. A file is named by its content. `root`: prefix that is removed
+    from the case's paths."""
     lasts = pq.read_table(case / BY_NAME["sources"].file, columns=["last"])["last"]
     ends = pc.max(lasts).as_py() if len(lasts) else None
     of_case = ends.date().isoformat() if ends is not None and ends >= FIRST else NEVER
@@ -59,7 +59,7 @@ def parted(case: Path, to: Path, root: str) -> dict[str, list[DayFile]]:
 
 
 class _Days:
-    """The files of a table on their way to disk."""
+    """The files of a table while they are written."""
 
     def __init__(self, to: Path, table: Table) -> None:
         self._to, self._table = to, table
@@ -68,7 +68,7 @@ class _Days:
 
     def add(self, rows: pa.Table, days: pa.ChunkedArray) -> None:
         present = pc.unique(days).to_pylist()
-        if self._table.day == "key":  # in order of time: a day that is over does not come again
+        if self._table.day == "key":  # in order of time: a day that has ended does not occur again
             for day in self._open.keys() - {*present}:
                 self._close(day)
         for day in present:
@@ -120,7 +120,7 @@ def _digest(path: Path) -> str:
 
 
 class DatedCase(Case):
-    """A cluster of an audit, opened as the case it is. `files`: of each table, relative to the directory, in the order of days."""
+    """A cluster of an audit, opened as a case. `files`: the files of each table, relative to the directory, in the order of days."""
 
     def __init__(self, directory: Path, manifest: dict[str, Any], files: Mapping[str, Sequence[DayFile]], *, with_records: bool) -> None:
         self._manifest, self._days_of, self.with_records = manifest, files, with_records

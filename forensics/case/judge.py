@@ -1,7 +1,7 @@
-"""What a case keeps of one partition: findings and verdict, standing, files side by side, all steps of its story, and its replicas'
-offsets, judged once.
+"""Rows of a case for one partition: findings and verdict, final state, comparison of files, all timeline steps, and its replicas' offsets,
+judged once.
 
-Here: the row that travels (ROW) and the judge for spark.engine.pipeline.verdicts. Not here: what any of it is.
+Here: the schema of a row (ROW) and the judge for spark.engine.pipeline.verdicts. Not here: the computation of any of these.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROW = pa.schema(
         ("offset", pa.struct(list(offsets.SCHEMA))),
     ]
 )
-"""Of the columns after `cluster` one has a value."""
+"""Exactly one of the columns after `cluster` has a value."""
 
 
 def judge(cluster: Cluster) -> Judge:

@@ -1,7 +1,7 @@
-"""Which cluster each file of an archive is of: by its path, else by the cluster ids that files tell.
+"""Assigns each file of an archive to a cluster: by its path, else by the cluster ids in the files.
 
-Here: what `--layout` means, hive's names, what a file is called within its cluster, and who is of the same cluster where no path says it.
-Not here: which files there are (archive), or the lives of clusters that followed each other on the same brokers (spark.cluster.incarnations).
+Here: the meaning of `--layout`, Hive's names, a file's name within its cluster, and which files belong to the same cluster if the path does
+not name it. Not here: the list of files (archive), or successive clusters on the same brokers (spark.cluster.incarnations).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from parsers.cached import cached_property
 
 UNNAMED = "unnamed"
-"""The cluster of all that names none."""
+"""The cluster of all files that name none."""
 PLACEHOLDERS = ("cluster", "date", "broker")
 REST = frozenset({"", "…", "...", "**"})
 _STEPS = "(?:[^/]+/)*?"
@@ -26,24 +26,24 @@ _HIVE = re.compile(r"cluster=(.+)")
 _ARCHIVE = re.compile(r"\.(?:tar|tgz|tbz2?|txz|zip|gz|bz2|xz|zst|zstd)(?=\.|$)", re.IGNORECASE)
 _DAY = re.compile(r"(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})")
 DAY_IN_PATH = r"(?:^|/)(?:date|dt|day)=(?P<year>\d{4})-?(?P<month>\d{2})-?(?P<day>\d{2})(?:/|$)"
-"""A day that a path tells, of names as Layout.read makes them."""
+"""A day in a path, as one of the names that Layout.read makes."""
 
 
 class Named(NamedTuple):
-    """What a path says."""
+    """The information in a path."""
 
     cluster: str | None
     name: str
-    """What the file is called within its cluster: the path, without the step that is the cluster's name, since a cluster may be called
-    kafka-3; days and brokers by the words that mean them, since a day may be 20260302 and a broker's directory 1."""
+    """The file's name within its cluster: the path without the step with the cluster's name, since a cluster may be named kafka-3. Days and
+    brokers get the keywords for them, since a day may be 20260302 and a broker's directory 1."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What the steps of paths mean. Raises ValueError where `pattern` is none."""
+    """The meaning of the steps of paths. Raises ValueError if `pattern` is invalid."""
 
     pattern: str | None = None
-    """Steps with {cluster}, {date} and {broker}, `*` for anything within a step, `…` for any further steps; None: hive's names alone."""
+    """Steps with {cluster}, {date} and {broker}, `*` for anything within a step, `…` for any further steps; None: only Hive's names."""
 
     def __post_init__(self) -> None:
         _ = self._expression
@@ -54,11 +54,11 @@ class Layout:
 
     @property
     def _goes_on(self) -> bool:
-        """Whether there is more of a path than the pattern says, unless its last step is a container."""
+        """Whether a path has more steps than the pattern, unless its last step is a container."""
         return self.pattern is not None and self.pattern.rpartition("/")[2] in REST
 
     def read(self, path: str) -> Named:
-        """Of a path relative to the archive, members of containers included."""
+        """The information in a path relative to the archive, including members of containers."""
         steps = path.split("/")
         if self._expression is None:
             at = next((n for n, step in enumerate(steps[:-1]) if _HIVE.fullmatch(step)), None)
@@ -90,7 +90,7 @@ class Layout:
         return Named(cluster, "/".join(step for step in steps if step))
 
     def group(self, path: str) -> str:
-        """The same for files that are of one cluster, as far as their paths tell."""
+        """The same for files of a single cluster, as far as their paths show."""
         return self.read(path).cluster or path.partition("/")[0] * ("/" in path)
 
 
@@ -116,7 +116,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
                     known = ", ".join(f"{{{p}}}" for p in PLACEHOLDERS)
                     raise ValueError(f"{pattern!r}: {part} is {'there twice' if name in seen else f'none of {known}'}")
                 seen.append(name)
-                within = name == "date" and part != step  # a name before it may hold what parts them
+                within = name == "date" and part != step  # a name before it may contain the separator
                 made += f"(?P<{name}>{_DAY.pattern.replace('(', '(?:')})" if within else f"(?P<{name}>[^/]+?)"
             else:
                 made += re.escape(part)
@@ -129,18 +129,18 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 class Teller(NamedTuple):
-    """A file, and which clusters it names."""
+    """A file, and the clusters that it names."""
 
     path: str
     cluster: str | None
-    """As its path says."""
+    """From its path."""
     ids: Sequence[tuple[str, datetime | None]] = ()
-    """Cluster ids it tells, with when last."""
+    """Cluster ids in the file, with the last time of each."""
 
 
 def clusters(tellers: Iterable[Teller]) -> dict[str, str]:
-    """The cluster of each file, by path. Where the path names none, it is that of the ids told in the file, or in the nearest directory in
-    which all files that tell any tell of one. Ids told in one directory are lives of one cluster, which is called by the last of them."""
+    """The cluster of each file, by path. If the path names none, the cluster is that of the ids in the file, or in the nearest directory in
+    which all files with ids have the same one. Ids in one directory are incarnations of one cluster, which is named after the last id."""
     given = list(tellers)
     found = {t.path: t.cluster for t in given if t.cluster is not None}
     silent = [t for t in given if t.cluster is None]
@@ -166,7 +166,7 @@ def _places(path: str) -> Iterator[str]:
 
 
 def _together(tellers: Iterable[Teller]) -> Mapping[str, str]:
-    """What the cluster of each id is called."""
+    """The cluster name for each id."""
     of_place: dict[str, list[str]] = defaultdict(list)
     last: dict[str, datetime] = {}
     for t in tellers:

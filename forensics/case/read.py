@@ -1,7 +1,7 @@
-"""A case on disk, opened: the cluster as it was known, and the rows that views are made of.
+"""A case on disk, opened: the cluster, and the rows from which views are made.
 
-Here: the check that it is whole and of this version, and the way from each table back to what was written. Not here: what a command
-makes of it. No Spark, and no pyspark.
+Here: the check that it is complete and of this version, and the conversion of each table to the original objects. Not here: the commands.
+No Spark, and no pyspark.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ FAMILY = SCHEMA.rpartition("/")[0]
 
 
 class Unreadable(click.ClickException):
-    """A case that cannot be used; the message is one line that says why."""
+    """A case that cannot be used; the message is one line with the reason."""
 
     exit_code = 2
 
 
 def is_case(path: Path) -> bool:
-    """Whether it is a directory that says it is a case, of whatever version."""
+    """Whether the directory is marked as a case, of any version."""
     try:
         return str(json.loads((path / MANIFEST).read_bytes()).get("schema", "")).startswith(f"{FAMILY}/")
     except (OSError, ValueError, AttributeError):
@@ -53,7 +53,7 @@ def is_case(path: Path) -> bool:
 
 
 class Case:
-    """Raises Unreadable where it is not whole, or of another version."""
+    """Raises Unreadable if the case is incomplete, or of another version."""
 
     with_records = True
     """Whether log records were kept."""
@@ -67,7 +67,7 @@ class Case:
         self._check_tables()
 
     def _told(self) -> dict[str, Any]:
-        """What case.json holds."""
+        """Content of case.json."""
         return json.loads((self.directory / MANIFEST).read_bytes())  # type: ignore[no-any-return]
 
     def _check_tables(self) -> None:
@@ -97,7 +97,7 @@ class Case:
                 raise Unreadable(f"{path}: it has {file.metadata.num_rows} rows, not the {rows} the case was made with")
 
     def _files(self, table: Table) -> Sequence[str]:
-        """Where the table is."""
+        """Path of the table."""
         return [table.file]
 
     @contextmanager
@@ -130,11 +130,11 @@ class Case:
             with self._readable(path), pq.ParquetFile(self.directory / path, page_checksum_verification=True) as file:
                 yield from file.iter_batches(batch_size=4096, columns=columns)
 
-    # what was opened
+    # metadata
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Of the evidence, as they were given."""
+        """Paths of the evidence, as given on the command line."""
         return tuple(self.manifest["evidence"]["paths"])
 
     @cached_property
@@ -160,10 +160,10 @@ class Case:
     def measures(self) -> list[Measure]:
         return [Measure(**row) for row in self.table("measures").to_pylist()]
 
-    # what was found
+    # results
 
     def conclusion(self, asked: Asked | None = None) -> Conclusion:
-        """All that was found; of what was found in partitions only what is asked for. Hand-overs are read when a row is asked for them."""
+        """All results; of the results in partitions, only the requested ones. Hand-overs are read when a row is asked for them."""
         if asked is not None or self.cluster.weights:
             found = conclude(verdicts(self.table("judged"), self.table("partitions")), self.cluster, asked)
         else:
@@ -196,7 +196,7 @@ class Case:
         return [Incident(**{**r, "brokers": tuple(r["brokers"]), "findings": tuple(r["findings"])}) for r in rows]
 
     def records(self, wanted: Wanted, *, stated: bool) -> Iterator[Row]:
-        """Rows of MERGED in their order; with what they state only where `stated`."""
+        """Rows of MERGED in their order; with their events only if `stated`."""
         stated = stated or wanted.of_events
         for batch in self.batches("records", [name for name in KEPT.names if stated or name != "events"]):
             for row in wanted.likely(batch).to_pylist():
@@ -204,7 +204,7 @@ class Case:
                     yield shown
 
     def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
-        """The records before and after those at these lines of these sources, and themselves: line and text, in the order of the file."""
+        """The records at these lines of these sources, with the records before and after: line and text, in file order."""
         rows = self.table("records", ["source", "number", "line"])
         kept = rows.filter(pc.is_in(rows["source"], pa.array({source for source, _ in places}, pa.string())))
         lines = kept.filter(pc.is_in(kept["line"], pa.array({line for _, line in places}, pa.int64()))).to_pylist()
@@ -229,7 +229,7 @@ class Case:
     # rows of partitions
 
     def partitions(self) -> set[tuple[str, int]]:
-        """Names of all that anything is told of."""
+        """Names of all partitions with events."""
         names = self.table("steps", NAME).group_by(list(NAME)).aggregate([])
         return set(zip(names["topic"].to_pylist(), names["partition"].to_pylist(), strict=True))
 

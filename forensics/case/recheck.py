@@ -1,7 +1,8 @@
-"""The verdicts of a case computed again from its table of hand-overs alone, and compared with those that the case states.
+"""The verdicts of a case recomputed from its table of hand-overs alone, and compared with the stored ones.
 
-Here: the rows of each partition, whether they are a whole table, and the comparison. Not here: the verdict itself (forensics.proof.verdict), or
-the words (forensics.commands.verify). What a verdict does not read (evidence, premises, notes) is not read here either.
+Here: the rows of each partition, whether they are a whole table, and the comparison. Not here: the verdict itself
+(forensics.proof.verdict), or the output (forensics.commands.verify). Columns that do not affect the verdict (evidence, premises, notes) are
+not read.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from forensics.proof.verdict import BEGIN, CELLS, END, Handover, Lost, Verdict, 
 KEY = ("topic", "partition", INCARNATION)
 Key = tuple[str, int, int]
 INVALID = "invalid"
-"""In place of a verdict: the rows are not a table of hand-overs."""
+"""Replaces a verdict: the rows are not a table of hand-overs."""
 READ = frozenset({*KEY, "row", "kind", "leader_epoch", "restart", "old_leader", "new_leader", *CELLS, "removed", "contradictions"})
-"""Columns that a verdict rests on."""
+"""Columns that a verdict depends on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
-    """A partition with the verdict that the case states and the one that its hand-overs give; None: the case has none."""
+    """A partition with the verdict stored in the case and the one recomputed from its hand-overs; None: the case has none."""
 
     topic: str
     partition: int

@@ -1,4 +1,4 @@
-"""`python -m forensics.case.reference` prints docs/case.md: what is in a case, from the schemas themselves.
+"""`python -m forensics.case.reference` prints docs/case.md: the content of a case, from the schemas themselves.
 
 Here: the page. Not here: the tables (tables).
 """
@@ -38,7 +38,7 @@ print(lost.select("topic", "partition", "leader", "isr", "why").collect())"""
 
 
 def page() -> str:
-    """The page as it should be now."""
+    """The page for the current schemas."""
     return "\n".join(_lines()) + "\n"
 
 

@@ -1,6 +1,6 @@
-"""Who made a case, where and when: a file of its own, for it is the only one that differs from run to run.
+"""The process that made a case, with place and time: a separate file, because only this file differs from run to run.
 
-Here: what is written of the process, and read again. Not here: anything that what was found depends on (tables, case.json).
+Here: writing and reading it. Not here: anything that results depend on (tables, case.json).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def write_run(directory: Path) -> None:
 
 
 def read_run(directory: Path) -> dict[str, Any]:
-    """Empty where there is none, or none that can be read."""
+    """Empty if the file is missing or unreadable."""
     try:
         told = json.loads((directory / RUN).read_bytes())
     except (OSError, ValueError):

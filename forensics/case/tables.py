@@ -1,6 +1,6 @@
-"""The tables of a case: what each holds, its columns and its order.
+"""The tables of a case: the content, columns and order of each.
 
-Here: names, Arrow schemas with a doc for every column, the version of it all. Not here: where the rows come from (judge, write), the
+Here: names, Arrow schemas with a doc for every column, and the version of all tables. Not here: the source of the rows (judge, write), the
 files (write, read), or the page about them (reference).
 """
 
@@ -27,7 +27,7 @@ MANIFEST = "case.json"
 PROOF = "handovers"
 """The table with the proof of each verdict, and the column of a partition's row that holds its part of that table. Older cases have neither."""
 INCARNATION = "incarnation"
-"""What the column `cluster` is called on disk, where audits have the cluster's name under that."""
+"""Name on disk of the column `cluster`, because audits use that name for the cluster's name."""
 CLUSTER_DOC = "which of the clusters that lived on these brokers: 0 the one at the end, -1 the one before it, and so on"
 
 
@@ -38,19 +38,19 @@ class Table:
     schema: pa.Schema
     """Every field has a doc."""
     day: str | None = None
-    """The column that tells the day by which audits part the rows; None: all are of the day the evidence ends."""
+    """The column with the time by which audits partition the rows; None: all rows belong to the day on which the evidence ends."""
 
     @property
     def file(self) -> str:
         return f"{self.name}.parquet"
 
     def stored(self, rows: pa.Table) -> pa.Table:
-        """Rows as they are written."""
+        """Rows in the form in which they are written."""
         names = [INCARNATION if name == "cluster" else name for name in rows.column_names]
         return rows.rename_columns(names).select(self.schema.names).cast(self.schema)
 
     def known(self, rows: pa.Table) -> pa.Table:
-        """What was written as it is known by."""
+        """A stored row in the form in which it is used."""
         return rows.rename_columns(["cluster" if name == INCARNATION else name for name in rows.column_names])
 
 
@@ -364,4 +364,4 @@ EXPORTED = (
         ),
     ),
 )
-"""What `--parquet` writes: flat where a case is not, and of what a report tells alone."""
+"""The tables that `--parquet` writes: flat where those of a case are nested, and only with the content of a report."""

@@ -1,4 +1,4 @@
-"""A cluster of an archive judged whole in one task, from what is kept of its files, into the files of its tables.
+"""Judges a whole cluster of an archive in one task, from the kept rows of its files, and writes the files of its tables.
 
 Here: the way from kept rows to the entry of an audit, without Spark. Not here: judging, or a case's tables (judge, write); which clusters
 are small enough for one task (forensics.commands.audit).
@@ -38,15 +38,15 @@ class Work:
 
     sources: Sources
     directory: Path
-    """The audit's."""
+    """Options of the audit."""
     staged: Path
-    """Where the files of its tables are to wait."""
+    """Where the files of its tables wait to be committed."""
     origin: Origin
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of it: its entry, or what went wrong."""
+    """The result: its entry, or the error."""
 
     name: str
     entry: dict[str, Any] | None
@@ -54,7 +54,7 @@ class Judged:
 
 
 def judged_whole(work: Work) -> Judged:
-    """Never raises: one cluster is no reason to know nothing of the others."""
+    """Never raises: a failure in one cluster must not affect the others."""
     try:
         with case_directory(work) as to:
             return Judged(work.sources.name, entry(work, to, *_written(work, to)))
@@ -63,7 +63,7 @@ def judged_whole(work: Work) -> Judged:
 
 
 def failed(work: Work, error: Exception) -> Judged:
-    """What is said of a cluster that could not be judged."""
+    """Message for a cluster that could not be judged."""
     return Judged(work.sources.name, None, " ".join(f"{type(error).__name__}: {error}".split())[:300])
 
 
@@ -83,7 +83,7 @@ def _written(work: Work, to: Path) -> tuple[Conclusion, Cluster]:
 
 @contextmanager
 def case_directory(work: Work) -> Iterator[Path]:
-    """A place for the case, while it is no part of the audit yet."""
+    """A directory for the case until it becomes part of the audit."""
     shutil.rmtree(work.staged, ignore_errors=True)
     to = work.staged / "case"
     to.mkdir(parents=True)
@@ -94,7 +94,7 @@ def case_directory(work: Work) -> Iterator[Path]:
 
 
 def entry(work: Work, case: Path, found: Conclusion, cluster: Cluster) -> dict[str, Any]:
-    """What an audit holds of the cluster whose case was written: its manifest, the files of its tables, what was found in short."""
+    """The audit's data on a cluster whose case was written: its manifest, the files of its tables, its results in short."""
     manifest = json.loads((case / MANIFEST).read_bytes())
     tables = parted(case, work.staged, manifest["evidence"]["root"])
     return {"cluster": work.sources.name, "case": manifest, "tables": tables, "summary": brief(found, cluster)}

@@ -1,7 +1,7 @@
 """A case on its way to disk.
 
-Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were. Not here: what is
-found (forensics.judge, judge), the schemas (tables), or that the directory appears when all of it is written (forensics.unfinished).
+Here: the tables written row by row as they come from Spark, in an order that does not depend on how many tasks there were. Not here: the
+results (forensics.judge, judge), the schemas (tables), or the atomic creation of the directory (forensics.unfinished).
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from spark.cluster.gather import Identifier, Options
 from spark.events import IDENTIFIED
 
 ROWS = 20_000
-"""Of a row group: what is decoded at least to read one partition."""
+"""Bytes of a row group: the least that is decoded to read one partition."""
 
 
 class Refused(click.ClickException):
-    """A place where no case can be; the message is one line that says why."""
+    """A path where no case can be written; the message is one line with the reason."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a case is made of, and how."""
+    """Versions and options from which a case is made."""
 
     paths: Sequence[str]
     command: Sequence[str]
@@ -59,7 +59,7 @@ class Origin:
 
 
 def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
-    """Raises Refused where a case cannot be, or something else is."""
+    """Raises Refused if a case cannot be written here, or the path has other content."""
     outside(directory, paths)
     if not os.path.lexists(directory):
         return
@@ -71,7 +71,7 @@ def check(directory: Path, paths: Iterable[str], *, force: bool) -> None:
 
 
 def outside(directory: Path, evidence: Iterable[str]) -> None:
-    """Raises Refused where it lies in the evidence."""
+    """Raises Refused if the path lies in the evidence."""
     place = directory.resolve()
     for path in evidence:
         if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
@@ -87,7 +87,7 @@ def write(
     partitions: Iterable[pa.RecordBatch],
     records: Iterable[pa.RecordBatch],
 ) -> Conclusion:
-    """Writes all tables into a directory, and gives what was found. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
+    """Writes all tables into a directory and returns the results. `told`: the events that were gathered; `partitions`: rows of judge.ROW,
     those of a partition together; `records`: rows of spark.engine.merge.KEPT in their order."""
     tables: dict[str, int] = {}
 
@@ -116,7 +116,7 @@ def write(
 
 
 def of_report(cluster: Cluster, findings: Sequence[Finding], incidents: Sequence[Incident]) -> dict[str, pa.Table]:
-    """The tables by name that a report is made of, partitions aside."""
+    """The tables for a report by name, without partitions."""
     return {
         "sources": _table("sources", chain(map(_source, cluster.sources), map(_archive, cluster.archives))),
         "brokers": _table("brokers", (row for life in cluster.lives for row in _brokers(life))),
@@ -150,7 +150,7 @@ def _manifest(origin: Origin, identifier: Identifier, found: Conclusion, tables:
 
 
 class Writer:
-    """Writes a table in row groups of so many rows, however the rows come."""
+    """Writes a table in row groups of this many rows, for any number of rows per call."""
 
     def __init__(self, directory: Path, table: Table, size: int | None = None) -> None:
         self._table = table
@@ -191,7 +191,7 @@ def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def facts(told: pa.Table, identifier: Identifier) -> pa.Table:
-    """Events as they were gathered, with whose they are and when they were; in the order of the files."""
+    """Events as they were gathered, with broker and time; in file order."""
     told = told.cast(EVENTS)
     known = pa.Table.from_batches([identifier.apply(b) for b in told.to_batches()], schema=IDENTIFIED)
     whole = known.set_column(EVENTS.get_field_index("topic"), EVENTS.field("topic"), told["topic"])
@@ -251,13 +251,13 @@ def _quotes(finding: int, f: Finding) -> Iterator[dict[str, Any]]:
 KEY = ("topic", "partition", "cluster")
 KINDS = tuple(name for name in ROW.names if name not in KEY)
 TOGETHER = 1024
-"""Runs of which a piece of a table is made."""
+"""Runs of rows from which a piece of a table is made."""
 
 
 @contextmanager
 def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Callable[[str], Iterator[pa.Table]]]:
-    """Rows of ROW by topic and partition, those of one as they came: of a column those that have it, as pieces of a table. They wait on disk;
-    no more is held of them than the pieces in hand, however long they are."""
+    """Rows of ROW by topic and partition, rows of one partition in input order: for each column, the rows that have a value, as pieces of a
+    table. The rows wait on disk; only the current pieces are in memory."""
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, ROW) as out:
         for batch in rows:
             out.write_batch(batch)
@@ -277,7 +277,7 @@ def _sorted(rows: Iterable[pa.RecordBatch], path: Path) -> Iterator[Callable[[st
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Rows of one partition that follow each other and have the same column."""
+    """Consecutive rows of one partition with the same column."""
 
     name: tuple[str, int]
     kind: str
@@ -311,7 +311,7 @@ def _piece(runs: Sequence[_Run], kind: str) -> pa.Table:
 
 
 def handovers(partitions: pa.Table) -> pa.Table:
-    """The hand-overs of these partitions, a row each."""
+    """The hand-overs of these partitions, one row each."""
     lists = partitions[PROOF].combine_chunks()
     flat = pc.list_flatten(lists)
     keys = partitions.select(list(KEY)).take(pc.list_parent_indices(lists))

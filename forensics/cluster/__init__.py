@@ -1,1 +1,1 @@
-"""Judgements on the cluster: incidents, failed replicas, balance, and what would repair it."""
+"""Judgements on the cluster: incidents, failed replicas, balance, and repairs."""

@@ -1,7 +1,8 @@
-"""What a loss means to people: how many records, which disk holds them still, who had read them, and who is not given what follows.
+"""The effect of a loss: how many records, which disk still contains them, which groups had read them, and which groups do not get the
+records written after the loss.
 
-Here: the sentence that the timeline, incidents and findings tell beside each loss. Not here: how it is found out (forensics.partition.readers,
-forensics.partition.salvageable), or what is to be done.
+Here: the sentence that the timeline, incidents and findings print with each loss. Not here: how the effect is determined
+(forensics.partition.readers, forensics.partition.salvageable), or what to do.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _GOES_ON = {
 
 
 def aftermath(loss: Statement, place: Place) -> str | None:
-    """'158 records; still on broker 2's disk; group billing had read all of them and will skip what is written anew at 200..259'. None where only
-    the number is known."""
+    """The effect of a loss in words: '158 records; still on broker 2's disk; group billing had read all of them'. None if only the number
+    is known."""
     told = [*_held(loss, place), *of_groups(place.clients, place)]
     return "; ".join([_many(place), *told]) if told else None
 
@@ -52,7 +53,7 @@ def _held(loss: Statement, place: Place) -> Iterator[str]:
 
 
 def of_groups(clients: Sequence[Client], place: Place) -> Iterator[str]:
-    """Of those that had read what is lost, or go on wrongly."""
+    """Clauses for groups that had read lost records, or that go on at a wrong position."""
     hurt = sorted((c for c in clients if c.outcome != "untouched" or c.had_read is not None), key=_badly)
     whole = [(r.start, r.end) for r in place.offsets]
     for c in hurt[:NAMED]:
@@ -72,7 +73,7 @@ def _badly(client: Client) -> tuple[int, str]:
 
 
 def sentences(lost: Iterable[tuple[Statement, Place]]) -> Iterator[str]:
-    """Of several losses those of most records, each with its partition's name."""
+    """Sentences for the losses with most records, each with the name of its partition."""
     told = [(p, words) for f, p in lost if f.confidence != "possible" and (words := aftermath(f, p)) is not None]
     told.sort(key=lambda item: (-sum(r.length or 0 for r in item[0].offsets), item[0].name))
     yield from (f"{p.name}: {words}." for p, words in told[:NAMED])

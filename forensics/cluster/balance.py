@@ -1,8 +1,8 @@
-"""Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes lie on its brokers, over time and at the end.
+"""Preferred leaders and load: how evenly a cluster's partitions, leaders and bytes are spread over its brokers, over time and at the end.
 
 Here: the imbalance ratio of each broker as Kafka's controller computes it, and the shares of load with their deviation. Not here: what a
-partition adds to it (forensics.partition.placement), what is said of it (rules.leader_imbalance,
-rules.load_imbalance), or how it would be repaired (forensics.cluster.repair).
+partition contributes (forensics.partition.placement), the findings (rules.leader_imbalance, rules.load_imbalance), or the repair
+(forensics.cluster.repair).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from spark.cluster.effective import effective, number
 from spark.cluster.facts import Cluster, Measure
 
 MAX_POINTS = 200
-"""Points of a series in the report."""
+"""Maximum number of points of a series in the report."""
 MAX_MEASURES = 10_000
-"""Pairs of broker and metric that are kept of files of load metrics."""
+"""Maximum number of pairs of broker and metric that are kept from files of load metrics."""
 DEVIATION = 0.1
-"""Share of load a broker may be away from the mean, of the mean."""
+"""Relative deviation from the mean load that a broker may have."""
 EVEN_BYTES = 100 << 20
-"""Bytes a broker on average under which a difference is no load worth moving."""
+"""Average bytes per broker below which a difference is not worth moving."""
 
 
 # preferred leaders
@@ -36,8 +36,8 @@ EVEN_BYTES = 100 << 20
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """From `at` on (None: since before the evidence begins) a broker was first of the replicas of `preferred` partitions, and
-    others, or nobody, led `elsewhere` of them."""
+    """From `at` on (None: since before the evidence begins) a broker was the preferred leader of `preferred` partitions, and `elsewhere` of
+    them had another leader or none."""
 
     at: datetime | None
     preferred: int
@@ -71,7 +71,7 @@ def ratios(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[Ratio]]:
 
 
 def at_end(partitions: Iterable[Mapping[str, Any]]) -> dict[int, Ratio]:
-    """The last of them all, of those there are at the end."""
+    """The last ratio of each broker, for the partitions that exist at the end."""
     counted: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for p in partitions:
         last = p["steps"][-1] if p["steps"] else None
@@ -82,7 +82,7 @@ def at_end(partitions: Iterable[Mapping[str, Any]]) -> dict[int, Ratio]:
 
 
 def since(series: Sequence[Ratio], limit: float) -> Ratio | None:
-    """The point from which on the ratio is above the limit to the end; None if it is not, at the end."""
+    """The time since which the ratio has been above the limit; None if it is not above the limit at the end."""
     begun = None
     for point in reversed(series):
         if point.ratio <= limit:
@@ -124,7 +124,8 @@ class Load:
 
 
 def load(metrics: Mapping[str, Mapping[int, float]], weights: Mapping[str, float] | None = None) -> Load:
-    """The load by metrics, each a value of every broker; weights are 1 where not given. Metrics of no load at all tell nothing."""
+    """The load by metrics, each with a value for every broker; weights are 1 if not given. Metrics whose values are all zero are
+    ignored."""
     weights = weights or {}
     brokers = sorted({b for values in metrics.values() for b in values})
     shares = {
@@ -140,7 +141,7 @@ COUNTED, MEASURED = frozenset({PARTITIONS, LEADERS}), frozenset({DISK, TRAFFIC})
 
 
 def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, dict[int, float]]:
-    """What the evidence tells of every broker that takes part, by metric; a metric that is not known of all of them is left out."""
+    """The metrics that the evidence has for every broker that takes part; metrics without a value for one of them are left out."""
     found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     told: dict[int, float] = defaultdict(float)
     in_sync: set[int] = set()
@@ -158,7 +159,7 @@ def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[s
         if 0 <= m.mean < math.inf:
             found[m.metric][m.broker] = m.mean
     named = {n.id for n in cluster.nodes.values() if n.broker} | {m.broker for m in cluster.measures} | set(found[PARTITIONS])
-    brokers = {b for b in named if b in in_sync or b not in found[PARTITIONS]}  # one with replicas, none of them in sync, is down
+    brokers = {b for b in named if b in in_sync or b not in found[PARTITIONS]}  # a broker with replicas, none of them in sync, is down
     disk = told if brokers <= set(told) else _on_disk(cluster)
     counted = {name: {b: found[name].get(b, 0.0) for b in brokers} for name in (PARTITIONS, LEADERS, TRAFFIC) if found[name]}
     others = {
@@ -170,7 +171,7 @@ def metrics(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[s
 
 
 def _on_disk(cluster: Cluster) -> dict[int, float]:
-    """Bytes of the segments that were collected last, by broker."""
+    """Bytes by broker, from the segments that were collected last."""
     found: dict[int, float] = defaultdict(float)
     for s in cluster.sources:
         node = cluster.nodes.get(s.node) if s.node is not None else None
@@ -180,7 +181,7 @@ def _on_disk(cluster: Cluster) -> dict[int, float]:
 
 
 def uneven(name: str, values: Mapping[int, float]) -> bool:
-    """Whether another placement could be more even: partitions come whole, and a few bytes are no load."""
+    """Whether another placement could be more even: partitions cannot be split, and a few bytes do not count."""
     mean = sum(values.values()) / len(values) if values else 0
     if name in COUNTED:
         return any(abs(v - mean) >= 1 for v in values.values())
@@ -202,11 +203,11 @@ MEASURES = pa.schema(
         ("text", pa.string()),
     ]
 )
-"""Sums of load metrics; those of several tasks are summed again."""
+"""Sums of load metrics; the sums of several tasks are added."""
 
 
 def sums(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """One batch of MEASURES from batches of events, of which it takes the 'load-metric' ones; at most MAX_MEASURES rows."""
+    """One batch of MEASURES from batches of events, using only 'load-metric' events; at most MAX_MEASURES rows."""
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for batch in batches:
         columns = ("event", "broker", "key", "value", "source", "line", "byte", "text")
@@ -253,7 +254,7 @@ def measures(rows: Iterable[Mapping[str, Any]]) -> list[Measure]:
 
 
 FACTS: tuple[Fact, ...] = (STEPS, SIZES, WRITTEN)
-"""What `document` reads."""
+"""The facts that `document` reads."""
 
 
 def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -299,7 +300,7 @@ def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[
 
 
 def thinned(points: Sequence[Ratio]) -> Sequence[Ratio]:
-    """At most MAX_POINTS: the first, and the last of each of so many stretches of time."""
+    """At most MAX_POINTS: the first, and the last of each stretch of time."""
     timed = [p for p in points if p.at is not None]
     if len(points) <= MAX_POINTS or not timed or timed[0].at is None or timed[-1].at is None:
         return points[-MAX_POINTS:]

@@ -1,7 +1,8 @@
-"""What each node was doing over time: up, starting, recovering, stopping, ended, down, fenced, paused, controller, or nothing tells.
+"""The states of each node over time: up, starting, recovering, stopping, ended, down, fenced, paused, controller, or unknown.
 
-Here: the spans of each node, from its presence, the elections of controllers and what was collected of it. They may overlap: a broker that is up
-may be fenced, and be the controller. Not here: the lives of brokers (spark.cluster.presence), or how spans are drawn (forensics.views.html).
+Here: the spans of each node, from its presence, the elections of controllers and its collected logs. They may overlap: a broker that is up
+may be fenced, and be the controller. Not here: the runs of brokers (spark.cluster.presence), or how spans are drawn
+(forensics.views.html).
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ STATES: Mapping[str, str] = {
     UNTOLD: "no log that was collected tells of it",
     CLOCK: "its clock was set, or changed to or from summer time",
 }
-"""States and what each says."""
+"""States with their descriptions."""
 
 PAUSE = timedelta(seconds=1)
-"""Shorter ones are no pause that anybody notices."""
+"""Shorter pauses have no noticeable effect."""
 MOST_PAUSES = 50
-"""Of a node, the longest."""
+"""Maximum number of pauses of a node; the longest are kept."""
 SILENT = timedelta(hours=1)
-"""Between two files of a broker's logs: one that runs prints something every hour."""
+"""A longer gap between two log files of a broker is a silence: a running broker prints something every hour."""
 
 _UP = of(role=Role.UP)
 _ELECTED = of(role=Role.ELECTED)
@@ -51,7 +52,7 @@ _ELECTED = of(role=Role.ELECTED)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`start` None: since before the evidence; `end` None: to its end."""
+    """`start` None: since before the evidence; `end` None: to the end of the evidence."""
 
     broker: int
     state: str
@@ -60,16 +61,17 @@ class Span:
     words: str = ""
     evidence: tuple[Evidence, ...] = ()
     cluster: int = 0
-    """Of the clusters that lived on these brokers the one it was in: 0 the one at the end, -1 the one before, and so on."""
+    """The cluster that the node was in, among those that used these brokers: 0 is the one at the end, -1 the one before, and so on."""
 
 
 FACTS: tuple[Fact, ...] = (OFFLINE, LAST_WORDS)
-"""What the spans are made from, beside the cluster."""
+"""Facts that the spans are made from, besides the cluster."""
 
 
 def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> list[Span]:
-    """Of all nodes, by node and time, in all clusters they were in. `partitions`: rows of those that stand at the end. What had no leader from some time on misses
-    a broker that nobody else is left to miss, and one that dies may have spoken of nothing else for long."""
+    """The spans of all nodes, by node and time, in all clusters they were in. `partitions`: rows of the partitions that exist at the end. A
+    partition that has no leader from some time on shows that its broker is down if no other broker could report it. The last lines of a
+    broker before a crash may all be about its partitions."""
     left: dict[int, list[datetime]] = {}
     heard: dict[tuple[int, datetime], datetime] = {}
     for p in partitions:
@@ -93,14 +95,15 @@ def spans(cluster: Cluster, partitions: Iterable[Mapping[str, Any]] = ()) -> lis
 
 
 def _begin(begun: dict[int, datetime], told: Iterable[Span]) -> None:
-    """When each node began at the earliest."""
+    """The earliest time at which each node began."""
     for s in told:
         if s.start is not None and s.state not in (UNTOLD, CLOCK):
             begun[s.broker] = min(s.start, begun.get(s.broker, s.start))
 
 
 def _before(life: Cluster, begun: Mapping[int, datetime]) -> list[Span]:
-    """In a cluster that has ended: until its nodes began in a later one. What was collected is told of in the one that stands."""
+    """Spans in a cluster that has ended, up to the time at which each node began in a later one. Coverage by logs is left to the cluster
+    that exists at the end."""
     own = [
         *_controllers(life),
         *(s for node in life.nodes.values() for s in _of_node(node, life, (), {}) if s.state not in (UNTOLD, CLOCK)),
@@ -153,7 +156,7 @@ def _lives(
 
 
 def _over(node: Node, life: Incarnation, away: Away | None, heard: Mapping[tuple[int, datetime], datetime]) -> datetime | None:
-    """When the process was gone: of a death, which prints nothing, when its last line was."""
+    """The end of the process; after a crash, which prints nothing, the time of the last line."""
     if away is None or away.how not in (KILLED, MISSED) or away.since is None:
         return life.end_at
     return max(away.since, heard.get((node.id, away.until), away.since)) if away.until is not None else away.since
@@ -175,7 +178,7 @@ def _gone(presence: Presence, life: Incarnation, away: Away | None, since: datet
 
 
 def _fenced(presence: Presence) -> Iterator[Span]:
-    """Told by several that each have a copy of the metadata log, or replay it."""
+    """Several nodes may report it: each has a copy of the metadata log, or replays it."""
     found: list[Span] = []
     for event in presence.fenced(datetime.min, datetime.max):
         if event.at is None or (found and (found[-1].end is None or event.at <= found[-1].end)):
@@ -214,7 +217,7 @@ def _controllers(cluster: Cluster) -> Iterator[Span]:
 
 
 def _untold(node: Node, cluster: Cluster, presence: Presence) -> Iterator[Span]:
-    """Stretches no log of its covers, and in which it was not known to be down."""
+    """Stretches that none of its logs covers, and in which it was not known to be down."""
     covered = sorted((s.first, s.last) for s in cluster.sources_of(node.id) if s.first is not None and s.last is not None and s.lines)
     if not covered:
         yield Span(node.id, UNTOLD, None, None, "none of its logs was collected")

@@ -1,6 +1,7 @@
-"""Absences of many partitions put together: what happened to one broker at one time is one thing, however many it hit.
+"""Absences of many partitions put together: one event of one broker is one episode, however many partitions it affected.
 
-Here: the absences from the partitions' rows (absences.ABSENCES); episodes of one broker and cause; and times of bad performance, with the broker that is common to all of it, if there is one. Not here: how a cause is told in one partition (absences), or what is said of it (rules).
+Here: the absences from the partitions' rows (absences.ABSENCES); episodes of one broker and cause; and times of bad performance, with the
+broker that they have in common, if any. Not here: how the cause in one partition is determined (absences), or the findings (rules).
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from spark.cluster.presence import DETECTION
 from spark.events import values
 
 SHOWN = 5
-"""Partitions an aggregate names."""
+"""Number of partitions that an aggregate names."""
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """An absence of one replica, as a partition's row tells it."""
+    """An absence of one replica, from a partition's row."""
 
     topic: str
     partition: int
@@ -49,7 +50,7 @@ class Out:
     elected: bool
     quotes: pa.Array
     at: int
-    """Where among the quotes of all its own are."""
+    """Index of its first quote among all quotes of its row."""
 
     @property
     def name(self) -> str:
@@ -66,7 +67,7 @@ class Episode:
 
     outs: tuple[Out, ...]
     episodes: int = 1
-    """More than one: so many told as one."""
+    """More than one: this many are reported as one."""
 
     @cached_property
     def start(self) -> datetime | None:
@@ -99,7 +100,7 @@ class Episode:
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        """Of as many partitions as there is room for, the first piece of each before a second."""
+        """The first piece of evidence of each partition, then the second ones, up to MAX_EVIDENCE."""
         found: dict[Evidence, None] = {}
         for turn in range(QUOTED_EACH):
             for own in (o.evidence for o in self.outs):
@@ -117,7 +118,8 @@ class Episode:
         return some(self.names, SHOWN)
 
     def told(self) -> str:
-        """What the partitions say of each broker, each thing once in the words of the first; at other offsets and times it is the same."""
+        """The partitions' words about each broker. Words that differ only in offsets and times are printed once, as in the first
+        partition."""
         said: dict[tuple[int, str], list[Out]] = defaultdict(list)
         for o in sorted(self.outs, key=lambda o: o.cause == NOT_TOLD):
             if o.confidence == self.confidence:
@@ -131,7 +133,7 @@ class Episode:
 
 
 class Telling(NamedTuple):
-    """What a rule says of an episode."""
+    """A rule's words for an episode."""
 
     what: str
     explanation: str
@@ -139,8 +141,8 @@ class Telling(NamedTuple):
 
 
 def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episode, str], Telling]) -> Iterator[Finding]:
-    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`; `tell` gets the broker, the episode and how
-    it ended, and words it."""
+    """A finding of `kind` for each time a broker's replicas fell out of ISRs by `cause`. `tell` makes the words from the broker, the
+    episode and how it ended."""
     for episode in episodes(outs(partitions, cause), lambda o: o.broker):
         broker, only, names = episode.outs[0].broker, episode.only, episode.names
         ending = "and is not back in sync" if episode.open else f"and was in sync again at {moment(episode.end)}"
@@ -164,7 +166,7 @@ def fell_out(partitions: Rows, kind: str, cause: str, tell: Callable[[int, Episo
 
 
 def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]:
-    """By broker, since when there were the partitions of which it holds a replica among others, in order of time."""
+    """By broker, the times from which on it shares the replicas of a partition with other brokers, sorted."""
     found: dict[int, list[datetime]] = defaultdict(list)
     for row in sorted(partitions, key=lambda r: r["told_from"] or datetime.min):
         for broker in set(row["replicas"] or ()) if len(row["replicas"] or ()) > 1 else ():
@@ -173,8 +175,9 @@ def shared(partitions: Iterable[Mapping[str, Any]]) -> dict[int, list[datetime]]
 
 
 def outs(partitions: Rows, *causes: str) -> list[Out]:
-    """Absences by these causes of which the leaders tell. What is not told of one partition is not taken from another: a replica fetches from
-    each leader with threads of its own, and a fetcher gives up one partition and goes on with the rest (AbstractFetcherManager)."""
+    """Absences with these causes that the leaders report. A cause that is unknown in one partition is not taken from another: a replica
+    fetches from each leader with separate threads, and a fetcher can give up one partition and go on with the rest
+    (AbstractFetcherManager)."""
     return [o for o in _outs(partitions, causes) if o.told]
 
 
@@ -193,7 +196,7 @@ def _outs(partitions: Rows, causes: Collection[str]) -> Iterator[Out]:
 
 
 def episodes(found: Iterable[Out], key: Callable[[Out], Hashable], gap: timedelta = DETECTION) -> list[Episode]:
-    """Absences with the same key, split where nothing happened for `gap`; of more than MANY of one key, one for all of them."""
+    """Absences with the same key, split where nothing happened for `gap`; if one key has more than MANY episodes, they become one."""
     groups: dict[Hashable, list[Out]] = defaultdict(list)
     for o in found:
         groups[key(o)].append(o)
@@ -223,16 +226,16 @@ def _split(own: Sequence[Out], gap: timedelta) -> list[Episode]:
 
 @dataclass(frozen=True)
 class Degradation:
-    """A time in which replicas of living brokers fell out of sync. `culprit` None: no broker is common to all of it.
+    """A time in which replicas of running brokers fell out of sync. `culprit` None: they have no broker in common.
 
-    `side`: 'replica' when the culprit is missing from the ISRs, 'leader' when it leads the partitions that are short.
+    `side`: 'replica' when the culprit is missing from the ISRs, 'leader' when it leads the under-replicated partitions.
     """
 
     episode: Episode
     culprit: int | None
     side: str
     whole: bool
-    """The culprit has part in all of it, not only in most."""
+    """The culprit takes part in all of it, not only in most."""
 
     @property
     def fluctuating(self) -> bool:
@@ -243,14 +246,14 @@ class Degradation:
 
     @property
     def severity(self) -> str:
-        """A stall that passed is medium, and so is what restarts of a broker that was not collected may have done."""
+        """A stall that passed is medium, and so is a stall that restarts of an uncollected broker may have caused."""
         lasting = self.episode.open or (self.episode.seconds() or 0) >= LASTING_S
         alive = any(o.cause != UNKNOWN for o in self.episode.outs)
         return "high" if alive and (self.fluctuating or lasting) else "medium"
 
 
 def degradations(partitions: Rows) -> list[Degradation]:
-    """Times of bad performance. Brokers that were down, restarts and reassignments have no part in it."""
+    """Times of bad performance. Brokers that were down, restarts and reassignments do not count."""
     found = outs(partitions, STUCK, SLOW, NOT_TOLD, UNKNOWN)
     left: Counter[tuple[str, int]] = Counter()
     for o in found:

@@ -1,7 +1,7 @@
-"""The findings of a cluster as the driver holds them: by kind, as rows of Arrow, without their words until somebody asks for them.
+"""The findings of a cluster on the driver: by kind, as rows of Arrow, whose words are decoded only on request.
 
-Here: the statements of a kind, in order, and the whole findings behind them. Not here: how they become fewer (folding), or whose they are
-(incidents).
+Here: the statements of a kind, sorted, and the whole findings behind them. Not here: how they become fewer (folding), or which incident
+they belong to (incidents).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
     "clients": lambda told: tuple(map(Client.of, told or ())),
 }
 _STATED = (*_PLAIN, *_LISTS, *_MADE)
-"""What of a statement a partition's finding has."""
+"""Columns of a partition's finding that belong to its statement."""
 _WORDS = ("summary", "explanation", "next_steps", "evidence")
 
 
 class _Rows:
-    """Findings of partitions: what they state, decoded, and their words, which are not where there are many."""
+    """Findings of partitions: their statements, decoded, and their words, which are not decoded for large tables."""
 
     def __init__(self, rows: pa.StructArray, *, few: bool) -> None:
         told = dict(zip((f.name for f in rows.type), rows.flatten(), strict=True))
@@ -54,7 +54,7 @@ class _Rows:
         return found.as_py() if isinstance(found, pa.Scalar) else found
 
     def statements(self, kind: str) -> list[_Held]:
-        """Made column by column: there are hundreds of thousands, and __init__ of what is frozen takes five times as long."""
+        """Built column by column: there are hundreds of thousands, and __init__ of a frozen class takes five times as long."""
         at = self.by_kind.get(kind, ())
         found = [_Held.__new__(_Held) for _ in at]
         own: dict[str, Iterable[Any]] = {name: map(column.__getitem__, at) for name, column in self._stated.items()}
@@ -92,10 +92,10 @@ class _Held(Statement):
 
 
 class Findings(Mapping[str, Sequence[Statement]]):
-    """The findings of one cluster by kind: those of its partitions as rows of model.FINDING, those of the cluster as they were found.
+    """The findings of one cluster by kind: those of its partitions as rows of model.FINDING, those of the cluster as objects.
 
-    The statements of each kind are made anew when it is asked for: of 20,000 partitions those of all kinds together would be the largest
-    thing there is.
+    The statements of each kind are made again on each request: with 20,000 partitions, keeping those of all kinds would be the largest
+    object in memory.
     """
 
     def __init__(self, rows: Sequence[pa.StructArray] = (), asked: Callable[[str | None, int | None], bool] | None = None) -> None:
@@ -136,7 +136,7 @@ _GRAVITY = {level: -n for n, level in enumerate(LEVELS)}
 
 
 class _ById:
-    """Asked only where all else is equal: an id is a digest."""
+    """Compared only if all else is equal: an id is a digest."""
 
     __slots__ = ("of",)
 

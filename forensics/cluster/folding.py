@@ -1,7 +1,7 @@
-"""One event, one finding: what it did to many partitions becomes places of one, and what recurs for months is told once.
+"""One event, one finding: the partitions that an event affected become places of one finding, and what recurs for months is reported once.
 
-Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and what its many
-are called (rules), or how many lines a screen has (report).
+Here: which findings are of one event, and how they become one. Not here: which event (incidents), what a finding means and the words for
+many (rules), or how many lines a screen has (report).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ IncidentOf = Callable[[Statement], str | None]
 
 
 def folded(findings: Sequence[Statement], rule: Rule, incident_of: IncidentOf = lambda f: f.incident) -> list[Finding]:
-    """The findings of one rule in one cluster, with those of one event made one as it declares it, each with its incident."""
+    """The findings of one rule in one cluster, each with its incident. Those of one event become one, as the rule declares."""
     if rule.many is None:
         return [_whole(f, incident_of(f)) for f in findings]
     told = _by_event(findings, rule.many, incident_of)
@@ -75,7 +75,7 @@ def _worst(findings: Sequence[Statement], many: Many) -> list[Statement]:
 
 
 def _runs(group: Sequence[Statement]) -> Iterator[list[Statement]]:
-    """The findings, in order of time, parted where longer nothing happened than one event takes to be noticed."""
+    """The findings by time, split where nothing happened for longer than it takes to notice one event."""
     run: list[Statement] = []
     for f in group:
         if run and _at(f) - _at(run[-1]) > DETECTION:
@@ -91,7 +91,7 @@ def _at(f: Statement) -> datetime:
 
 
 def _one(group: Sequence[Statement], many: Many, incident_of: IncidentOf) -> Sequence[Finding]:
-    """Findings of one event as one, where it befell several partitions."""
+    """Merges the findings of one event that affected several partitions."""
     names_of = [f.name for f in group]
     names = list(dict.fromkeys(names_of))
     if len(names) == 1:
@@ -133,7 +133,7 @@ def _end(group: Sequence[Statement]) -> datetime | None:
 
 
 def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
-    """A place a partition: what befell it several times goes from the first start to the last end."""
+    """One place for each partition: if the event affected it several times, from the first start to the last end."""
     by_partition: dict[tuple[str | None, int | None], list[Statement]] = defaultdict(list)
     for f in group:
         by_partition[f.topic, f.partition].append(f)
@@ -159,7 +159,7 @@ def _places(group: Sequence[Statement]) -> tuple[Place, ...]:
 
 
 def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ...]:
-    """Steps that say the same of many partitions are one; those of the most partitions first."""
+    """Steps with the same words for many partitions become one; those of the most partitions come first."""
     told: dict[str, dict[str, None]] = defaultdict(dict)
     for f, name in zip(group, names_of, strict=True):
         for step in f.next_steps:
@@ -169,14 +169,14 @@ def _steps(group: Sequence[Statement], names_of: Sequence[str]) -> tuple[str, ..
 
 
 def _evidence(group: Sequence[Statement]) -> tuple[Evidence, ...]:
-    """The first finding's best, then the first piece of each of the others before a second."""
+    """The first finding's best piece, then the first piece of each of the others before a second."""
     pieces = [f.evidence for f in group[:MAX_EVIDENCE]]
     turns = (own[i] for i in range(max(map(len, pieces))) for own in pieces if i < len(own))
     return tuple(dict.fromkeys((*pieces[0][: MAX_EVIDENCE // 2], *turns)))[:MAX_EVIDENCE]
 
 
 def _of_brokers(group: Sequence[Statement], many: Many, incident: str | None) -> Finding:
-    """What one event did to several brokers."""
+    """Merges what one event did to several brokers."""
     first = _whole(group[0], incident)
     brokers = _brokers(group)
     words = f": {many.words(first, group)}" if many.words is not None else f", for instance: {first.summary}"
@@ -193,7 +193,7 @@ def _of_brokers(group: Sequence[Statement], many: Many, incident: str | None) ->
 
 
 def _recurring(findings: Sequence[Finding]) -> list[Finding]:
-    """What happened to the same brokers again and again, or is said of them often."""
+    """Merges what happened to the same brokers again and again, or is reported for them often."""
     groups: dict[tuple[Hashable, ...], list[Finding]] = defaultdict(list)
     for f in findings:
         groups[_dated(f), f.brokers, f.severity, f.confidence, f.cause, f.topic, f.partition].append(f)
@@ -209,7 +209,7 @@ def _dated(f: Finding) -> bool:
 
 
 def _alike(group: Sequence[Finding]) -> Finding:
-    """Of no time, as damaged files are."""
+    """Merges findings without a time, such as damaged files."""
     first, *others = group
     named = " · ".join(f.summary for f in others[: 2 * NAMED])
     more = f" · and {len(others) - 2 * NAMED} more" if len(others) > 2 * NAMED else ""
@@ -239,12 +239,13 @@ def _again(group: Sequence[Finding]) -> Finding:
 
 
 def places(finding: Statement) -> tuple[Place, ...]:
-    """Where a finding is: its places, else its own."""
+    """The places of a finding; if it has none, its own partition."""
     return finding.places or ((finding.place,) if finding.topic is not None else ())
 
 
 def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
-    """How many are known to be lost. Those that several replicas had brought from the partition of this name before are counted once."""
+    """The number of offsets known to be lost. Offsets that several replicas had brought from an earlier partition of this name count
+    once."""
     count = 0
     brought: dict[str, list[Range]] = defaultdict(list)
     for f, p in lost:
@@ -262,5 +263,5 @@ def offsets_in(lost: Iterable[tuple[Statement, Place]]) -> int:
 
 
 def hit(findings: Iterable[Statement], *, still: bool = False) -> set[tuple[str | None, int | None]]:
-    """The partitions they are about; with `still` those where it is not over when the evidence ends."""
+    """The affected partitions; with `still`, those where it has not ended when the evidence ends."""
     return {(p.topic, p.partition) for f in findings for p in places(f) if not still or p.end is None}

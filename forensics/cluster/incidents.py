@@ -1,9 +1,10 @@
-"""Incidents: a cause with all that followed from it.
+"""Incidents: a cause with all its consequences.
 
-Here: which findings are causes, which of them are one incident, what followed from which, and the few sentences that tell it. Not here:
-how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
+Here: which findings are causes, which of them are one incident, which findings are consequences, and the few sentences that describe the
+incident. Not here: how the findings of one incident become one of each kind (folding), or how a screen shows it (report).
 
-What befell a broker (Rule.root) is a cause; what a finding says of the same broker from then on, until it was in sync again, followed from it.
+A finding about what happened to a broker (Rule.root) is a cause. Later findings about the same broker, until it was in sync again, are its
+consequences.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from forensics.thresholds import APART, SETTLES
 from spark.cluster.presence import DETECTION, SLACK
 
 SETTLING = frozenset({"planned-reassignment", "preferred-election", "data-loss"})
-"""Kinds that come with leadership that goes back."""
+"""Kinds that occur when leadership returns to a broker."""
 STOP = "controlled-shutdown"
 BACK = "restarted-replica"
 ROLLING = "rolling-restart"
@@ -32,7 +33,7 @@ ROLLING = "rolling-restart"
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """`findings`: the ids of those that are the cause or followed from it; `end` None: not over when the evidence ends."""
+    """`findings`: the ids of the causes and their consequences; `end` None: not over when the evidence ends."""
 
     id: str
     kind: str
@@ -48,7 +49,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """What befell brokers from `start` to `end`, when they were in sync again; `end` None: not in the evidence."""
+    """An event of these brokers from `start` to `end`, when they were in sync again; `end` None: not known."""
 
     brokers: tuple[int, ...]
     start: datetime
@@ -74,7 +75,7 @@ class _Group:
 
 
 def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]) -> tuple[list[Finding], list[Incident]]:
-    """The findings of one cluster, given by kind, folded, with the incident each belongs to; and the incidents, worst first."""
+    """The findings of one cluster, given by kind, folded, each with its incident; and the incidents, worst first."""
     phrases = {r.kind: r.root for r in rules if r.root is not None}
     groups = _groups(findings, {r.kind: r.root_causes for r in rules if r.root is not None})
     roots = {r.cause: g.id for g in groups for r in g.roots}
@@ -89,32 +90,32 @@ def incidents(findings: Mapping[str, Sequence[Statement]], rules: Sequence[Rule]
     for f in told:
         if f.incident is not None:
             by_incident[f.incident].append(f)
-    # not those that are but times of one that recurs
+    # incidents whose findings were folded into a recurring one are left out
     found = [_told(group, own, phrases) for group in groups if (own := by_incident[group.id])]
     return told, sorted(found, key=lambda i: (_gravity([i]), i.start or datetime.min, i.id))
 
 
 def _gravity(of: Iterable[Finding | Incident]) -> int:
-    """The gravest first."""
+    """The most severe first."""
     return -max(LEVELS.index(f.severity) for f in of)
 
 
 class _Befell(NamedTuple):
-    """What befell a broker."""
+    """An event of a broker."""
 
     start: datetime
     root: _Root
     group: str
     over: datetime
-    """When it and all before it in its list were over."""
+    """When this event and all before it in its list were over."""
 
 
 _BEGAN = itemgetter(0)
 
 
 class _Befallen:
-    """What befell each broker, in order of time: apart what came of which kind of cause, and what was never over, so that neither has to be
-    looked through for the other."""
+    """The events of each broker by time. Events of different causes, and events that never ended, are in separate lists, so that each
+    search looks only at its own."""
 
     def __init__(self, groups: Iterable[_Group]) -> None:
         self._told: dict[int, dict[tuple[str | None, bool], list[_Befell]]] = defaultdict(dict)
@@ -125,7 +126,8 @@ class _Befallen:
                     before.append(_Befell(root.start, root, group, max(end, before[-1].over) if before else end))
 
     def followed(self, f: Statement) -> str | None:
-        """The last thing that befell one of its brokers before it and was not over then; what it says itself was its cause goes first."""
+        """The last event of one of the finding's brokers that began before the finding and was not over. An event with the cause that the
+        finding itself names has priority."""
         at = f.happened or f.end
         if at is None:
             return None
@@ -139,12 +141,12 @@ class _Befallen:
                     if own := told.get((kind, still)):
                         found.extend(_before(own, at, settles, f.cause))
                 if found and found[-1][0]:
-                    break  # what came of its cause is among the rest, and goes first
+                    break  # an event with the named cause has priority, and was found
         return max(found)[3] if found else None
 
 
 def _before(own: Sequence[_Befell], at: datetime, settles: timedelta, cause: str | None) -> Iterator[tuple[bool, bool, datetime, str]]:
-    """What was not over, from the last back to the first that had surely begun: what was before that is no better."""
+    """Events that were not over, from the last back to the first that surely had begun; earlier ones are not better."""
     begun: datetime | None = None
     over = at - settles
     for place in range(bisect_right(own, at + DETECTION, key=_BEGAN) - 1, -1, -1):
@@ -187,7 +189,7 @@ def _id(roots: Sequence[_Root]) -> str:
 
 
 def _over(f: Statement, back: Mapping[tuple[int, str | None], Sequence[Statement]]) -> datetime | None:
-    """When its brokers were in sync again, else when it was over by itself."""
+    """When its brokers were in sync again; else its own end."""
     if f.start is None or f.end is None:
         return None
     returns = (back.get((broker, f.kind), ()) for broker in f.brokers)
@@ -203,7 +205,7 @@ def _start(f: Statement) -> datetime:
 
 
 def _during(before: Sequence[_Root], after: _Root) -> bool:
-    """It began before the one before was over, and soon after it began."""
+    """It began before the previous one was over, and soon after its start."""
     return any((r.end is None or after.start <= r.end) and after.start <= r.start + APART for r in before)
 
 
@@ -212,7 +214,7 @@ def _next(before: Sequence[_Root], after: _Root) -> bool:
 
 
 def _one_incident(roots: Sequence[_Root], joins: Callable[[Sequence[_Root], _Root], bool]) -> list[list[_Root]]:
-    """Roots in order of time, with those together that join the ones before."""
+    """Roots by time; each joins the previous ones if it belongs to their incident."""
     told: list[list[_Root]] = []
     for root in roots:
         if told and joins(told[-1], root):
@@ -251,7 +253,7 @@ def _told(group: _Group, own: Sequence[Finding], phrases: Mapping[str, str]) -> 
 
 
 def _what(group: _Group, phrases: Mapping[str, str]) -> str:
-    """Who, and what befell them, in the order in which it did."""
+    """The brokers and what happened to them, by time."""
     befell: dict[int, dict[str, None]] = defaultdict(dict)
     for root in group.roots:
         for broker in root.brokers:
@@ -276,7 +278,7 @@ COSTS = (
     ("under-min-isr", "{} below min.insync.replicas, where writes with acks=all are refused"),
     ("under-replicated", "{} short of replicas"),
 )
-"""Kinds and what they cost, beside losses, and what is told of them while they are not over."""
+"""Kinds with the words for their impact (besides losses), and the words while they are not over."""
 
 
 def _costs(own: Sequence[Finding]) -> Iterator[str]:
@@ -308,7 +310,7 @@ def _costs(own: Sequence[Finding]) -> Iterator[str]:
 
 
 def _open(own: Sequence[Finding]) -> Iterator[str]:
-    """What is not over when the evidence ends."""
+    """Findings that are not over when the evidence ends."""
     for kind, words in COSTS:
         if now := hit((f for f in own if f.kind == kind), still=True):
             yield words.format(counted(len(now)))

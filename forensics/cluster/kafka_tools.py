@@ -1,4 +1,4 @@
-"""Kafka's own tools by version: which command elects, reassigns and verifies, and the files they read.
+"""Kafka's own tools by version: the commands that elect, reassign and verify, and the files they read.
 
 Here: the command lines and the JSON, split into batches. Not here: what is planned (repair). Source, by branch of apache/kafka:
 PreferredReplicaLeaderElectionCommand (to 2.8; --bootstrap-server from 2.2), LeaderElectionCommand (from 2.4),
@@ -21,18 +21,18 @@ from forensics.partition.readers import SHARE
 from spark.cluster.versions import Version
 
 MAX_BYTES = 1_000_000
-"""Of one file: ZooKeeper refuses a znode with its request of more than 1,048,575 bytes (jute.maxbuffer)."""
+"""Maximum size of one file: ZooKeeper refuses a znode whose request has more than 1,048,575 bytes (jute.maxbuffer)."""
 MAX_PARTITIONS = 10_000
-"""Of one file: records of one request to a KRaft controller (QuorumController.MAX_RECORDS_PER_USER_OP)."""
+"""Maximum number in one file: records of one request to a KRaft controller (QuorumController.MAX_RECORDS_PER_USER_OP)."""
 _LARGE = 900_000
-"""Bytes of a record that a producer may refuse without max.request.size, 1 MB with what goes around it."""
+"""Size of a record from which on a producer may refuse it without max.request.size: 1 MB with overhead."""
 NEWEST = (4, 0)
 """Assumed where no version is known: its commands are those of 3.1 and later."""
 
 
 def reset_group(client: Client, topic: str, partition: int, offset: int, at: datetime | None) -> str:
-    """Sets a group that has no members back (0.11 and later, KIP-122), a share group (4.1 and later, KIP-1103) to the first record of that
-    time on, for its tool knows no offsets."""
+    """Resets a group without members to an offset (0.11 and later, KIP-122), or a share group to the first record since a time (4.1 and
+    later, KIP-1103): the tool for share groups cannot set offsets."""
     where = (
         f"--bootstrap-server $BOOTSTRAP --group {shlex.quote(client.group)} --topic {shlex.quote(f'{topic}:{partition}')} --reset-offsets"
     )
@@ -62,7 +62,7 @@ class Tools:
 
     @property
     def can_elect_unclean(self) -> bool:
-        """One partition at a time; older releases only know a setting of the topic."""
+        """One partition at a time; older releases only have a setting of the topic."""
         return self._since(2, 4) and self.can_elect
 
     @property
@@ -84,7 +84,7 @@ class Tools:
         return f"kafka-leader-election.sh {self._bootstrap} --election-type unclean --path-to-json-file {shlex.quote(file)}"
 
     def allow_unclean(self, topic: str) -> list[str]:
-        """Before 2.4: lets the whole topic elect outside the ISR, and takes it back."""
+        """Before 2.4: the commands that allow unclean elections for the whole topic, and disallow them again."""
         name = shlex.quote(topic)
         if not self._since(0, 9):
             alter = f"kafka-topics.sh --zookeeper $ZOOKEEPER --alter --topic {name}"
@@ -94,12 +94,12 @@ class Tools:
 
     @property
     def null_in_lines(self) -> bool:
-        """Lines of the console producer may hold nulls (KIP-810) and headers (KIP-798)."""
+        """Lines of the console producer may contain nulls (KIP-810) and headers (KIP-798)."""
         return self._since(3, 2)
 
     def produce(self, topic: str, properties: Mapping[str, str], file: str, *, largest: int = 0, codec: str | None = None) -> str:
-        """Sends a file's lines in their order, each once as far as the release can make sure of it (idempotence, 0.11). `largest`: bytes of a
-        record; `codec` as its producers had it, for what is not compressed may be larger than the topic allows."""
+        """Sends the lines of a file in their order, each once as far as the release can ensure it (idempotence, 0.11). `largest`: bytes of
+        a record; `codec`: compression of the original producers, because uncompressed records may be larger than the topic allows."""
         where = self._bootstrap if self._since(2, 5) or self.kraft else "--broker-list $BOOTSTRAP"
         of_producer, of_lines = ("--command-property", "--reader-property") if self._since(4, 2) else ("--producer-property", "--property")
         wanted = ["max.in.flight.requests.per.connection=1", *(["enable.idempotence=true"] if self._since(0, 11) else [])]
@@ -115,7 +115,7 @@ class Tools:
 
     @property
     def unclean_at_once(self) -> bool:
-        """Whether a controller acts on the topic's setting when it is made, not at the next change of brokers or controller."""
+        """Whether a controller acts on the topic's setting at once, not at the next change of brokers or controller."""
         return self._since(2, 1)
 
     @property
@@ -123,18 +123,18 @@ class Tools:
         return self._bootstrap if self._since(2, 6) else "--zookeeper $ZOOKEEPER"
 
     def reassign(self, file: str, *, copies: bool) -> str:
-        """`copies`: data is copied, which is throttled where the tool can."""
+        """`copies`: data is copied, and throttled if the tool can do so."""
         throttle = " --throttle $THROTTLE" if copies and self._since(0, 10, 1) else ""
         return f"kafka-reassign-partitions.sh {self._reassign_where} --reassignment-json-file {shlex.quote(file)} --execute{throttle}"
 
     @property
     def throttles_the_dead(self) -> bool:
-        """Whether --throttle works where a broker of the present assignment is gone. From 2.6 on it is a request to each broker
-        (KafkaAdminClient.incrementalAlterConfigs), which the dead do not answer: the tool fails. Before, it is a znode."""
+        """Whether --throttle works if a broker of the present assignment is gone. From 2.6 on it is a request to each broker
+        (KafkaAdminClient.incrementalAlterConfigs), which a dead broker does not answer: the tool fails. Before, it is a znode."""
         return not self._since(2, 6)
 
     def throttle(self, brokers: Sequence[int], topics: Sequence[str]) -> list[str]:
-        """From 2.6 on: what --throttle does, for the brokers that live. Replicas in sync are not held back."""
+        """From 2.6 on: the effect of --throttle, for the brokers that are up. Replicas in sync are not throttled."""
         alter = f"kafka-configs.sh {self._bootstrap} --alter"
         rates = "leader.replication.throttled.rate=$THROTTLE,follower.replication.throttled.rate=$THROTTLE"
         replicas = "'leader.replication.throttled.replicas=*,follower.replication.throttled.replicas=*'"
@@ -144,11 +144,11 @@ class Tools:
         ]
 
     def verify(self, file: str) -> str:
-        """Says when a reassignment is complete, and takes its throttle away then."""
+        """Shows whether a reassignment is complete, and removes its throttle then."""
         return f"kafka-reassign-partitions.sh {self._reassign_where} --reassignment-json-file {shlex.quote(file)} --verify"
 
     def cancel(self, file: str) -> str | None:
-        """Takes a reassignment back while it runs (KIP-455)."""
+        """Cancels a running reassignment (KIP-455)."""
         if not self._since(2, 6):
             return None
         return f"kafka-reassign-partitions.sh {self._bootstrap} --reassignment-json-file {shlex.quote(file)} --cancel"
@@ -162,7 +162,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One batch: what the tool reads, for a reassignment the way back, and the changes it holds."""
+    """One batch: the tool's input, the input that undoes a reassignment, and the changes."""
 
     content: str
     rollback: str | None
@@ -177,7 +177,7 @@ def election_files(changes: Iterable[Change], batch: int = MAX_PARTITIONS) -> It
 
 
 def reassignment_files(changes: Iterable[Change], *, log_dirs: bool, batch: int = MAX_PARTITIONS) -> Iterator[File]:
-    """Files for a reassignment and their way back. `log_dirs`: with a list of `any`, as Kafka's own --generate writes it."""
+    """Files for a reassignment and for undoing it. `log_dirs`: with a list of `any`, as Kafka's own --generate writes it."""
     rows = [(_entry(c, c.after, log_dirs), _entry(c, c.before, log_dirs), c) for c in changes]
     head = '{"version":1,"partitions":['
     for part in _batches(rows, batch):

@@ -1,8 +1,8 @@
-"""What would repair a cluster: elections and reassignments as data, planned from a table of partitions and brokers.
+"""Repairs of a cluster: elections and reassignments as data, planned from a table of partitions and brokers.
 
 Here: pure functions, no evidence and no files: give leadership back to preferred replicas, replace brokers that are gone for
 good, even out replicas and preferred leaders, and, as a last resort, elect outside the ISR. As little as possible is moved, no
-partition is in two reassignments, and what cannot be known is refused with a reason. Not here: how the cluster stands
+partition is in two reassignments, and whatever depends on unknown facts is refused with a reason. Not here: the state of the cluster
 (standing), Kafka's tools and files (kafka_tools), the words (report.plan).
 """
 
@@ -27,13 +27,13 @@ PREFERRED, REPLACE, MOVE, REORDER, PREFERRED_AFTER, UNCLEAN = (
     "preferred-election-after",
     "unclean-election",
 )
-"""Kinds of steps, in the order in which they are to be run; the last never as a matter of course."""
+"""Kinds of steps, in the order in which to run them; the last one only after a decision by the operator."""
 REASSIGNMENTS = (REPLACE, MOVE, REORDER)
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """`replicas` empty: assignment not known. `leader` None: not known, -1: none, since `leaderless`. `ends`: log end offset by broker, where
+    """`replicas` empty: assignment unknown. `leader` None: unknown, -1: none, since `leaderless`. `ends`: log end offset by broker, if
     known."""
 
     topic: str
@@ -53,7 +53,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """`state`: live, down (may come back), gone (will not), unknown. `why`: what says so."""
+    """`state`: live, down (may come back), gone (will not), unknown. `why`: the reason for this state."""
 
     id: int
     state: str
@@ -63,7 +63,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One partition in a step. Elections leave `after` as it is and name the leader they make."""
+    """One partition in a step. Elections leave `after` as it is and name the new leader."""
 
     topic: str
     partition: int
@@ -86,7 +86,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Something that is wrong and not planned for, and what would make it possible."""
+    """A problem that is not planned for, and what would make it possible."""
 
     what: str
     why: str
@@ -117,12 +117,12 @@ class Plan:
 
 
 def plan(partitions: Sequence[Partition], brokers: Sequence[Broker], *, limit: float = LIMIT) -> Plan:
-    """The plan for a cluster that stands so. The same input gives the same plan."""
+    """The plan for a cluster in this state. The same input gives the same plan."""
     return _Planner(partitions, brokers, limit).plan()
 
 
 def loads(partitions: Iterable[Partition], brokers: Iterable[Broker]) -> list[Load]:
-    """Every broker's share, by id. A partition without a known assignment or leader counts nowhere."""
+    """Every broker's share, by id. A partition without a known assignment or leader does not count."""
     replicas: Counter[int] = Counter()
     preferred: Counter[int] = Counter()
     leads: Counter[int] = Counter()
@@ -166,7 +166,7 @@ Key = tuple[str, int]
 
 
 class _Planner:
-    """The table as planning changes it. `now`: the assignment of each partition, which a reassignment changes at most once."""
+    """The table while it is planned. `now`: the assignment of each partition, which a reassignment changes at most once."""
 
     def __init__(self, partitions: Sequence[Partition], brokers: Sequence[Broker], limit: float) -> None:
         self.brokers = sorted(brokers, key=lambda b: b.id)
@@ -179,7 +179,7 @@ class _Planner:
         self.rack_aware = bool(self.racks) and all(self.racks.values())
         self.table: dict[Key, Partition] = {(p.topic, p.partition): p for p in self.given if _known(p)}
         self.now = {key: p.replicas for key, p in self.table.items()}
-        # Partitions nothing is planned for weigh, too.
+        # Partitions without a plan count, too.
         self.count = Counter(b for p in self.given for b in p.replicas)
         self.preferred = Counter(p.replicas[0] for p in self.given if p.replicas)
         self.kinds: dict[Key, str] = {}
@@ -257,7 +257,7 @@ class _Planner:
                 self._refuse(f"broker {b.id} is missing ({b.why})", back, p)
 
     def _unmovable(self, p: Partition) -> str | None:
-        """Why no reassignment of it can be planned."""
+        """The reason why no reassignment of it can be planned."""
         if p.moving:
             return "a reassignment of it is under way; let it end, or cancel it"
         if not self.alive & set(p.isr):
@@ -267,7 +267,7 @@ class _Planner:
         return None
 
     def _without(self, p: Partition, lost: Sequence[int]) -> tuple[int, ...] | None:
-        """The assignment with a live broker in the place of each lost one."""
+        """The assignment with a live broker in place of each lost one."""
         replicas = list(p.replicas)
         for broker in lost:
             place = replicas.index(broker)
@@ -301,7 +301,8 @@ class _Planner:
         return not missing and all(p.replicas for p in self.given)
 
     def _movable(self) -> list[Key]:
-        """Those in good order: no assignment is taken that names a broker which is gone (ReassignPartitionsCommand, ReplicationControlManager)."""
+        """Partitions that can be moved: a reassignment that names a broker which is gone is refused (ReassignPartitionsCommand,
+        ReplicationControlManager)."""
         return [
             k
             for k, p in self.table.items()
@@ -309,7 +310,7 @@ class _Planner:
         ]
 
     def _even_out_replicas(self) -> None:
-        """One replica of a partition before a second of the same."""
+        """Moves one replica of a partition before a second of the same."""
         low, high = bounds(sum(self.count[b] for b in self.live), len(self.live), self.limit)
         fresh: dict[int, dict[Key, None]] = defaultdict(dict)
         moved: dict[int, dict[Key, None]] = defaultdict(dict)
@@ -353,7 +354,7 @@ class _Planner:
         return len({self.racks[b] for b in after}) >= len({self.racks[b] for b in replicas})
 
     def _even_out_preferred(self) -> None:
-        """Only the order of replicas changes: no data moves. Leadership goes along a chain of brokers where no single swap helps."""
+        """Changes only the order of replicas: no data moves. Leadership moves along a chain of brokers where no single swap helps."""
         low, high = bounds(sum(self.preferred[b] for b in self.live), len(self.live), self.limit)
         swaps: dict[int, dict[int, list[Key]]] = defaultdict(lambda: defaultdict(list))
         for key in self._movable():
@@ -461,7 +462,7 @@ def _unknown_because(p: Partition) -> str:
 
 
 def loss(p: Partition, choice: int) -> str:
-    """What electing `choice` would lose, as far as the evidence tells."""
+    """The loss if `choice` is elected, as far as the evidence shows."""
     have = p.ends.get(choice)
     reached = max((end for broker, end in p.ends.items() if broker != choice), default=None)
     best = max((x for x in (reached, p.high_watermark) if x is not None), default=None)

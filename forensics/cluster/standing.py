@@ -1,7 +1,8 @@
-"""How the cluster stands where the evidence ends: each partition's assignment, leader and ISR, and which brokers live.
+"""The state of the cluster at the end of the evidence: each partition's assignment, leader and ISR, and which brokers are up.
 
-Here: the row of one partition (`standing`, run on Spark's tasks) and the judgement on brokers (`brokers`), with the reason for
-each. Not here: which last word on a partition counts (spark.partition.standing), or what should be changed (forensics.cluster.repair).
+Here: the row of one partition (`standing`, run on Spark's tasks) and the judgement on brokers (`brokers`), with the reason for each. Not
+here: which of the last statements on a partition counts (spark.partition.standing), or what should be changed
+(forensics.cluster.repair).
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ SCHEMA = pa.schema(
         ("leaderless", pa.timestamp("us")),
     ]
 )
-"""A row for each partition. `replicas` is null where no evidence names the assignment in its order, `leader` where none names one, -1 is
-no leader. `ends` and `high_watermark`, how far each replica's log and the HW are known to have reached, only without a leader."""
+"""A row for each partition. `replicas` is null if no evidence names the assignment with its order, `leader` if none names one (-1: no
+leader). `ends` and `high_watermark`, the highest known log end of each replica and the highest known HW, are set only for partitions
+without a leader."""
 
 
 def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[str, Any]]:
@@ -60,7 +62,7 @@ def standing(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Mapping[
 
 
 def _deleted(timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The topic was deleted and not made again: its last word is its deletion."""
+    """The topic was deleted and not created again: the last statement about it is its deletion."""
     times = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     last = timeline.standing.at
     return bool(times) and (last is None or last <= max(times))
@@ -104,7 +106,7 @@ def partitions(rows: Iterable[Mapping[str, Any]]) -> list[Partition]:
 
 
 def brokers(cluster: Cluster, known: Sequence[Partition], live: Collection[int] = (), gone: Collection[int] = ()) -> list[Broker]:
-    """All brokers the evidence names. `live` and `gone` are what the user says, and count more than any file."""
+    """All brokers that the evidence names. `live` and `gone` are given by the user, and override any file."""
     ids = {n.id for n in cluster.nodes.values() if n.broker}
     ids |= (
         {b for p in known for b in (*p.replicas, *p.isr, *((p.leader,) if p.leader is not None else ())) if b >= 0} | set(live) | set(gone)
@@ -152,7 +154,7 @@ def _state(presence: Presence, in_sync: int, assigned: int, unmissed: datetime |
 
 
 def _last_word(presence: Presence) -> tuple[str | None, Event | None]:
-    """What was said last of the broker's being there."""
+    """The last statement on whether the broker is there."""
     told = [(word, e) for word in ("registered", "lost", "back", "unregistered") for e in presence.said(word)]
     word, event = max(told, key=lambda t: t[1].at or datetime.min, default=(None, None))
     return "lost" if word == "registered" and event is not None and event.reason == "fenced" else word, event

@@ -1,9 +1,9 @@
-"""Under-replicated partitions over time, and those without a leader: how many, for each leader and for the cluster, as step series.
+"""Under-replicated partitions and partitions without a leader over time: their number, for each leader and for the cluster, as step series.
 
-Here: the series from the windows that each partition's row carries (absences.SHORTS, leaderless.OFFLINE), and what of a long one is kept. A
-partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment adds or takes away are
-counted apart, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences), what the counts
-mean (rules).
+Here: the series from the windows that each partition's row carries (absences.SHORTS, leaderless.OFFLINE), and the part of a long series
+that is kept. A partition counts for the broker that leads it, as kafka.server:UnderReplicatedPartitions does; replicas that a reassignment
+adds or removes are counted separately, which the metric did only from 2.5 on (KIP-455). Not here: why a replica was missing (absences),
+what the counts mean (rules).
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from forensics.partition.absences import SHORTS, SHORTS_UNTOLD
 from forensics.partition.leaderless import OFFLINE
 
 FACTS: tuple[Fact, ...] = (SHORTS, SHORTS_UNTOLD, OFFLINE)
-"""What the series are made from."""
+"""Facts that the series are made from."""
 
 MAX_STEPS = 500
-"""Steps of a series in the report; of more, the highest of each stretch stay."""
+"""Maximum number of steps of a series in the report; of more, the highest of each stretch are kept."""
 MAX_LEADERS = 100
-"""Leaders whose series a report gives, those with the highest counts."""
+"""Number of leaders whose series a report contains: those with the highest counts."""
 OF_LEADERS = 10 * MAX_STEPS
-"""Steps that the series of leaders have together."""
+"""Maximum number of steps of the series of all leaders together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From `at` (None: since before the evidence) until the next step so many partitions were under-replicated."""
+    """The number of under-replicated partitions from `at` (None: since before the evidence) until the next step."""
 
     at: datetime | None
     under_replicated: int
     reassigning: int
-    """Partitions of which only replicas on their way in or out were missing; not among `under_replicated`."""
+    """Partitions of which only replicas being added or removed were missing; not among `under_replicated`."""
 
     @property
     def missing(self) -> int:
@@ -68,7 +68,7 @@ class Series:
 
 
 def series(partitions: Iterable[Mapping[str, Any]], *, leaders: bool = True) -> list[Series]:
-    """The cluster's series, then (with `leaders`) one for each leader by id; none when nothing was ever under-replicated."""
+    """The cluster's series, then (with `leaders`) one for each leader by id; empty when nothing was ever under-replicated."""
     changes: dict[int | None, dict[datetime | None, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for row in partitions:
         for short in row.get("shorts") or ():
@@ -76,7 +76,7 @@ def series(partitions: Iterable[Mapping[str, Any]], *, leaders: bool = True) -> 
             start, end = short["start"], short["end"]
             for key in (None, short["leader"]) if leaders else (None,):
                 changes[key][start][kind] += 1
-                if end is not None:  # states are in the order of their cause, which clocks may contradict
+                if end is not None:  # states are sorted by cause, which clocks may contradict
                     changes[key][max(start or end, end)][kind] -= 1
     keys = sorted(changes, key=lambda k: (k is not None, k or 0))
     return [Series(key, _steps(changes[key])) for key in keys]
@@ -84,18 +84,18 @@ def series(partitions: Iterable[Mapping[str, Any]], *, leaders: bool = True) -> 
 
 @dataclass(frozen=True, slots=True)
 class Offline:
-    """From `at` (None: since before the evidence) until the next step so many partitions had no leader."""
+    """The number of partitions without a leader from `at` (None: since before the evidence) until the next step."""
 
     at: datetime | None
     offline: int
 
 
 def offline(partitions: Iterable[Mapping[str, Any]]) -> list[Offline]:
-    """How many had no leader, as kafka.controller:OfflinePartitionsCount."""
+    """The number without a leader, as kafka.controller:OfflinePartitionsCount."""
     changes: dict[datetime | None, int] = defaultdict(int)
     for row in partitions:
         for window in row.get("offline") or ():
-            if window["end"] is not None or not window["deleted"]:  # who knows when one ended that nobody saw
+            if window["end"] is not None or not window["deleted"]:  # else it ended with its topic, at an unknown time
                 changes[window["start"]] += 1
                 if window["end"] is not None:
                     changes[max(window["start"] or window["end"], window["end"])] -= 1
@@ -109,7 +109,7 @@ def offline(partitions: Iterable[Mapping[str, Any]]) -> list[Offline]:
 
 
 def _in_order(moments: Collection[datetime | None]) -> list[datetime | None]:
-    """Before the evidence first."""
+    """Sorted; `None` (before the evidence) first."""
     return [*((None,) if None in moments else ()), *sorted(at for at in moments if at is not None)]
 
 
@@ -128,7 +128,7 @@ T = TypeVar("T")
 
 
 def capped(steps: Sequence[T], count: Callable[[T], int], most: int = MAX_STEPS) -> Sequence[T]:
-    """At most so many steps: of each stretch the one with the highest count, and the last of all."""
+    """At most this many steps: the highest of each stretch, and the last of all."""
     if len(steps) <= most:
         return steps
     width = -(-len(steps) // (most - 1))

@@ -1,1 +1,1 @@
-"""The commands, one file each; forensics.cli loads the one that is asked for."""
+"""The commands, one file each; forensics.cli loads only the requested one."""

@@ -1,6 +1,6 @@
 """`kafka-forensics analyze`: the main job, from evidence to verdicts.
 
-Here: the options, those of every report, and where results go. Not here: reading, judging or the words of the report.
+Here: its options, the options of every report, and the output. Not here: reading, judging or the text of the report.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEVELS = ("info", "low", "medium", "high", "critical")
 
 
 def report_options(command: F) -> F:
-    """What is told of all that was found, and how."""
+    """Which results are shown, and how."""
     for decorate in (
         click.option("--topic", "topics", multiple=True, metavar="NAME", help="Only findings of this topic (may be repeated)."),
         click.option(
@@ -135,7 +135,7 @@ def report(
     weights: dict[str, float],
     fail_on: str | None,
 ) -> None:
-    """Tells what was found; arguments are those of report_options."""
+    """Shows the results; arguments are those of report_options."""
     with in_case(found, progress) if exports.of_case else nullcontext(found) as asked:
         asked.cluster.weights = weights
         with progress.stage("Judging partitions" if isinstance(asked, InEvidence) else "Bringing findings together"):
@@ -170,7 +170,7 @@ def _words(
 
 
 def report_of(found: Found, asked: Asked | None, wish: Sequence[str] = ()) -> Report:
-    """All that was found; of what was found in partitions only what is asked for. `wish`: the words that asked."""
+    """All results; of the results in partitions, only the requested ones. `wish`: the command-line words of the request."""
     from forensics.judge import OF_REPORT, with_facts
     from forensics.views.document import Report
 
@@ -181,7 +181,7 @@ def report_of(found: Found, asked: Asked | None, wish: Sequence[str] = ()) -> Re
 
 
 def weight(text: str) -> tuple[str, float]:
-    """What --weight says: a metric, and how much it counts."""
+    """The value of --weight: a metric and its weight."""
     metric, sep, value = text.rpartition("=")
     try:
         if not sep or not metric or not 0 <= float(value) < float("inf"):
@@ -203,7 +203,8 @@ def _check_weights(cluster: Cluster) -> None:
 def _narrowed(
     report: Report, topics: Sequence[str], partitions: Sequence[int], brokers: Sequence[int], since: datetime | None, until: datetime | None
 ) -> Report:
-    """The report with only the findings asked for and the verdict on the partitions asked for; what is known of the evidence stays whole."""
+    """The report with only the requested findings and the verdict on the requested partitions; the facts about the evidence stay
+    complete."""
     from dataclasses import replace
 
     from forensics.cluster.folding import places

@@ -1,7 +1,7 @@
 """`kafka-forensics audit`: an archive of many clusters, many days, many incidents.
 
-Here: the options, and the run: what is new is read once, the clusters that it is of are judged, the tables are committed, the summary is
-shown. Not here: what counts (forensics.case.archive), the jobs (spark.engine.audit), one cluster's tables (forensics.case.whole).
+Here: the options, and the run: new files are read once, their clusters are judged, the tables are committed, the summary is shown. Not
+here: the manifest (forensics.case.archive), the jobs (spark.engine.audit), one cluster's tables (forensics.case.whole).
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from spark.cluster.gather import Options
 
 WHOLE = 400_000
-"""Events and records of a cluster that one task judges alone: some hundred MB of memory. A cluster of more is judged by all tasks."""
+"""Largest number of events and records of a cluster that one task judges alone: some hundred MB of memory. All tasks together judge a
+larger cluster."""
 AT_ONCE = 256
 """Clusters that are judged and committed together."""
 WAVE_BYTES, WAVE_FILES = 32 << 30, 100_000
@@ -159,8 +160,8 @@ def told(
 
 
 def _pages(audit: Audit, found: Clusters, file: str) -> bool:
-    """Writes the page of all clusters, and beside it, in a directory of its name, a page of each; to stdout goes the first alone. Whether
-    stdout took it."""
+    """Writes the page of all clusters, and a page of each cluster into a directory of the same name; stdout gets only the first page.
+    Returns whether stdout was used."""
     from forensics.case.audited import escaped
     from forensics.commands.analyze import report_of
     from forensics.commands.exports import Exports
@@ -186,7 +187,7 @@ def _pages(audit: Audit, found: Clusters, file: str) -> bool:
 def _run(
     archive: Archive, paths: Sequence[str], options: Options, master: str | None, progress: Progress
 ) -> tuple[dict[str, str], list[str]]:
-    """Reads what is new and judges the clusters it is of; gives clusters that could not be judged, and what was done."""
+    """Reads new files and judges their clusters; returns clusters that could not be judged, and statistics."""
     from parsers.containers.units import listed
 
     with progress.stage("Listing what was collected"):
@@ -213,7 +214,7 @@ def _run(
 
 
 def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
-    """What is read and committed together: a run that is killed has not to begin from the start."""
+    """Files that are read and committed together, so that a killed run does not have to start again."""
     wave: dict[str, Group] = {}
     size = 0
     for path, group in candidates.items():
@@ -228,7 +229,7 @@ def _waves(candidates: Mapping[str, Group]) -> Iterator[dict[str, Group]]:
 
 
 def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Group], progress: Progress) -> list[Leaf]:
-    """Reads what is new, commits that it was read, and gives it."""
+    """Reads new files, commits them, and returns them."""
     from forensics.case.archive import KEPT
     from parsers.containers.names import clean, join
     from parsers.containers.units import divided
@@ -258,7 +259,7 @@ def _read(session: SparkSession, archive: Archive, candidates: Mapping[str, Grou
 
 
 def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources], options: Options, progress: Progress) -> dict[str, str]:
-    """Judges clusters and commits them: small ones side by side, a large one by all tasks."""
+    """Judges clusters and commits them: small ones in parallel, a large one with all tasks."""
     from forensics.case.whole import Work
     from forensics.case.write import Origin, told_options
 
@@ -289,7 +290,7 @@ def _judge(session: SparkSession, archive: Archive, to_judge: Sequence[Sources],
 
 
 def _side_by_side(session: SparkSession, works: Sequence[Work]) -> list[Judged]:
-    """Clusters judged in a task each; one by one where a task took its worker with it, to know whose it was."""
+    """Clusters judged in one task each; one by one if a task crashed its worker, to find the cluster that caused it."""
     from forensics.case.whole import failed, judged_whole
     from spark.engine.audit import each
     from spark.engine.java import has_fallen

@@ -1,6 +1,6 @@
-"""`kafka-forensics checkpoints`: the checkpoint and epoch files of all brokers side by side.
+"""`kafka-forensics checkpoints`: comparison of the checkpoint and epoch files of all brokers.
 
-Here: the options. Not here: the comparison (forensics.partition.side_by_side) or its words (report.checkpoints).
+Here: the options. Not here: the comparison (forensics.partition.side_by_side) or its output (forensics.views.checkpoints).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What commands that read evidence share: the paths and clock options, the session in the background, progress.
+"""Shared parts of commands that read evidence: the paths and clock options, the session in the background, progress.
 
-Here: the road from paths on the command line to a Cluster and its events. Not here: what a command makes of them.
+Here: from paths on the command line to a Cluster and its events. Not here: the commands.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ LIMITS = "forensics.limits"
 CLUSTER = "forensics.cluster"
 MEMORY = "forensics.memory"
 LEAST_MEMORY = 512 * 2**20
-"""Spark does not start with less."""
+"""Spark does not start with a smaller heap."""
 QUIET_S = 1.0
-"""Work shorter than this is not worth a word."""
+"""Shorter work is not reported."""
 PERIOD_S = 0.5
-"""How often it is asked how far the work is."""
+"""Interval of progress updates."""
 
 
 class Unusable(click.ClickException):
-    """Input nothing can be done with."""
+    """Invalid input."""
 
     exit_code = 2
 
@@ -54,9 +54,9 @@ class Unusable(click.ClickException):
 
 
 def _log_patterns(context: click.Context, option: click.Parameter, patterns: tuple[str, ...]) -> None:
-    """Checks the patterns before anything is read, and leaves them with the command for open_evidence."""
+    """Checks the patterns before anything is read, and stores them in the command's context for open_evidence."""
     for pattern in patterns:
-        from parsers.log_pattern import compiled  # a fifth of a command's time on a case, which takes none
+        from parsers.log_pattern import compiled  # a fifth of a command's time on a case, which needs no patterns
 
         try:
             compiled(pattern)
@@ -66,7 +66,7 @@ def _log_patterns(context: click.Context, option: click.Parameter, patterns: tup
 
 
 def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> None:
-    """Checks the limits before anything is read, and leaves them with the command for open_evidence."""
+    """Checks the limits before anything is read, and stores them in the command's context for open_evidence."""
     from parsers.limits import given
 
     try:
@@ -76,7 +76,7 @@ def _limits(context: click.Context, option: click.Parameter, texts: tuple[str, .
 
 
 def _memory(context: click.Context, option: click.Parameter, size: str | None) -> None:
-    """Leaves the heap asked for with the command for open_evidence."""
+    """Stores the requested heap in the command's context for open_evidence."""
     found = re.fullmatch(r"(\d{1,6})([mg])", size.lower()) if size is not None else None
     if size is not None and (found is None or int(found[1]) * {"m": 2**20, "g": 2**30}[found[2]] < LEAST_MEMORY):
         raise click.BadParameter(f"{size!r} is no size of at least 512m; say 2g", context, option)
@@ -84,7 +84,7 @@ def _memory(context: click.Context, option: click.Parameter, size: str | None) -
 
 
 def cluster_option(command: F) -> F:
-    """Which of an audit's clusters, for chosen_cluster."""
+    """Stores the requested cluster of an audit for chosen_cluster."""
 
     def leave(context: click.Context, _option: click.Parameter, name: str | None) -> None:
         context.meta[CLUSTER] = name
@@ -95,7 +95,7 @@ def cluster_option(command: F) -> F:
 
 
 def chosen_cluster() -> str | None:
-    """What --cluster said."""
+    """The value of --cluster."""
     context = click.get_current_context(silent=True)
     return context.meta.get(CLUSTER) if context is not None else None
 
@@ -106,12 +106,12 @@ def evidence_options(command: F) -> F:
 
 
 def reading_options(paths: str) -> Callable[[F], F]:
-    """Paths of evidence, and how it is read."""
+    """Paths of evidence, and the options for reading it."""
     return lambda command: _reading(command, paths)
 
 
 def limit_option(command: F) -> F:
-    """How much is read of what, for limits."""
+    """Limits on reading, for the module limits."""
     return click.option(
         "--limit",
         multiple=True,
@@ -156,20 +156,20 @@ def _reading(command: F, paths: str) -> F:
 
 
 class Progress:
-    """One line on stderr that says what is being done, once it takes longer than a moment; on a terminal with how much of it is, and how
-    long the rest will take."""
+    """One line on stderr about the current work, if it takes longer than a moment; on a terminal with the share done and the remaining
+    time."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._session: Any = None
 
     def watch(self, session: Any) -> None:
-        """From now on the work is this Spark's."""
+        """Shows the progress of this Spark session from now on."""
         self._session = session
 
     @contextmanager
     def stage(self, words: str) -> Iterator[None]:
-        from parsers.containers.names import printable  # clusters of an audit are called as directories are
+        from parsers.containers.names import printable  # clusters of an audit are named like directories
 
         words = printable(words)
         if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
@@ -216,14 +216,14 @@ def _seen_of(session: Any) -> Callable[[], Seen | None]:
     def seen() -> Seen | None:
         try:
             return watch.seen()
-        except Exception:  # of a Spark that ends just now: nobody needs to hear of it from here
+        except Exception:  # Spark is just ending: the error does not matter here
             return None
 
     return seen
 
 
 def told_of(seen: Seen, lately_s: float, lately: int) -> str:
-    """How much is done, and how long the rest takes at the pace of these last seconds."""
+    """The share done, and the remaining time at the pace of the last seconds."""
     unit, digits, of = (1, 0, "tasks") if not seen.bytes else (10**6, 0, "MB") if seen.total < 10**10 else (10**9, 1, "GB")
     done = f"{seen.done / unit:.{digits}f} of {seen.total / unit:.{digits}f} {of}"
     if lately_s < 2 or not lately or seen.done >= seen.total:
@@ -239,7 +239,7 @@ class Opened:
     paths: Sequence[str]
     options: Options
     told: pa.Table
-    """The events that were gathered, of which the cluster and the identifier are made."""
+    """The gathered events, from which the cluster and the identifier are made."""
     cluster: Cluster
     identifier: Identifier
     session: SparkSession
@@ -257,8 +257,8 @@ def open_evidence(
     beside: Opened | None = None,
     keep: bool = True,
 ) -> Opened:
-    """Reads everything once, into the Spark of other evidence where `beside` is given. Raises Unusable when no path can be used, or
-    Spark cannot start. Without `keep` Spark forgets the events, and reads anew where they are asked for."""
+    """Reads everything once, into the Spark session of other evidence if `beside` is given. Raises Unusable if no path can be used, or
+    Spark cannot start. Without `keep` Spark drops the events, and reads the files again when the events are needed."""
     options = clocks(timezone, clock_offsets)
     check(paths)
     starting = start(master) if beside is None else None
@@ -291,7 +291,7 @@ def _read(session: SparkSession, paths: Sequence[str], planned: list[Unit], opti
 
 
 def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
-    """What --timezone and --clock-offset say."""
+    """The values of --timezone and --clock-offset."""
     from spark.cluster.gather import Options
 
     offset, name = zone(timezone)
@@ -299,7 +299,7 @@ def clocks(timezone: str | None, clock_offsets: Sequence[str]) -> Options:
 
 
 def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """How evidence was read, as words of a command; `options` as a case's manifest has them."""
+    """The options for reading evidence, as words of a command; `options` as in a case's manifest."""
     offset = options["zone_offset_ms"]
     zone = options["zone_name"] or (
         None if offset is None else f"{'-' if offset < 0 else '+'}{abs(offset) // 3_600_000:02}:{abs(offset) // 60_000 % 60:02}"
@@ -312,7 +312,7 @@ def reading_words(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def start(master: str | None) -> Starting:
-    """Spark, coming up in the background."""
+    """Starts Spark in the background."""
     from spark.engine.session import Starting
 
     context = click.get_current_context(silent=True)
@@ -321,7 +321,7 @@ def start(master: str | None) -> Starting:
 
 
 def check(paths: Sequence[str]) -> None:
-    """Raises Unusable where a path names nothing that can be read."""
+    """Raises Unusable if a path names nothing readable."""
     from parsers.containers.storage import storage, without_secrets
 
     for path in paths:
@@ -330,13 +330,13 @@ def check(paths: Sequence[str]) -> None:
 
 
 def log_patterns() -> Sequence[str]:
-    """What --log-pattern said."""
+    """The value of --log-pattern."""
     context = click.get_current_context(silent=True)
     return context.meta.get(LOG_PATTERNS, ()) if context is not None else ()
 
 
 def limits() -> Limits:
-    """What --limit said."""
+    """The value of --limit."""
     from parsers.limits import DEFAULTS
 
     context = click.get_current_context(silent=True)
@@ -344,7 +344,7 @@ def limits() -> Limits:
 
 
 def started(starting: Any) -> Any:
-    """The session, as soon as it is up. Raises Unusable where it does not come up."""
+    """The session, once it has started. Raises Unusable if it does not start."""
     from spark.engine.java import JavaFailed, NoJava
     from spark.engine.session import Refused
 
@@ -358,7 +358,7 @@ _OFFSET = re.compile(r"([+-])(\d{1,2})(?::?([0-5]\d))?")
 
 
 def zone(text: str | None) -> tuple[int | None, str | None]:
-    """What --timezone says: milliseconds that wall clocks are ahead of UTC, as '+02:00', or a name of the time zone database."""
+    """The value of --timezone: milliseconds that wall clocks are ahead of UTC, as '+02:00', or a name of the time zone database."""
     if text is None:
         return None, None
     if text.upper() in ("UTC", "Z"):
@@ -376,7 +376,7 @@ def zone(text: str | None) -> tuple[int | None, str | None]:
 
 
 def clock_offset(text: str) -> tuple[int, int]:
-    """What --clock-offset says: a broker, and by how many milliseconds its clock is fast."""
+    """The value of --clock-offset: a broker, and the milliseconds that its clock is ahead."""
     broker, sep, seconds = text.partition("=")
     try:
         if not sep or abs(float(seconds)) > 366 * 86400:

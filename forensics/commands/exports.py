@@ -1,7 +1,7 @@
-"""The formats a report is written in, beside what the terminal shows: what `analyze` and `report` share.
+"""Output formats of a report besides the terminal: shared by `analyze` and `report`.
 
-Here: an option for each format, once, and the way of what was asked for to its file, its directory or stdout. Not here: the formats
-themselves, a module each (forensics.views).
+Here: an option for each format, defined once, and the output of each requested format to its file, its directory or stdout. Not here: the
+formats themselves, a module each (forensics.views).
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ FILES: Mapping[str, str] = {
     "perfetto": "What happened as a trace for ui.perfetto.dev, a process for each broker.",
     "sarif": "The findings as SARIF 2.1.0, for code scanning and editors.",
 }
-"""Formats that are one file, with what is said of each; forensics.views.NAME gives its `pieces`."""
+"""Formats that are one file, with their help texts; forensics.views.NAME returns its `pieces`."""
 MODULES: Mapping[str, str] = {"json": "document", "html": "html.page"}
-"""Of those whose module has another name."""
+"""Module names that differ from the format's name."""
 OF_CASE = frozenset({"html"})
-"""Formats that are given what a case tells, too: a few partitions' steps, offsets and lines."""
+"""Formats that also use the content of a case: steps, offsets and lines of a few partitions."""
 
 
 @dataclass(frozen=True)
 class Exports:
-    """What was asked for: files by format, and a directory of tables."""
+    """Requested output: files by format, and a directory of tables."""
 
     files: Mapping[str, str]
     parquet: Path | None = None
 
     def check(self, evidence: Iterable[str] = ()) -> None:
-        """Refuses what cannot be, before anything is read."""
+        """Rejects impossible targets before anything is read."""
         if len(to_stdout := [name for name, file in self.files.items() if file == "-"]) > 1:
             raise click.UsageError(f"only one of {' and '.join(f'--{name}' for name in to_stdout)} can go to stdout")
         if self.parquet is not None:
@@ -60,7 +60,7 @@ class Exports:
         return not OF_CASE.isdisjoint(self.files)
 
     def write(self, report: Report, found: Found) -> bool:
-        """Whether stdout took one of them, and nothing else may go there. Raises click.FileError."""
+        """Writes the formats; returns whether stdout was used by one of them. Raises click.FileError."""
         for name, file in self.files.items():
             given = (report, found) if name in OF_CASE else (report,)
             pieces: Iterable[str] = import_module(f"forensics.views.{MODULES.get(name, name)}").pieces(*given)

@@ -1,7 +1,7 @@
-"""What commands take: evidence, or a case that was made of it. Either way they ask for the same rows.
+"""Input of commands: evidence, or a case that was made from it, with the same rows for both.
 
-Here: which of the two the paths are, and the way from each to the rows a command shows. Not here: the reading of evidence (evidence), a
-case's files (forensics.case), or what a command makes of the rows.
+Here: which of the two the paths are, and how each gives the rows that a command shows. Not here: the reading of evidence (evidence), a
+case's files (forensics.case), or the commands.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
     from spark.engine.pipeline import Change, Events, Identified
 
 LOAD_METRICS = "load-metrics"
-"""Kind of the sources that hold load as the user measured it."""
+"""Kind of the sources with load measured by the user."""
 
 
 class Found(ABC):
-    """What was collected of a cluster, and what partitions tell."""
+    """The data collected about a cluster, and the rows of its partitions."""
 
     def __init__(self, paths: Sequence[str], cluster: Cluster, identifier: Identifier) -> None:
         self.paths, self.cluster, self.identifier = paths, cluster, identifier
         self.words: tuple[str, ...] = tuple(paths)
-        """These, and how they were read, as words of a command."""
-        """Paths as they may be shown: without what is secret in a URI."""
+        """The input, and the options for reading it, as words of a command."""
+        """Paths in the form in which they may be shown: without secrets in a URI."""
 
     @abstractmethod
     def measure(self) -> None:
-        """Gives the cluster the user's load metrics."""
+        """Adds the user's load metrics to the cluster."""
 
     @abstractmethod
     def conclusion(self, asked: Asked | None) -> Conclusion:
-        """All that was found; of what was found in partitions only what is asked for."""
+        """All results; of the results in partitions, only the requested ones."""
 
     @abstractmethod
     def proven_story(self, topic: str, partition: int, wanted: OfStory) -> tuple[list[dict[str, Any]], Proof | None]:
-        """Rows of STORY of one partition, the oldest generation of the topic first; and the proof of its verdict, if it has a verdict."""
+        """Rows of STORY of one partition, oldest incarnation of the topic first; and the proof of its verdict, if it has a verdict."""
 
     @abstractmethod
     def partitions(self) -> set[tuple[str, int]]:
-        """Names of those that anything is told of."""
+        """Names of the partitions with events."""
 
     @abstractmethod
     def standing(self) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ class Found(ABC):
 
     @abstractmethod
     def judged(self) -> tuple[list[dict[str, Any]], Conclusion]:
-        """Rows of standing and all that was found, at once."""
+        """Rows of the final state and all results, at once."""
 
     @abstractmethod
     def compared(self, topics: Sequence[str], partitions: Sequence[int], before: Found | None, *, everything: bool) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ class Found(ABC):
 
     @abstractmethod
     def merged(self, wanted: Wanted, show: Show, *, stated: bool) -> Iterator[str]:
-        """Log records in order of time, shown; with what they state only where `stated`."""
+        """Log records in order of time, displayed form; with their events only if `stated`."""
 
 
 class InEvidence(Found):
@@ -168,7 +168,7 @@ class InEvidence(Found):
         return kept(merged(self.opened.session, self.opened.units, reading))
 
     def write(self, to: Path, origin: Origin, records: Iterator[pa.RecordBatch], progress: Progress) -> Conclusion:
-        """Writes a case's tables into a directory, and gives what was found."""
+        """Writes a case's tables into a directory, and returns the results."""
         from forensics.case.judge import ROW, judge
         from forensics.case.write import write
         from spark.engine.pipeline import verdicts
@@ -202,7 +202,7 @@ class InCase(Found):
         return self.story(topic, partition, wanted), self.case.proof(topic, partition)
 
     def story(self, topic: str, partition: int, wanted: OfStory) -> list[dict[str, Any]]:
-        """Rows of STORY of one partition, the oldest generation of the topic first."""
+        """Rows of STORY of one partition, oldest incarnation of the topic first."""
         from itertools import groupby
 
         from forensics.story.narration import narrated
@@ -220,7 +220,7 @@ class InCase(Found):
         return self.case.offsets(topic, partition)
 
     def around(self, places: Collection[tuple[str, int]], reach: int) -> dict[tuple[str, int], list[tuple[int, str]]]:
-        """The log records before and after those at these lines of these sources."""
+        """The log records at these lines of these sources, with the records before and after."""
         return self.case.around(places, reach)
 
     def partitions(self) -> set[tuple[str, int]]:
@@ -249,7 +249,7 @@ class InCase(Found):
 
 @contextmanager
 def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
-    """A case, or one that is made of the evidence for as long as it is asked."""
+    """The given case, or a temporary case made from the evidence."""
     if isinstance(found, InCase):
         yield found
         return
@@ -261,7 +261,7 @@ def in_case(found: Found, progress: Progress) -> Iterator[InCase]:
 
 
 def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) -> pa.Table:
-    """Events of these topics and partitions; of all, where none are named."""
+    """Events of these topics and partitions; of all, if none are named."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -271,7 +271,7 @@ def of_places(told: pa.Table, topics: Sequence[str], partitions: Sequence[int]) 
 
 
 def measures_of(events: Events, identifier: Identifier, cluster: Cluster) -> Sequence[Measure]:
-    """Means of the user's load metrics; a job of its own, for evidence that holds any."""
+    """Means of the user's load metrics; a separate Spark job, run only if the evidence has such metrics."""
     if not any(s.kind == LOAD_METRICS for s in cluster.sources):
         return ()
     from forensics.cluster.balance import MEASURES, measures, sums
@@ -289,7 +289,7 @@ def open_found(
     *,
     keep: bool = True,
 ) -> Found:
-    """Evidence, a case or a cluster of an audit. Raises Unusable where none can be used. `keep` as open_evidence has it."""
+    """Evidence, a case or a cluster of an audit. Raises Unusable if none can be used. `keep` as in open_evidence."""
     from forensics.case.audited import is_audit
     from forensics.case.read import is_case
     from parsers.limits import DEFAULTS
@@ -309,12 +309,12 @@ def open_found(
 
 
 def open_case(path: str) -> InCase:
-    """A case, or the cluster of an audit that --cluster names. Raises Unusable where it is none."""
+    """A case, or the cluster of an audit that --cluster names. Raises Unusable if the path is neither."""
     return InCase(kept_case(Path(path)))
 
 
 def kept_case(path: Path) -> Case:
-    """The same without what it was made of being known again."""
+    """The same without loading the cluster again."""
     from forensics.case.audited import Audit, is_audit
     from forensics.case.read import Case, is_case
 

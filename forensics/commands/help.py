@@ -1,6 +1,6 @@
-"""How a command explains itself: what it does, examples, and its options under headings.
+"""The help text of a command: description, examples, and options under headings.
 
-Here: the command class, and which option is under which heading. Not here: the words of options.
+Here: the command class, and the heading of each option. Not here: the texts of options.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ HEADINGS: Mapping[str, Sequence[str]] = {
     ),
     "How the evidence is read": ("--layout", "--timezone", "--clock-offset", "--log-pattern", "--memory", "--master"),
 }
-"""What is under none of them is among the other options."""
+"""Options under none of them are listed under other options."""
 OTHERS = "Other options"
 
 
 class Told(click.Command):
-    """With examples: what one wants, and the words for it."""
+    """With examples: an aim, and the command for it."""
 
     def __init__(self, *args: Any, examples: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,6 +55,6 @@ class Told(click.Command):
 
 
 def _plain(record: tuple[str, str]) -> tuple[str, str]:
-    """Without the range of all partition numbers there can be."""
+    """Without the range of valid partition numbers."""
     name, words = record
     return name, words.replace("0<=x<=2147483647; ", "").replace("  [0<=x<=2147483647]", "")

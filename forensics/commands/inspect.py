@@ -1,4 +1,4 @@
-"""`kafka-forensics inspect`: what was collected, and what is missing.
+"""`kafka-forensics inspect`: the collected files, and the missing ones.
 
 Here: the inventory. Not here: verdicts (analyze).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 FEW = 4
-"""Lives of a node that are told one by one."""
+"""Number of a node's runs that are listed one by one."""
 NUMBERS = frozenset({"files", "bytes", "lines", "unread"})
 
 
@@ -62,7 +62,7 @@ def command(
 
 
 def _lives(outcomes: Sequence[str]) -> str:
-    """One by one as long as these are few."""
+    """One by one if there are few."""
     if len(outcomes) <= FEW:
         return ", ".join(outcomes) or "-"
     before = ", ".join(f"{outcome} {count} times" for outcome, count in Counter(outcomes[:-1]).most_common())
@@ -70,7 +70,7 @@ def _lives(outcomes: Sequence[str]) -> str:
 
 
 def _covered(days: Collection[date], *, odd: bool) -> str | None:
-    """What the times below leave out."""
+    """Note on what the times below leave out."""
     if not days:
         return None
     covered = f"{min(days)}" if len(days) == 1 else f"{min(days)} to {max(days)}"

@@ -1,7 +1,7 @@
 """`kafka-forensics merge`: the log lines of all brokers as one stream, in order of time.
 
-Here: the options, how a record is shown, and its way to stdout or a file. Not here: order and choice of records (spark.engine.merge)
-or what a record is (parsers.records).
+Here: the options, the display of a record, and the output to stdout or a file. Not here: order and choice of records (spark.engine.merge)
+or the definition of a record (parsers.records).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TIMES = click.DateTime(["%Y-%m-%dT%H:%M:%S.%fZ", *TIME_FORMATS])
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 COLOURS = (36, 33, 35, 32, 34, 31, 96, 93, 95, 92, 94, 91)
 WIDEST = 60
-"""Characters of a place from which on the lines are not aligned any more."""
+"""Longest place for which lines are aligned, in characters."""
 
 
 def _kinds(context: click.Context, option: click.Parameter, kinds: tuple[str, ...]) -> tuple[str, ...]:
@@ -168,7 +168,7 @@ def _copy(blocks: Iterable[str], out: IO[str]) -> None:
 
 @contextmanager
 def _quiet_when_unread() -> Iterator[None]:
-    """`| head` closes stdout when it has enough; what Python still holds for it goes nowhere."""
+    """`| head` closes stdout early; the text that Python still holds is discarded."""
     try:
         yield
     except BrokenPipeError:
@@ -187,9 +187,9 @@ class Lines:
 
     nodes: Mapping[int, str]
     files: Mapping[str, str]
-    """Names of the sources, as short as they differ."""
+    """Shortest distinct names of the sources."""
     widths: tuple[int, int]
-    """Characters of the longest node and the longest place."""
+    """Length of the longest node and the longest place."""
     colours: Mapping[int, int]
 
     def __call__(self, row: Mapping[str, Any]) -> str:
@@ -205,7 +205,7 @@ class Lines:
 
 
 def _shown(text: str) -> str:
-    """Text without what a terminal would obey."""
+    """Text without characters that control a terminal."""
     if text.isprintable() or text.replace("\t", "").isprintable():
         return text
     from forensics.views.unseen import clean

@@ -1,6 +1,7 @@
-"""Where a command's result goes, and how times are given to it: what the commands' own options share.
+"""Output of results, and parsing of times: shared by the commands.
 
-Here: `--json FILE`, its writing, the console for all else, the spellings of `--since` and `--until`. Not here: what is written (forensics.views).
+Here: `--json FILE`, its writing, the console for other output, the accepted forms of `--since` and `--until`. Not here: the content
+(forensics.views).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 TIME_FORMATS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d")
-"""UTC all of them: a moment comes without a zone."""
+"""All in UTC: a time is given without a zone."""
 TIMES = click.DateTime(TIME_FORMATS)
 
 
@@ -29,7 +30,7 @@ def json_option(help: str) -> Callable[[F], F]:
 
 
 def write_text(text: str, file: str) -> bool:
-    """Whether stdout took the text, and nothing else may go there. Raises click.FileError."""
+    """Whether stdout was used for the text, so that other output must not go there. Raises click.FileError."""
     if file == "-":
         to_stdout([text])
         return True
@@ -39,14 +40,14 @@ def write_text(text: str, file: str) -> bool:
 
 
 def console() -> Console:
-    """Standard output for what is shown to people."""
+    """Standard output for text that people read."""
     from rich.console import Console
 
     return Console(highlight=False)
 
 
 def to_stdout(pieces: Iterable[str]) -> None:
-    """In UTF-8, whatever the terminal speaks."""
+    """In UTF-8, whatever the terminal's encoding."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")
     sys.stdout.writelines(pieces)
@@ -54,7 +55,7 @@ def to_stdout(pieces: Iterable[str]) -> None:
 
 @contextmanager
 def opened_file(path: str) -> Iterator[IO[str]]:
-    """A file to write a result to; a place where that cannot be is one line to the user (click.FileError)."""
+    """A file for a result; if it cannot be written, the user gets one line (click.FileError)."""
     from forensics.unfinished import whole_file
 
     try:

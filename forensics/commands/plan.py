@@ -1,7 +1,7 @@
-"""`kafka-forensics plan`: election and reassignment files that would repair what was found. Nothing is ever executed.
+"""`kafka-forensics plan`: election and reassignment files that would repair what was found. It never executes anything.
 
-Here: the options, where files go, and what the plan rests on. Not here: planning (forensics.cluster.repair), how the
-cluster stands (forensics.cluster.standing), the files and the words (report.plan).
+Here: the options, the output of files, and the basis of the plan. Not here: planning (forensics.cluster.repair), the cluster's final state
+(forensics.cluster.standing), the files and the text (forensics.views.plan).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def command(
 
 
 def _tells_of_groups(cluster: Cluster) -> bool:
-    """What groups committed is in evidence; else judging for their sake is for nothing."""
+    """Whether the evidence has group commits; otherwise judging for groups is not needed."""
     from parsers.group_offsets import TOPIC as GROUPS
     from parsers.share_states import TOPIC as SHARES
 
@@ -96,7 +96,7 @@ def _tells_of_groups(cluster: Cluster) -> bool:
 
 
 def _checked(out: str | None, gone: Sequence[int], live: Sequence[int], kafka_version: str | None) -> None:
-    """What can be refused before anything is read."""
+    """Checks that need no evidence."""
     from spark.cluster.versions import parsed
 
     if kafka_version is not None and parsed(kafka_version) is None:
@@ -130,7 +130,7 @@ def overview(
     batch: int = 1000,
     command: Sequence[str] = (),
 ) -> Overview:
-    """The plan for a cluster that stands so, for the tools of `kafka_version` or else of the oldest broker."""
+    """The plan for a cluster in this state, for the tools of `kafka_version` or else of the oldest broker."""
     from forensics.cluster.repair import plan
     from forensics.cluster.standing import brokers
     from forensics.views.plan import Overview

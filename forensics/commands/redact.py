@@ -1,6 +1,6 @@
-"""`kafka-forensics redact`: a copy of evidence that may be handed on.
+"""`kafka-forensics redact`: a copy of evidence that may be shared.
 
-Here: the options and the words. Not here: what is replaced and how (forensics.redaction).
+Here: the options and the output. Not here: what is replaced and how (forensics.redaction).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forensics.redaction.bundle import Redacted
 
 SHOWN = 20
-"""Files left out that are named."""
+"""Omitted files that are listed."""
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""`kafka-forensics report`: what a case holds, told as analyze tells it; what an audit holds, as audit tells it.
+"""`kafka-forensics report`: the results in a case, shown as by analyze, or in an audit, shown as by audit.
 
 Here: the argument. Not here: the options and the report (analyze), or the summary of many clusters (audit).
 """

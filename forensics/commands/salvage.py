@@ -1,7 +1,7 @@
-"""`kafka-forensics salvage`: the lost records that some collected disk still holds, written out. The only command that reads bodies.
+"""`kafka-forensics salvage`: writes out the lost records that a collected disk still has. The only command that reads bodies.
 
-Here: the options and the order of work. Not here: which copies are the right ones (forensics.partition.salvageable), how they are read and
-written (forensics.salvage), the words (forensics.views.salvage).
+Here: the options and the order of work. Not here: which copies are the valid ones (forensics.partition.salvageable), how they are read and
+written (forensics.salvage), the output (forensics.views.salvage).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def command(
 def _written(
     wanted: Sequence[Lot], to: Path, directory: Path, kinds: set[str], tools: Tools, problems: list[str], *, values: bool
 ) -> Iterator[Partition]:
-    """Writes into `to`, which is to be `directory`."""
+    """Writes into `to`, which is later renamed to `directory`."""
     from forensics.salvage.rows import markers
 
     ends: dict[str, Markers] = {}

@@ -1,6 +1,6 @@
-"""`kafka-forensics timeline`: one partition's story in the terminal, a lane for each broker.
+"""`kafka-forensics timeline`: one partition's timeline in the terminal, with a lane for each broker.
 
-Here: the options, where the story goes. Not here: what is told (forensics.story) or how it looks (report.lanes).
+Here: the options and the output. Not here: the steps (forensics.story) or their display (forensics.views.lanes).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forensics.views.proof import Proof
 
 CLOSE = 5
-"""Names that are offered for one that is not there."""
+"""Number of suggestions for an unknown name."""
 
 
 @click.command(
@@ -75,7 +75,7 @@ def command(
 
 
 def _unknown(known: set[tuple[str, int]], topic: str, partition: int) -> str:
-    """A line that says what there is in place of what was asked for."""
+    """A line with the existing names in place of the unknown one."""
     from forensics.views.unseen import clean
 
     if partitions := sorted(number for name, number in known if name == topic):

@@ -1,6 +1,6 @@
 """`kafka-forensics verify`: whether a case was made of this evidence, and whether its verdicts follow from its proof, for a third party.
 
-Here: the options and the words. Not here: the comparison of files (forensics.custody) or of verdicts (forensics.case.recheck).
+Here: the options and the output. Not here: the comparison of files (forensics.custody) or of verdicts (forensics.case.recheck).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from forensics.custody import Compared
 
 SHOWN = 50
-"""Files of a state, or partitions, that are named; --json names all."""
+"""Files of a state, or partitions, that are listed; --json lists all."""
 DECIDING = 4
 """What decides a verdict that differs."""
 

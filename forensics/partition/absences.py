@@ -1,9 +1,9 @@
 """Absences of replicas from the ISR: every interval in which an assigned replica was not in sync, and why.
 
 Here: the intervals of one partition with their causes, and the facts (ABSENCES, SHORTS) in which they travel. A follower is caught
-up when it has fetched up to the leader's log end offset of the fetch before, and is taken out when it was not for
+up when it has fetched up to the leader's log end offset of the fetch before, and is removed from the ISR when it was not caught up for
 replica.lag.time.max.ms; it joins again at the leader's high watermark (kafka.cluster.Replica, Partition). Not here: intervals of
-many partitions put together (failed_replicas), whether a broker was there at all (spark.cluster.presence), or what is said of them (rules).
+many partitions put together (failed_replicas), whether a broker was running at all (spark.cluster.presence), or the findings (rules).
 """
 
 from __future__ import annotations
@@ -36,30 +36,31 @@ from spark.partition.timeline import PartitionTimeline
 NEW, REASSIGNED = "new", "reassigned"
 RESTARTED, STOPPED, CRASHED, GONE = "restarted", "stopped", "crashed", "gone"
 LOG_DIR, SUSPENDED, NOT_TOLD, UNKNOWN = "log-dir", "suspended", "not-told", "unknown"
-"""Causes of an absence. 'restarted': shut down in order and back; 'stopped': not back; 'gone': lost its session and was not heard of again;
-'reassigned': on its way out of the assignment; 'not-told': alive, and nothing tells stuck from slow; 'suspended': stood still with all other brokers, as a machine that sleeps; 'unknown': nothing was
-collected from its broker."""
+"""Causes of an absence. 'restarted': shut down cleanly and back; 'stopped': shut down cleanly and not back; 'gone': lost its session and
+was not seen again; 'reassigned': being removed from the assignment; 'not-told': running, and the evidence does not show whether it was
+stuck or slow; 'suspended': stopped together with all other brokers, like a machine that sleeps; 'unknown': nothing was collected from its
+broker."""
 
 EXPECTED = frozenset({NEW, REASSIGNED})
-"""Absences by a reassignment: no failure."""
+"""Absences by a reassignment: not a failure."""
 IN_ORDER = frozenset({RESTARTED, STOPPED})
-"""Absences by a shutdown in order."""
+"""Absences by a clean shutdown."""
 
 MAX_INTERVALS = 64
-"""Intervals of a partition that travel one by one; more are folded, all of one broker and cause into one."""
+"""Maximum number of intervals of a partition that travel separately; of more, those of one broker and cause are folded into one."""
 QUOTED, QUOTED_EACH = 8, 3
-"""Intervals of a partition that travel with their evidence, and pieces of each."""
+"""Number of intervals of a partition that travel with their evidence, and of pieces of each."""
 MAX_WORDS = 400
 LOST_SESSION = "lost its session although its process went on"
-"""Words of a replica that was taken out as its broker was fenced, or its ZooKeeper session expired, while it lived."""
+"""Words for a replica that was removed because its broker was fenced, or its ZooKeeper session expired, while its process was running."""
 
 _CATCHING_UP = frozenset({STUCK, SLOW, NEW, NOT_TOLD})
-"""A process that lives fetches again; of the others only one that came back does."""
+"""Causes with which the process was running, so that it fetches again. With other causes it does so only after a restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """`start` None: since before the evidence; `end` None: still out where it ends. `back`: when the process was up again."""
+    """`start` None: since before the evidence; `end` None: still absent at its end. `back`: when the process was up again."""
 
     broker: int
     leader: int
@@ -75,14 +76,14 @@ class Interval:
     first: int
     """Index of the first state without the replica."""
     last: int
-    """Index of the state that ends it; that of the last state plus one while it is open."""
+    """Index of the state that ends it; while it is open, that of the last state plus one."""
     elected: bool = False
-    """It ended with the replica's election as leader, out of the ISR or among its eligible replicas: it did not catch up."""
+    """It ended with the election of the replica as leader, from outside the ISR or as an eligible replica: it did not catch up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """The partition was under-replicated under this leader. `planned`: only replicas on their way in or out were missing."""
+    """The partition was under-replicated under this leader. `planned`: only replicas being added or removed were missing."""
 
     leader: int
     start: datetime | None
@@ -92,7 +93,7 @@ class Short:
 
 
 class Absences:
-    """The absences of one partition's replicas; `all` in the order they began."""
+    """The absences of one partition's replicas; `all` by their begin."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
         states = timeline.states
@@ -108,8 +109,9 @@ class Absences:
             for broker in assigned:
                 if broker not in state.isr and broker not in since:
                     since[broker] = index
-        # where nobody names the assignment, one that did not come back may be no replica any more, unless its leader took it out
-        # and what is out while its topic is being deleted is not missed
+        # If the assignment is unknown, a replica that did not come back may have been reassigned, unless its leader removed it from the
+        # ISR.
+        # Absences do not count while the topic is being deleted.
         still = (
             (b, first)
             for b, first in since.items()
@@ -135,8 +137,8 @@ class Absences:
         return sorted(first.values(), key=lambda i: (-counts[i.broker], i.broker))
 
     def of(self, broker: int, state: State, last: State | None = None) -> Interval:
-        """Why a broker was not there in a state, to the end of that which is the `last` of its kind: its absence from the ISR; of one
-        that still counts as in sync, as when it leads no more, an absence that is judged alike."""
+        """Why a broker was absent from a state up to `last`: its absence from the ISR. If the broker still counts as in sync, for example
+        when it only stopped leading, an absence made by the same judgement."""
         index = self._place[id(state.event)]
         until = self._place[id(last.event)] if last is not None else index
         return self._covering(broker, index) or self._judge.interval(broker, index, until + 1)
@@ -149,7 +151,7 @@ class Absences:
 
 @last_kept
 def absences(timeline: PartitionTimeline, cluster: Cluster) -> Absences:
-    """The one model of them, made once for all rules that ask."""
+    """The absences of the partition, computed once for all rules."""
     return Absences(timeline, cluster)
 
 
@@ -187,7 +189,7 @@ def shorts(timeline: PartitionTimeline, cluster: Cluster) -> list[Short]:
 
 
 class _Judge:
-    """Tells the causes of one partition's absences; what all of them need is made once."""
+    """Determines the causes of one partition's absences; what all of them need is computed once."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster) -> None:
         self.timeline, self.cluster = timeline, cluster
@@ -288,27 +290,28 @@ class _Judge:
         return self._not_told(left, state)
 
     def _away(self, left: Departure) -> Away | None:
-        """The span its broker was stopping or gone in, unless it gave signs of life in this partition after it left and before it began
-        again: it did not leave for that."""
+        """The span in which its broker was stopping or gone. None if the broker showed activity in this partition after the replica left
+        and before the broker began again: then the outage was not the reason."""
         away, at, broker = left.away, left.at, left.broker
         if away is None or at is None or away.how == MISSED:
             return None
         stopped = away.life.end_at if away.how == CONTROLLED and away.life is not None else None
         if stopped is not None and at > stopped + DETECTION:
-            return None if self.signs.between(broker, stopped, at) else away  # it lived again, in a part of its log that was not collected
+            return None if self.signs.between(broker, stopped, at) else away  # it ran again, in a part of its log that was not collected
         lived = away.how == KILLED and away.until is not None and self.signs.between(broker, at, away.until - SLACK)
         return None if lived else away
 
     def _log_dir(self, left: Departure) -> Event | None:
-        """The failure of the directory this replica lay in: its own partitions are named, or it failed within a minute."""
+        """The failure of the directory that contains this replica: its own partitions are named, or it failed within a minute."""
         for e in self.timeline.of("log-dir-partitions"):
             if e.writer == left.broker and (e.at is None or left.at is None or e.at <= left.at + DETECTION):
                 return e
         return left.log_dir
 
     def _taken_out(self, broker: int, first: int) -> Event | None:
-        """A controller's word that the broker was not there: it takes a replica out of an ISR, or a leader away, when that is not registered
-        (ReplicaStateMachine, PartitionStateMachine). What a leader takes out leaves the leader epoch as it is with ZooKeeper."""
+        """A controller's statement that the broker was not there: a controller removes a replica from an ISR, or takes its leadership away,
+        when its broker is not registered (ReplicaStateMachine, PartitionStateMachine). With ZooKeeper, a removal by the leader does not
+        change the leader epoch."""
         state, before = self.timeline.states[first], self.timeline.states[first - 1] if first else None
         for event in (state.event, *state.also):
             if event.value == "OfflineReplica" and event.broker == broker:
@@ -334,8 +337,8 @@ class _Judge:
         return Told(RESTARTED if back is not None else STOPPED, "certain", words, back, [away.event])
 
     def _began(self, left: Departure, away: Away, end: State | None) -> datetime | None:
-        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. Of one
-        that was taken out of the assignment it does not count."""
+        """When the broker was started again after the stop or the crash, within the absence; the last time, if it ended again. None for a
+        replica that was removed from the assignment."""
         if away.until is None or (end is not None and left.broker not in (end.replicas or self.timeline.assigned)):
             return None
         begun = left.presence.begun
@@ -344,7 +347,8 @@ class _Judge:
         return max(begun(away.until, end.at) or begun(away.until, end.at + SLACK)[:1], default=None)
 
     def _unheard(self, left: Departure, state: State) -> Told:
-        """Only others tell of a broker from which nothing was collected: what its leader knew of its fetching, what the controller saw."""
+        """The cause for a broker from which nothing was collected: from what its leader knew of its fetching, and what the controller
+        saw."""
         broker = left.broker
         seen = self._measured(left, state)
         lost = left.lost
@@ -361,7 +365,7 @@ class _Judge:
         return Told(UNKNOWN, "possible", f"nothing was collected from broker {broker} to say why")
 
     def _silent(self, left: Departure) -> Told | None:
-        """Its log ends, and nobody heard of it again: dead, most likely, which only its next start would prove."""
+        """Its log ends, and no other broker saw it again: most likely it crashed, but only its next start would prove that."""
         missed = left.presence.missed
         if missed is None or left.at is None or not missed.covers(left.at):
             return None
@@ -370,7 +374,7 @@ class _Judge:
         return Told(GONE, "probable", words, evidence=[missed.event])
 
     def _fell_behind(self, left: Departure, state: State, end: datetime | None) -> Told | None:
-        """What tells stuck from slow: how far the replica had come by its leader's word, pauses, the session, errors in fetching."""
+        """Whether the replica was stuck or slow: from its offset on its leader, pauses, the session, and fetch errors."""
         at, broker, lag = left.at, left.broker, left.lag
         if at is None:
             return None
@@ -396,8 +400,8 @@ class _Judge:
         return kept or seen or self._failing(broker, at, lag)
 
     def _kept_back(self, left: Departure, state: State, since: datetime) -> Told | None:
-        """A throttle spares what is in sync, but a fetcher does not know that it is before it got its first records
-        (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): one that has only begun may be kept from any."""
+        """A throttle exempts replicas in sync, but a fetcher knows that its replica is in sync only after its first records
+        (ReplicaFetcherThread#shouldFollowerThrottle, PartitionFetchState#lag): a new fetcher may be throttled from the start."""
         broker = left.broker
         shrink = self.shrink(broker, state)
         end = _end_of(broker, shrink)
@@ -416,7 +420,7 @@ class _Judge:
         return self.progress.of(left.broker, shrink, left.lag, left.skew) if shrink is not None else None
 
     def shrink(self, broker: int, state: State) -> Event | None:
-        """The leader's own line by which the replica left."""
+        """The leader's own line about the removal of the replica."""
         own = self._shrinks.get(state.leader, [])
         if state.at is None or not own:
             return None
@@ -465,7 +469,7 @@ def _join(told: Told, seen: Told | None) -> Told:
 
 
 def _end_of(broker: int, shrink: Event | None) -> int | None:
-    """Where the leader that takes a replica out says that its log ends."""
+    """The leader's log end offset in the line about the removal."""
     known = (shrink.replica_offsets or ()) if shrink is not None else ()
     return next((r.get("log_end_offset") for r in known if r.get("broker") == broker), None)
 
@@ -475,8 +479,8 @@ def _when(event: Event) -> datetime:
 
 
 def _leaving(timeline: PartitionTimeline) -> list[frozenset[int]]:
-    """For each state the replicas that the reassignment under way takes away: not every witness of a state names them, but a ZooKeeper
-    controller names its target as it waits for it."""
+    """For each state, the replicas that the running reassignment removes. Not every source of a state names them, but a ZooKeeper
+    controller names its target while it waits for it."""
     found: list[frozenset[int]] = []
     steps = timeline.of("reassignment")
     for before, state in zip([None, *timeline.states], timeline.states, strict=False):
@@ -493,14 +497,14 @@ def _soon(state: State, end: State | None) -> bool:
 
 
 def _next(before: State, state: State) -> bool:
-    """The state is the one that a controller's own change of the other one made."""
+    """The state follows the other one directly, by a change that a controller made."""
     epochs = before.partition_epoch, state.partition_epoch
     follows = epochs[0] is None or epochs[1] is None or epochs[1] == epochs[0] + 1
     return before.known_epoch is not None and state.leader_epoch == before.leader_epoch + 1 and follows
 
 
 class _Signs:
-    """When each broker gave a sign of life in one partition: a line of its own, or that it was back in the ISR."""
+    """When each broker showed activity in one partition: a line of its own, or its return to the ISR."""
 
     def __init__(self, timeline: PartitionTimeline) -> None:
         self._lines: dict[int, list[datetime]] = defaultdict(list)
@@ -516,7 +520,7 @@ class _Signs:
             own.sort()
 
     def between(self, broker: int, left: datetime, end: datetime) -> bool:
-        """After it had left the ISR and before the end; clocks of two brokers differ a little."""
+        """Activity after it had left the ISR and before the end; clocks of two brokers differ a little."""
         return _any(self._returns.get(broker, ()), left, end) or _any(self._lines.get(broker, ()), left + SLACK, end)
 
 
@@ -529,7 +533,7 @@ def _any(times: Sequence[datetime], start: datetime, end: datetime) -> bool:
 
 
 def rows(found: Sequence[Interval]) -> list[dict[str, Any]]:
-    """The intervals as they travel; of too many, those of one broker and cause are folded into one."""
+    """The intervals as rows; if there are too many, those of one broker and cause are folded into one."""
     if len(found) <= MAX_INTERVALS:
         return [_row(i, 1, index < QUOTED) for index, i in enumerate(found)]
     groups: dict[tuple[int, str], list[Interval]] = defaultdict(list)
@@ -549,7 +553,7 @@ def _row(i: Interval, times: int, quoted: bool) -> dict[str, Any]:
 
 
 def short_rows(found: Sequence[Short]) -> list[dict[str, Any]]:
-    """The windows as they travel; of too many only as many as MAX_INTERVALS, the first and the longest open ones."""
+    """The windows as rows; at most MAX_INTERVALS, the first and the longest open ones."""
     told = found if len(found) <= MAX_INTERVALS else [*found[: MAX_INTERVALS - 1], found[-1]]
     return [{name: getattr(s, name) for name in ("leader", "start", "end", "planned", "missing")} for s in told]
 

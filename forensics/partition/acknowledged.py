@@ -1,7 +1,7 @@
-"""Whether anybody had been told that records were written which are gone.
+"""Whether lost records had been acknowledged to a producer.
 
-Here: what of the producers' batches says that nobody misses them. Not here: what is gone (loss), or whether it was committed, of which
-producers with acks=all are told.
+Here: what the producers' batches say about that. Not here: which records are lost (loss), or whether they were committed, which is what
+producers with acks=all wait for.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from spark.partition.timeline import Term
 
 
 def excuse(part: Range, exact: bool, never_committed: bool, s: LeaderTransition) -> tuple[str | None, bool]:
-    """A clause that says why these records may have been acknowledged to nobody, and whether that could be judged. What min.insync.replicas
-    asks for is no reason: it binds only producers that ask for acks=all, and these are told of what was committed."""
+    """A clause that says why these records may not have been acknowledged to any producer, and whether that could be decided.
+    min.insync.replicas is not a reason: it applies only to acks=all, and these producers get their acknowledgement when records are
+    committed."""
     batches = [b for d in s.timeline.disks.values() for b in d.batches() if not b["control"]]
     end = part.end if part.end is not None else part.start
     kept = [b for b in batches if part.start <= b["base_offset"] < end and 0 <= b["leader_epoch"] < s.term.epoch]
@@ -38,11 +39,12 @@ _WORDS = {
 
 
 def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
-    """Whether producers sent the records to the new leader again. Yes: its first batch has as many records, and was created before it led and
-    before the old leader ceased to take any. A producer that waits for its acknowledgement has one batch of a partition with a leader: a
-    broker takes up no request of a connection before it has answered the one before (SocketServer). The Java client sends this batch again
-    as it was (Sender#reenqueueBatch). librdkafka puts its messages back into the queue (rd_kafka_retry_msgq) and makes larger batches of
-    them with newer ones, so batches of another size prove nothing. Fewer records created before the old leader ceased than were cut do."""
+    """Whether producers sent the records to the new leader again. Yes: its first batch has as many records, and was created before it led
+    and before the old leader stopped accepting records. A producer that waits for its acknowledgement has one batch of a partition with a
+    leader: a broker reads the next request of a connection only after it has answered the one before (SocketServer). The Java client sends
+    this batch again unchanged (Sender#reenqueueBatch). librdkafka puts its messages back into the queue (rd_kafka_retry_msgq) and makes
+    larger batches of them with newer ones, so batches of another size prove nothing. No: fewer records than were cut were created before
+    the old leader stopped."""
     term = s.term
     placed = _in_their_place(part, s)
     if not placed or part.end is None or term.at is None:
@@ -63,7 +65,7 @@ def _sent_again(part: Range, exact: bool, s: LeaderTransition) -> str:
 
 
 def _in_their_place(part: Range, s: LeaderTransition) -> list[Mapping[str, Any]]:
-    """The batches of the term and later, from where it began, by the disk that has the most of them."""
+    """The batches of this term and later ones, from the start of the term on, from the disk that has most of them."""
     term = s.term
     begun = part.start if term.start_offset is None or not s.timeline.has_epochs else term.start_offset
     found = ([b for b in d.batches() if _since(b, term, part)] for d in s.timeline.disks.values())
@@ -82,7 +84,7 @@ def _created_before(time: float, batches: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _dated(batch: Mapping[str, Any]) -> bool:
-    """Its times are those of its producer; the log cleaner replaces the first."""
+    """Its timestamps are those of its producer; the log cleaner replaces the first."""
     return not batch["append_time"] and batch["base_timestamp"] > 0 and batch["whole"] is not False
 
 
@@ -91,15 +93,16 @@ def _millis(at: datetime) -> float:
 
 
 def _since(batch: Mapping[str, Any], term: Term, part: Range) -> bool:
-    """Written in the term or later; before message format v2 (0.11) a batch has no leader epoch, and what stands there now does."""
+    """Written in the term or later. Before message format v2 (0.11) batches have no leader epoch; then every batch that is at these offsets
+    now counts."""
     epoch = batch["leader_epoch"]
     return bool(epoch >= term.epoch if epoch >= 0 else batch["base_offset"] >= part.start)
 
 
 def _died(s: LeaderTransition) -> tuple[datetime, datetime] | None:
-    """Between when and when the process that led before this term died: after its last line, and before the first of its followers lost it in
-    the midst of a fetch for good, else before the next was elected. Its connections end when the system has taken back its memory, which is
-    a moment after it was killed, and the longer the more it had."""
+    """The earliest and latest time at which the process that led before this term crashed: after its last line, and before the first of its
+    followers lost its connection in the middle of a fetch for good, else before the next election. Connections close when the operating
+    system has freed the memory of the killed process, which takes longer the more memory it had."""
     before, elected = s.earlier, s.term.at
     if before is None or elected is None:
         return None

@@ -1,7 +1,8 @@
-"""What it proves that a follower without leader epochs cuts its log to its high watermark before it fetches (KIP-101).
+"""Evidence from followers without leader epochs: such a follower cuts its log to its high watermark before it fetches (KIP-101).
 
-Here: the high watermark such a cut tells, how far a whole ISR had come when its next leader had cut its own log, and between which
-offsets a leader's log ended when it began, which no line says. Not here: what was lost with it (loss). Source: kafka.server.ReplicaManager.makeFollowers and ReplicaFetcherThread.handleOffsetOutOfRange to 0.10.2.
+Here: the high watermark that such a cut shows, how far a whole ISR had come when its next leader had cut its own log, and between which
+offsets a leader's log ended at its start, which no line prints. Not here: what was lost (loss). Source:
+kafka.server.ReplicaManager.makeFollowers and ReplicaFetcherThread.handleOffsetOutOfRange to 0.10.2.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 
 def told_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
-    """The high watermark to which a follower cut its log last, with this removal or before it, and the line that says so; no more than
-    the end of what was removed. None with leader epochs.
+    """The high watermark to which a follower last cut its log, with this removal or before it, and the line that says so; at most the end
+    of the removed records. None with leader epochs.
 
-    A cut to the leader's log end comes with the fetch offset that is reset, all others are to the high watermark.
+    A cut to the leader's log end comes with a reset of the fetch offset; all others are to the high watermark.
     """
     told = _told(timeline).get(removal.evidence[-1]) if removal.evidence and not timeline.has_epochs else None
     return (min(told[0], removal.end), told[1]) if told is not None else None
@@ -28,7 +29,7 @@ def told_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[
 
 @last_kept
 def _told(timeline: PartitionTimeline) -> dict[Event, tuple[int, Event]]:
-    """With every cut of a replica's log the last one that was to its high watermark."""
+    """Every cut of a replica's log, each with the last cut up to it that was to the high watermark."""
     found: dict[Event, tuple[int, Event]] = {}
     for replica in timeline.replicas.values():
         last: tuple[int, Event] | None = None
@@ -56,7 +57,8 @@ def cut_further(removal: Removal, timeline: PartitionTimeline) -> bool:
 
 
 def cut_before_leading(term: Term, timeline: PartitionTimeline) -> Removal | None:
-    """What the leader of a term had cut off its own log, to its high watermark, where it began the term before it had all of it again."""
+    """The part of its own log that the leader of a term had cut off, to its high watermark, if it began the term before it had fetched all
+    of it again."""
     start = term.start_offset
     own = timeline.removals_of(term.leader)
     if start is None or any(r.cause in ("restart", "empty") and r.start == start for r in own):
@@ -66,8 +68,8 @@ def cut_before_leading(term: Term, timeline: PartitionTimeline) -> Removal | Non
 
 
 def reached_by_isr(term: Term, timeline: PartitionTimeline) -> int | None:
-    """Offset (exclusive) up to which each replica of the ISR before this term is seen to have had the partition. None where one of
-    them does not tell, or where the leader had not cut its own log to its high watermark: only then was it the whole ISR's once."""
+    """Offset (exclusive) that each replica of the ISR before this term is seen to have reached. None if one of them does not show it, or if
+    the leader had not cut its own log to its high watermark: only a cut log was once that of the whole ISR."""
     before = term.before
     if before is None or term.leader not in before.isr or cut_before_leading(term, timeline) is None:
         return None
@@ -77,17 +79,18 @@ def reached_by_isr(term: Term, timeline: PartitionTimeline) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class EndsToday:
-    """Offset (exclusive) at which the partition's log was seen to end after a term had begun: when it began, its leader's log ended there
-    or below. `evidence`: the files that say so."""
+    """Offset (exclusive) at which the partition's log ended some time after a term began. When the term began, its leader's log ended there
+    or below. `evidence`: the files that show it."""
 
     offset: int
     evidence: tuple[Event, ...]
 
 
 def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
-    """Where the log of a term's leader, who leads still, ended when it was collected. None where the files may be older than the term.
+    """Where the log of a term's leader, who still leads, ended when it was collected. None if the files may be older than the term.
 
-    The furthest any file of the cluster says: a copy of a directory may lack what its checkpoints, or those of its followers, tell of.
+    The highest offset in any file of the cluster: a copy of a directory may be older than its checkpoints, or than those of its
+    followers.
     """
     disk = timeline.disks.get(term.leader)
     if disk is None or disk.reach is None or disk.end_unknown or term.at is None or term != timeline.terms[-1]:
@@ -102,10 +105,10 @@ def ends_today(term: Term, timeline: PartitionTimeline) -> EndsToday | None:
 
 
 def told_at_election(term: Term, timeline: PartitionTimeline) -> list[tuple[int, Event]]:
-    """High watermarks to which the followers that were alive when a term began cut their logs, and the lines that say so.
+    """High watermarks to which running followers cut their logs when a term began, and the lines that say so.
 
-    A living follower has its high watermark from the last answer of its leader (ReplicaFetcherThread.processPartitionData); a process
-    that was started anew has the checkpointed one, and one that had the term already may have learnt a later one.
+    A running follower has its high watermark from the last answer of its leader (ReplicaFetcherThread.processPartitionData). A restarted
+    process has the checkpointed one. A process that already knew of the term may have got a later one.
     """
     if timeline.has_epochs:
         return []
@@ -118,7 +121,7 @@ _NEXT = _FETCHES | named("truncation", "log-load")
 
 
 def _cut_when_told(replica: Replica, term: Term) -> Event | None:
-    """The cut with which a follower obeyed the request that told it of a term, if its process had lived in an earlier one."""
+    """The cut that a follower made on the request that announced a term, if its process had been running in an earlier term."""
     known: int | None = None
     told = False
     restarts = {load.event for load in replica.loads}
@@ -137,7 +140,7 @@ def _cut_when_told(replica: Replica, term: Term) -> Event | None:
 
 
 def cut_after(broker: int, obeyed: Event, timeline: PartitionTimeline) -> Event | None:
-    """The line that says to which high watermark a leader cut its log when it had been told to follow another."""
+    """The line about the high watermark to which a leader cut its log when it became a follower."""
     events = timeline.replicas[broker].events
     after = events[events.index(obeyed) :] if obeyed in events else []
     said = next((e for e in after if e.event in _NEXT), None)
@@ -149,7 +152,7 @@ def _by_high_watermark(timeline: PartitionTimeline) -> tuple[str, ...]:
 
 
 def _reach(broker: int, term: Term, timeline: PartitionTimeline) -> int | None:
-    """How far a replica's log went before a term."""
+    """The offset that a replica's log reached before a term."""
     ends: list[int] = []
     replica, disk = timeline.replicas.get(broker), timeline.disks.get(broker)
     if replica is not None:

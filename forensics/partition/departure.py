@@ -1,7 +1,8 @@
-"""A replica that left the ISR, and what its cluster tells of its broker, and of the leader that took it out, about that time.
+"""A replica that left the ISR, and what the cluster's evidence says about its broker, and about the leader that removed it, around that
+time.
 
-Here: the questions a judgement on an absence asks of the cluster, each answered when it is first asked. Not here: what follows from the answers,
-and what the partition's own lines tell (absences).
+Here: the questions about the cluster that a judgement on an absence needs, each answered on first use. Not here: the conclusions,
+and the partition's own lines (absences).
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 LAG_TIME_MS = int(newest("replica.lag.time.max.ms"))
-"""Of brokers of which nothing tells it, and versions that differ."""
+"""Used if the settings of a broker are unknown, or if versions differ."""
 LAG_BY_MESSAGES_UNTIL = (0, 9)
 """Before 0.9 a replica was also out of sync when it was replica.lag.max.messages (4000) behind (KIP-16)."""
 SESSION_MS = int(newest("zookeeper.session.timeout.ms"))
 PRINTED = timedelta(seconds=5)
-"""A leader's shrink line and the state it leads to are at most so far apart."""
+"""Maximum time between a leader's shrink line and the resulting state."""
 
 
 class Departure:
@@ -39,15 +40,15 @@ class Departure:
 
     @cached_property
     def heard(self) -> bool:
-        """Lines of its own are in evidence, and begin no later."""
+        """Its own lines are in the evidence, and begin no later."""
         lives = self.presence.lives
         begin = lives[0].begin_at if lives else None
         return bool(lives) and not (self.at is not None and begin is not None and self.at < begin - SLACK)
 
     @cached_property
     def starting(self) -> bool:
-        """A partition is created with the replicas whose brokers the controller knows: one that had only just begun may not be among
-        them, whatever became of it later."""
+        """A partition is created with the replicas whose brokers the controller knows: a broker that had only just started may be missing,
+        whatever happened to it later."""
         at = self.at
         if at is None:
             return False
@@ -60,7 +61,7 @@ class Departure:
         return self.presence.away(self.at) if self.at is not None else None
 
     def ended_since(self, before: datetime | None) -> Away | None:
-        """The latest end of its process between two states that do not follow each other: it may have been out since then."""
+        """The latest end of its process between two states with a gap between them: it may have been absent since then."""
         if self.at is None:
             return None
         ended = ((a, a.event.at) for a in reversed(self.presence.aways) if a.how != MISSED and a.life is not None)
@@ -68,7 +69,7 @@ class Departure:
 
     @cached_property
     def log_dir(self) -> Event | None:
-        """A directory of its logs failed about that time."""
+        """A directory of its logs failed around that time."""
         near = (
             self.presence.said("log-dir") if self.at is None else self.presence.between("log-dir", self.at - DETECTION, self.at + DETECTION)
         )
@@ -76,12 +77,12 @@ class Departure:
 
     @cached_property
     def lost(self) -> Event | None:
-        """The controller saw it go just then."""
+        """The controller noticed at that time that the broker was gone."""
         found = self.presence.fenced(self.at - PRINTED, self.at + PRINTED) if self.at is not None else ()
         return next(iter(found), None)
 
     def session_lost(self, end: datetime | None) -> Event | None:
-        """It was fenced, or its session expired: said by the controller then, or by the broker itself once it could print again."""
+        """It was fenced, or its session expired: reported by the controller then, or by the broker itself once it could print again."""
         if self.at is None:
             return None
         at, until = self.at, min(self.at + DETECTION, end + SLACK) if end is not None else self.at + DETECTION
@@ -96,18 +97,18 @@ class Departure:
 
     @cached_property
     def lag_by_messages(self) -> bool:
-        """Its leader takes out replicas for being too many records behind, too."""
+        """Its leader also removes replicas that are too many records behind."""
         return any(v < LAG_BY_MESSAGES_UNTIL for v in versions(self._cluster, self.leader))
 
     @cached_property
     def skew(self) -> timedelta:
-        """By which the leader's clock was fast."""
+        """The amount by which the leader's clock was fast."""
         node = self._cluster.nodes.get(self.leader)
         return timedelta(milliseconds=node.clock.skew_ms) if node is not None else timedelta(0)
 
     @cached_property
     def pause(self) -> Event | None:
-        """The longest pause of its JVM that takes up half of the lag time or more, before it was taken out."""
+        """The longest JVM pause before its removal that took at least half of the lag time."""
         if self.at is None:
             return None
         at, begin, enough = self.at, self.at - self.lag * 1.5, min(self.lag / 2, timedelta(seconds=5))
@@ -117,13 +118,13 @@ class Departure:
 
     @cached_property
     def suspension(self) -> Suspension | None:
-        """The replicas of brokers that were suspended together fall out just after they go on: clocks went on without them."""
+        """Replicas of brokers that were suspended together fall out just after the brokers resume: the clocks had gone on."""
         at = self.at
         found = suspensions(self._cluster) if at is not None else ()
         return next((s for s in found if at is not None and s.at - PRINTED <= at <= s.at + self.lag * 2 + PRINTED), None)
 
     def throttle(self, side: str, broker: int, begin: datetime | None, until: datetime | None) -> Change | None:
-        """The throttle of a broker's replica of this partition (KIP-73, 0.10.1), as it was first in force between the two times."""
+        """The throttle on a broker's replica of this partition (KIP-73, 0.10.1), the first in force between the two times."""
         settings = self._cluster.settings
         if not settings.knows(broker):
             return None
@@ -148,7 +149,7 @@ def lag_time(cluster: Cluster, leader: int, at: datetime | None) -> timedelta:
 
 @dataclass(frozen=True, slots=True)
 class Suspension:
-    """All brokers that were heard of stood still from `since` to `at`."""
+    """All brokers with lines in the evidence were suspended from `since` to `at`."""
 
     since: datetime
     at: datetime
@@ -165,8 +166,8 @@ class Suspension:
 
 @once
 def suspensions(cluster: Cluster) -> list[Suspension]:
-    """Where sessions of several brokers expired together after nobody had printed anything for longer than they last: one process may
-    stall alone, and a ZooKeeper that is away is complained of."""
+    """Times at which sessions of several brokers expired together after no broker had printed anything for longer than a session lasts. A
+    single process may stall alone, and brokers print errors if ZooKeeper is unreachable."""
     expired = [e for e in cluster.of("session-expired") if e.at is not None and e.writer is not None]
     printed = sorted(e.at for e in cluster.events if e.at is not None and e.line is not None and e.event != "jvm-pause")
     found: list[Suspension] = []
@@ -175,7 +176,7 @@ def suspensions(cluster: Cluster) -> list[Suspension]:
             continue
         together = tuple(e for e in expired if e.at is not None and first.at <= e.at <= first.at + SLACK)
         brokers = tuple(sorted({e.writer for e in together if e.writer is not None}))
-        earlier = bisect_left(printed, first.at - PRINTED)  # a process that goes on prints before it hears of its session
+        earlier = bisect_left(printed, first.at - PRINTED)  # a resumed process prints lines before its session expires
         if len(brokers) > 1 and earlier and first.at - PRINTED - printed[earlier - 1] > _session_time(brokers, first.at, cluster):
             found.append(Suspension(printed[earlier - 1], first.at, brokers, together))
     return found
@@ -188,7 +189,7 @@ def _session_time(brokers: Sequence[int], at: datetime, cluster: Cluster) -> tim
 
 
 def _latest(changes: Sequence[Change], at: datetime) -> Change | None:
-    """What was set last before a time, unless it was taken away: what nobody has set yet is not in force."""
+    """The last value set before a time, None if it was removed since. A value that was only set later is not in force."""
     index = bisect_right(changes, at, key=lambda c: c.at)
     return changes[index - 1] if index and changes[index - 1].value is not None else None
 

@@ -1,8 +1,8 @@
-"""What protects records: how many in-sync replicas leaders ask for, and how long partitions went with too few.
+"""Protection of records: how many in-sync replicas leaders require, and how long partitions had too few.
 
 Here: the time a partition was below or at min.insync.replicas or one failure away from loss (`exposure`, run on Spark's tasks), and the
-settings that protect records as data for the report. Not here: the settings in force (spark.cluster.effective), or what is said of a risky one
-(rules.risky_setting).
+settings that protect records as data for the report. Not here: the settings in force (spark.cluster.effective), or findings about risky
+ones (rules.risky_setting).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_CHANGES = 200
 
 
 def min_isr(state: State, timeline: PartitionTimeline, cluster: Cluster) -> Effective:
-    """min.insync.replicas as the state's leader has it. What it said when it refused a write counts before all but the topic's own."""
+    """min.insync.replicas as the state's leader has it. The value in its refusal of a write overrides all but the topic's own setting."""
     return _min_isr(timeline, cluster, state.leader, state.at)
 
 
@@ -60,21 +60,21 @@ def _refused(timeline: PartitionTimeline, leader: int, at: datetime | None) -> E
 
 
 def required(state: State, timeline: PartitionTimeline, cluster: Cluster) -> int | None:
-    """How many in-sync replicas the state's leader asks for; None where it is not known."""
+    """The number of in-sync replicas that the state's leader requires; None if unknown."""
     asked, of_all = _asked(timeline, cluster, state.leader, state.at)
     return asked if asked is None or of_all or not state.replicas else min(asked, len(state.replicas))
 
 
 @last_kept
 def _asked(timeline: PartitionTimeline, cluster: Cluster, leader: int, at: datetime | None) -> tuple[int | None, bool]:
-    """What a leader asks for, and whether it does even of fewer replicas."""
+    """The number that a leader requires, and whether it requires that number even if there are fewer replicas."""
     asked = number(_min_isr(timeline, cluster, leader, at).value, None)
     return asked, asked is not None and strict(cluster, leader, at) is False
 
 
 @last_kept
 def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
-    """The states, cut where min.insync.replicas changes while one lasts: the later part stands from that moment on."""
+    """The states, split where min.insync.replicas changes within one: the later part starts at that moment."""
     found: list[State] = []
     refused = bool(timeline.of("append-refused"))
     for state, later in zip_longest(timeline.states, timeline.states[1:]):
@@ -84,7 +84,7 @@ def settled(timeline: PartitionTimeline, cluster: Cluster) -> list[State]:
             continue
         times, changes = _set_at(cluster, timeline.topic, state.leader)
         begin = bisect_right(times, state.at)
-        # where no leader said what it asks for, the first of the times and those at which it becomes another tell all
+        # If no leader printed what it requires, the first of the times and those of the changes are enough.
         for at in times[begin:] if refused else (*times[begin : begin + 1], *changes[bisect_right(changes, state.at) :]):
             if at >= end:
                 break
@@ -101,9 +101,9 @@ def as_settled(timeline: PartitionTimeline, cluster: Cluster) -> PartitionTimeli
 
 
 def _set_at(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime], Sequence[datetime]]:
-    """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it became another."""
+    """When min.insync.replicas was set for the topic, its leader or all brokers, and at which of these times it changed."""
     own = cluster.settings.owns(topic) or (topic, MIN_ISR) in CREATED_WITH
-    return _times(cluster, topic if own else "", leader)  # of all topics without settings of their own the same
+    return _times(cluster, topic if own else "", leader)  # the same for all topics without settings of their own
 
 
 @once
@@ -119,11 +119,11 @@ def _times(cluster: Cluster, topic: str, leader: int) -> tuple[Sequence[datetime
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """How long a partition was watched, and stood under which protection then; milliseconds.
+    """How long a partition was observed, and how long it had which protection, in milliseconds.
 
     `below`: fewer in sync than min.insync.replicas (of at most all replicas). `at`: exactly that many, and not all of them. `alone`: one
-    replica in sync, the leader, so that its failure may lose records; all the time with one replica. `offline`: no leader.
-    `untold`: under leaders whose changes of the ISR are not in evidence, so that the rest is only what is known.
+    replica in sync, the leader, so that its failure may lose records; always the case with one replica. `offline`: no leader. `untold`:
+    under leaders whose ISR changes are missing from the evidence, so that the other values are only what is known.
     """
 
     watched_ms: int = 0
@@ -187,26 +187,26 @@ def _standing(state: State, timeline: PartitionTimeline, cluster: Cluster) -> It
 
 
 def below_min_isr(state: State, asked: int | None) -> bool:
-    """Fewer replicas in sync than `required` tells (Partition#isUnderMinIsr)."""
+    """Fewer replicas in sync than `required` (Partition#isUnderMinIsr)."""
     return state.leader >= 0 and asked is not None and len(state.isr) < asked
 
 
 def at_min_isr(state: State, asked: int | None) -> bool:
-    """Just as many in sync as are required, while there are more replicas than that."""
+    """Exactly as many in sync as are required, while there are more replicas than that."""
     return state.leader >= 0 and len(state.isr) == asked and asked < len(state.replicas or ())
 
 
 @dataclass
 class Topic:
-    """A topic as the rows of its partitions add up."""
+    """A topic: the sums over its partitions."""
 
     name: str
     partitions: int = 0
     factor: int | None = None
-    """The smallest replication factor of any partition, None where no evidence names an assignment."""
+    """The smallest replication factor of any partition, None if no evidence has an assignment."""
     largest: int = 0
     told: Mapping[str, Any] | None = None
-    """A place where the assignment of a partition with the smallest factor stands (a row of model.EVIDENCE)."""
+    """A place in the evidence that shows the assignment of a partition with the smallest factor (a row of model.EVIDENCE)."""
     exposure: Counter[str] = field(default_factory=Counter)
 
 
@@ -227,7 +227,7 @@ def topics(partitions: Iterable[Mapping[str, Any]]) -> dict[str, Topic]:
 
 
 def overridden(cluster: Cluster) -> dict[str, dict[str, None]]:
-    """Topics that ever had a value of their own, by setting; the sources that list a topic's settings name defaults too."""
+    """Topics that ever had a value of their own, by setting; the sources that list a topic's settings include defaults too."""
     found: dict[str, dict[str, None]] = {key: {} for key in OF_TOPICS}
     for e in cluster.of("config", "metadata-config"):
         if e.topic is not None and e.key in found:
@@ -236,7 +236,7 @@ def overridden(cluster: Cluster) -> dict[str, dict[str, None]]:
 
 
 def own_history(cluster: Cluster, key: str, topic: str) -> list[Change]:
-    """Changes of a topic's own value, each value once until it changes."""
+    """Changes of a topic's own value, without repetitions."""
     return _changed(cluster.settings.history(key, topic=topic))
 
 
@@ -252,12 +252,12 @@ def _changed(changes: Iterable[Change]) -> list[Change]:
 
 
 FACTS: tuple[Fact, ...] = (FACTOR, TOLD, EXPOSURE)
-"""What `topics` reads."""
+"""The facts that `topics` reads."""
 
 
 def document(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`settings` (values at the end of the evidence, and where each stands), `changes` of them over time, and `exposure` in
-    partition-minutes, of the cluster and of each topic that was exposed at all."""
+    """`settings` (values at the end of the evidence, each with its place), `changes` of them over time, and `exposure` in
+    partition-minutes, of the cluster and of each exposed topic."""
     known = topics(partitions)
     own = overridden(cluster)
     total: Counter[str] = Counter()
@@ -282,7 +282,7 @@ def _minutes(spent: Mapping[str, int]) -> dict[str, float]:
 
 
 def _in_force(cluster: Cluster, key: str, own: Iterable[str]) -> list[dict[str, Any]]:
-    """A row for each value of a setting: who has it, and the first place that says so."""
+    """A row for each value of a setting: who has it, and its first place in the evidence."""
     groups: dict[tuple[str | None, str], dict[str, Any]] = {}
 
     def put(value: Effective, kind: str, owner: object) -> None:
@@ -314,8 +314,8 @@ def _in_force(cluster: Cluster, key: str, own: Iterable[str]) -> list[dict[str, 
 
 
 def _changes(cluster: Cluster, own: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
-    """What was changed while the evidence lasts, in order of time, the last MAX_CHANGES. What a broker starts with is no change, but
-    that it starts with something else is."""
+    """The last MAX_CHANGES changes within the evidence, by time. The initial values of a broker do not count as a change, but a different
+    value at a later start does."""
     found: list[tuple[Change, str, str | None, int | None]] = []
     for key in OF_TOPICS:
         for topic in own.get(key, ()):

@@ -1,7 +1,7 @@
-"""Was an election clean? The one judgement several rules share.
+"""Was an election clean? The judgement that several rules share.
 
 Here: for every change of leader, whether the new leader was in the ISR that counted, how sure that is and by which evidence.
-Not here: what an unclean election cost (loss), or how it is reported (rules.unclean_election).
+Not here: the records that an unclean election lost (loss), or how it is reported (rules.unclean_election).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Kafka's own word for the election, or the state it left: neither rests on the state before."""
+    """Kafka's own statement about the election, or the state it left: neither depends on the state before."""
 
     events: tuple[Event, ...]
 
@@ -31,7 +31,7 @@ Proof = Contiguous | Said
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """Not certain, whatever it rests on; None: no state before it is in evidence."""
+    """Not certain, whatever it is based on; None: no state before it is in the evidence."""
 
     confidence: Unsure
     ground: Proof | Gap | None
@@ -39,7 +39,7 @@ class Doubted:
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """`unclean` None: the ISR before it is not in evidence. `why`: a clause that says what decides it."""
+    """`unclean` None: the ISR before it is unknown. `why`: a clause with the deciding reason."""
 
     term: Term
     unclean: bool | None
@@ -53,13 +53,13 @@ class Election:
 
     @property
     def clean(self) -> Proof | None:
-        """What proves that the leader was in the ISR right before, or as good as that: what it lacked was not committed."""
+        """Proof that the leader was in the ISR right before, or that any record it lacked was not committed."""
         ground = self.ground.ground if isinstance(self.ground, Doubted) else self.ground
         return ground if self.unclean is False and not isinstance(ground, Gap) else None
 
 
 def metadata_level(cluster: Cluster) -> int | None:
-    """The metadata.version feature level in force, None where no record tells."""
+    """The metadata.version feature level in force, None if no record has it."""
     levels = [e.count for e in cluster.of("metadata-feature") if e.key == "metadata.version" and e.count is not None]
     return levels[-1] if levels else None
 
@@ -81,23 +81,23 @@ def _changes_leader(term: Term, timeline: PartitionTimeline) -> bool:
         return term.before.leader != term.leader or (isinstance(missed, Gap) and bool(missed.epochs))
     first = term.state.event if term.state is not None else None
     if first is not None and first.recovering and first.previous_leader is not None:
-        return first.previous_leader != term.leader  # the evidence begins with the controller's line of the change itself
+        return first.previous_leader != term.leader  # the evidence begins with the controller's line about the change itself
     earlier = timeline.before(term)
     return earlier is not None and earlier.leader != term.leader
 
 
 def right_before(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Contiguous | Gap | None:
-    """Whether the state before it that is in evidence is the one right before it; None where there is none."""
+    """Whether the last known state before it is the one directly before it; None if there is none."""
     before, state = term.before, term.state
     if before is None or state is None:
         return None
-    if before is state:  # its leader was started anew within it
+    if before is state:  # its leader was restarted within it
         return Contiguous(before, state)
     return between(before, state, isr_told=isr_changes_observable(before.leader, timeline, cluster, before.at))
 
 
 def _said(term: Term, timeline: PartitionTimeline) -> list[Event]:
-    """Kafka's own words for this election: the controller's, or the new leader's that it was told to recover."""
+    """Kafka's own words about this election: the controller's, or the new leader's that it was asked to recover."""
     later = [t for t in timeline.terms if t.order > term.order and t.leader == term.leader and not t.restart]
     said = [e for e in timeline.of("unclean-election-said") if e.leader == term.leader and _belongs(e, term, later)]
     marks = [e for e in timeline.of("recovering-mark") if e.writer == term.leader and _mark_belongs(e, term, timeline)]
@@ -114,7 +114,7 @@ def _belongs(event: Event, term: Term, later: Sequence[Term]) -> bool:
 
 
 def _mark_belongs(event: Event, term: Term, timeline: PartitionTimeline) -> bool:
-    """The mark stands in the leader's own log right before its start line (Partition#makeLeader)."""
+    """The mark is in the leader's own log right before its start line (Partition#makeLeader)."""
     replica = timeline.replicas.get(term.leader)
     if replica is None or event not in replica.events:
         return False
@@ -152,7 +152,7 @@ def _judge(term: Term, timeline: PartitionTimeline, cluster: Cluster) -> Electio
 
 
 def _stated(term: Term, said: list[Event], timeline: PartitionTimeline) -> tuple[Said, str] | None:
-    """Kafka's own statement that the election was unclean, and in which words."""
+    """Kafka's own statement that the election was unclean, and its words."""
     state, before = term.state, term.before
     recovering = state is not None and bool(state.recovering)
     if not _leads_on(term, before, said) and _unexplained(term):
@@ -174,7 +174,7 @@ def _unexplained(term: Term) -> bool:
 
 
 def _across(missing: Gap, outside: bool, judged: Callable[..., Election]) -> Election:
-    """In epochs of which nothing is known others may have been elected, whatever this one began with."""
+    """Others may have been elected in epochs that are unknown, whatever this term began with."""
     before, state = missing.before, missing.after
     if len(state.isr) > 1 and _began_with(state):
         why = f"the ISR it began with, {list(state.isr)}, has others in it: an unclean election leaves the new leader alone"
@@ -196,8 +196,8 @@ def _began_with(state: State) -> bool:
 
 
 def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
-    """The last known leader was elected again out of an empty ISR, and its epoch and the leaderless one after it leave room for nobody else.
-    Kafka calls it unclean, too, but its log leads on (KIP-966)."""
+    """The last known leader was elected again out of an empty ISR, and no election of another leader fits between its epoch, the leaderless
+    one after it, and this one. Kafka calls it unclean, too, but its log goes on (KIP-966)."""
     own = (*said, *([term.state.event] if term.state is not None else []))
     if any(e.previous_leader == -1 and e.brokers == [term.leader] for e in own):
         return True  # lastKnownElr
@@ -206,8 +206,8 @@ def _leads_on(term: Term, before: State | None, said: Sequence[Event]) -> bool:
 
 
 def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> bool:
-    """The ISR was empty, and the leader was not in the last one that was not. Electing the last known leader again is called unclean,
-    too, but its log leads on (KIP-966)."""
+    """The ISR was empty, and the leader was not in the last ISR before that. Kafka also calls it unclean to elect the last known leader
+    again, but then its log goes on (KIP-966)."""
     if before is None or before.isr:
         return False
     last = next((s for s in reversed(timeline.states) if s.isr and s.leader_epoch < term.epoch), None)
@@ -215,7 +215,7 @@ def _given_up(term: Term, before: State | None, timeline: PartitionTimeline) -> 
 
 
 def _eligible(term: Term, state: State | None, before: State | None) -> bool:
-    """Elected from the ELR, which holds what was committed; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
+    """Elected from the ELR, whose replicas have all committed records; the ISR may be empty then (PartitionChangeBuilder#electLeader)."""
     return before is not None and term.leader in before.eligible and not (state is not None and state.recovering)
 
 

@@ -1,9 +1,10 @@
-"""What brokers brought with them from the cluster they were in before: logs that lay on their disks when they came.
+"""Logs that brokers brought from an earlier cluster: they were on the disks when the brokers joined this one.
 
-Here: which loads of a log are such. Not here: which cluster a line is of (spark.cluster.incarnations), or what became of these records (loss).
+Here: which loads of a log are such. Not here: which cluster a line belongs to (spark.cluster.incarnations), or what happened to these
+records (loss).
 
-Kafka opens every log of its log directories before it knows the cluster's partitions. One that a partition of the same name is then
-assigned to is taken as that partition's, whatever is in it (LogManager#getOrCreateLog; since 2.8 topic ids keep the two apart).
+Kafka opens every log of its log directories before it knows the cluster's partitions. If a partition of the same name is then assigned to
+the broker, the log is used for that partition, whatever it contains (LogManager#getOrCreateLog; since 2.8 topic ids keep the two apart).
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from spark.partition.timeline import PartitionTimeline
 
 
 def inherited(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Event]:
-    """By broker that came from another cluster, the load of a log with records before it had led or followed here."""
+    """For each broker that came from another cluster, the load of a log with records before the broker had led or followed here."""
     came = {b.node: b.at for b in cluster.begun if b.how == "restarted"}
     created = min((s.at for s in timeline.states if s.at is not None), default=None)
     found: dict[int, Event] = {}
     for broker, replica in timeline.replicas.items():
         since = came.get(broker)
         if since is None or (created is not None and created < since):
-            continue  # what the log held when the partition was made is not in evidence
+            continue  # the contents of the log when the partition was created are unknown
         load = next((x for x in replica.loads if x.at is not None and x.at >= since), None)
         starts = [*(s.at for s in replica.leader_starts), *(s.at for s in replica.follower_starts)]
         begun = min((at for at in starts if at is not None), default=None)

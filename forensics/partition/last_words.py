@@ -1,7 +1,7 @@
-"""What a partition heard last of brokers that died: a process that is killed prints nothing of its end, and may have said nothing of itself for
-months, but it tells of its partitions.
+"""The last lines about a partition before a broker crashed. A killed process prints nothing at its end, and may not have printed anything
+about itself for months, but it prints lines about its partitions.
 
-Here: the fact. Not here: what brokers were doing (forensics.cluster.broker_states).
+Here: the fact. Not here: the states of brokers (forensics.cluster.broker_states).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def last_words(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[dict[s
 
 @once
 def killed(cluster: Cluster) -> dict[int, list[tuple[datetime, datetime]]]:
-    """The deaths of each node, one after the other: the last line about its process, and when the one that followed began."""
+    """The crashes of each node by time: the last line about its process, and when the next process began."""
     found: dict[int, list[tuple[datetime, datetime]]] = {}
     for node in cluster.nodes:
         aways = (a for a in cluster.presence(node).aways if a.how == KILLED)
@@ -47,7 +47,7 @@ _DIED = itemgetter(1)
 
 
 def latest(rows: Iterable[Mapping[str, Any]], found: dict[tuple[int, datetime], datetime]) -> None:
-    """Adds to `found` of each death the last word in these rows."""
+    """For each crash in these rows, updates `found` with the time of the last line."""
     for r in rows:
         key = (r["broker"], r["died"])
         found[key] = max(r["at"], found.get(key, r["at"]))

@@ -1,7 +1,7 @@
-"""When a partition had no leader: nobody could write to it or read from it.
+"""Windows in which a partition had no leader, so that producers and consumers could not use it.
 
-Here: the windows, and the fact in which they travel. Not here: what is said of them (rules.offline_partition), or how many partitions had none at
-a time (forensics.cluster.under_replication).
+Here: the windows, and the fact in which they travel. Not here: the findings (rules.offline_partition), or how many partitions had no leader
+at a time (forensics.cluster.under_replication).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 MAX_WINDOWS = 64
-"""Windows that a partition's row tells, the last ones."""
+"""Maximum number of windows in a partition's row; the last ones are kept."""
 
 
 @last_kept
 def leaderless(timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
-    """The windows without a leader that are more than the way from one leader to the next."""
+    """The windows without a leader, except the short ones on the way from one leader to the next."""
     found = lived((_closed(w, timeline) for w in windows(timeline, without_leader)), timeline, cluster)
     return [w for w in found if w.seconds is None or w.seconds >= BRIEF_S]
 
@@ -34,7 +34,8 @@ def without_leader(state: State) -> bool:
 
 
 def _closed(window: Window, timeline: PartitionTimeline) -> Window:
-    """A replica that begins in a later leader epoch has a leader again, or is it, also where nobody tells how that was elected."""
+    """A replica that starts to lead or follow in a later leader epoch has a leader again, even if the evidence does not show its
+    election."""
     if window.end is not None:
         return window
     epoch = window.states[-1].leader_epoch

@@ -1,7 +1,7 @@
-"""The epoch lineages of replicas held against each other: where two of them part, who was right, who was cut and by which word.
+"""The epoch lineages of replicas compared: where two of them diverge, which was right, which was cut and for what reason.
 
-Here: the offset at which two lineages part; the lineage of the partition itself, which decides who was right. Not here: what files tell of
-one log (spark.partition.lineage), their own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
+Here: the offset at which two lineages diverge; the lineage of the partition itself, which decides which was right. Not here: the lineage of
+one log from its files (spark.partition.lineage), its own contradictions (rules.epoch_history_damaged), what was lost by it (loss).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from spark.partition.timeline import PartitionTimeline
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Two logs hold records of different epochs from `offset` on. `right`: the one whose epoch there is the partition's; None if
-    neither or unknown."""
+    """Two logs hold records of different epochs from `offset` on. `right`: the broker whose epoch there is the partition's; None if neither
+    or unknown."""
 
     one: Lineage
     other: Lineage
@@ -33,9 +33,9 @@ class Parting:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A follower gave up [start, end) of its log. `reason`: 'leader-epoch': the leader's answer to OffsetsForLeaderEpoch, or a
-    diverging epoch in a fetch; 'high-watermark': its own, where no epoch was known; 'latest': the leader's log end offset;
-    'truncation': not told, as by Kafka 0.11 to 2.0."""
+    """A follower removed [start, end) of its log. `reason`: 'leader-epoch': the leader's answer to OffsetsForLeaderEpoch, or a diverging
+    epoch in a fetch; 'high-watermark': its own, where no epoch was known; 'latest': the leader's log end offset; 'truncation': not printed,
+    as by Kafka 0.11 to 2.0."""
 
     broker: int
     start: int
@@ -45,12 +45,12 @@ class Cut:
     told_epoch: int | None
     """Epoch in the leader's answer."""
     right: bool | None
-    """The leader's log, where the two part, is the partition's; None where the evidence does not tell."""
+    """Where the two logs diverge, the leader's is the partition's; None if the evidence does not show it."""
     evidence: tuple[Event, ...]
 
 
 def of_lines(replica: Replica) -> Lineage | None:
-    """As the broker's own lines tell it: the epochs it led, from the log end offset it began with, and those it noted."""
+    """The lineage from the broker's own lines: the epochs it led, from the log end offset it began with, and those it noted."""
     entries: list[Entry] = []
 
     told = [(s.epoch, s.offset, s.event) for s in replica.leader_starts if s.exact and s.offset is not None and not s.restart]
@@ -71,7 +71,7 @@ def of_lines(replica: Replica) -> Lineage | None:
 
 @last_kept
 def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
-    """By broker, what is known best of each: its files, else its lines."""
+    """By broker, the best known lineage of each: from its files, else from its lines."""
     found: dict[int, Lineage] = {}
     for broker in sorted({*timeline.disks, *timeline.replicas}):
         replica = timeline.replicas.get(broker)
@@ -82,7 +82,7 @@ def lineages(timeline: PartitionTimeline) -> dict[int, Lineage]:
 
 
 def committed(timeline: PartitionTimeline) -> tuple[tuple[int, int], ...]:
-    """The partition's own lineage, rising: a leader's epoch holds from its start offset on, whatever earlier ones had there."""
+    """The partition's own lineage, rising: a leader's epoch is valid from its start offset on, whatever earlier leaders had there."""
     found: list[tuple[int, int]] = []
     for term in timeline.terms:
         if term.restart or term.start_offset is None or not term.exact:
@@ -105,9 +105,9 @@ def part(one: Lineage, other: Lineage) -> int | None:
 
 
 def same_batches(one: Disk, other: Disk, cleaned: bool | None) -> dict[int, bool | None]:
-    """With each base offset at which both logs have a batch whether it is the same one; None where the log cleaner may have made the
-    difference. It writes batches anew and takes others whole, each replica's at its own pace, and leaves their base and last offset and
-    their epoch (MemoryRecords.filterTo); a batch of which nothing is missing is as it was appended."""
+    """Each base offset at which both logs have a batch, with whether the batches are the same; None if the log cleaner may have made the
+    difference. The cleaner rewrites some batches and copies others unchanged, at its own pace on each replica, and keeps their base offset,
+    last offset and epoch (MemoryRecords.filterTo). A batch that lacks no records is as it was appended."""
     a, b = ({batch["base_offset"]: batch for batch in d.batches()} for d in (one, other))
     return {offset: _same(a[offset], b[offset], cleaned) for offset in sorted(a.keys() & b.keys())}
 
@@ -121,10 +121,10 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any], cleaned: bool | None
 
 
 def same_epoch_conflicts(one: Disk, other: Disk, same: Mapping[int, bool | None]) -> dict[int, int]:
-    """By base offset the leader epoch in which both logs hold a batch there with different contents, which the log cleaner did not cause.
+    """By base offset, the leader epoch in which both logs hold a batch there with different contents, which the log cleaner did not cause.
 
-    An epoch has one leader, and followers copy its batches as they are: no election explains it, and no truncation by leader epochs removes
-    it. Batches of old formats have no epoch and do not count. `same`: what same_batches says of the two logs.
+    An epoch has one leader, and followers copy its batches unchanged: no election explains it, and no truncation by leader epochs removes
+    it. Batches of old formats have no epoch and do not count. `same`: the result of same_batches for the two logs.
     """
     differ = {offset for offset, alike in same.items() if alike is False}
     if not differ:
@@ -160,8 +160,8 @@ class CopyConflict:
 
 
 def copy_conflicts(timeline: PartitionTimeline) -> list[CopyConflict]:
-    """Conflicts between the logs that one broker has in several collections or directories; of a broker of which only earlier collections
-    hold segments, also those with other brokers."""
+    """Conflicts between the logs that one broker has in several collections or directories; for a broker of which only earlier collections
+    hold segments, also conflicts with other brokers."""
     logs = _stored_logs(timeline)
     earlier = {log.broker for log in logs} - {broker for broker, disk in timeline.disks.items() if disk.segments}
     pairs = ((a, b) for a, b in combinations(logs, 2) if a.broker == b.broker or not earlier.isdisjoint({a.broker, b.broker}))
@@ -190,8 +190,8 @@ def _conflict(one: StoredLog, other: StoredLog, logs: Mapping[StoredLog, Sequenc
 
 
 def partings(timeline: PartitionTimeline) -> list[Parting]:
-    """Pairs of replicas whose logs part, as they were when they were last seen. What a broker only said of epochs it led leaves
-    out those it followed in, so only lineages from files are held against each other."""
+    """Pairs of replicas whose logs diverge, in their last known state. A broker's lines name the epochs that it led, but not those in which
+    it followed, so only lineages from files are compared."""
     truth = committed(timeline)
     found = []
     for one, other in combinations([x for x in lineages(timeline).values() if x.source != "lines"], 2):
@@ -213,7 +213,7 @@ _TRUNCATIONS = frozenset({"leader-epoch", "high-watermark", "latest", "truncatio
 
 
 def cuts(timeline: PartitionTimeline) -> list[Cut]:
-    """What followers gave up to follow a leader, and by which word; in the order of replicas and of their own lines."""
+    """The parts that followers removed to follow a leader, and the reasons; by replica and in the order of its own lines."""
     return [
         _cut(removal, timeline) for replica in timeline.replicas.values() for removal in replica.removals if removal.cause in _TRUNCATIONS
     ]
@@ -235,7 +235,7 @@ def _cut(removal: Removal, timeline: PartitionTimeline) -> Cut:
 
 
 def _agrees(removal: Removal, timeline: PartitionTimeline) -> bool | None:
-    """The cut lies where a later epoch of the partition began: what was cut is not of the partition's lineage."""
+    """The cut is where a later epoch of the partition began: the removed records are not in the partition's lineage."""
     starts: Iterable[int] = [
         start
         for epoch, start in committed(timeline)

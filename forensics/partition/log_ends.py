@@ -1,6 +1,6 @@
-"""Where the log on a collected disk ended, as far as its files show it exactly.
+"""Where the log on a collected disk ended, if its files show it exactly.
 
-Here: the one question, for everything that claims where a log ended. Not here: how the files are read (spark.partition.damaged), or where
+Here: this one question, for every claim about the end of a log. Not here: how the files are read (spark.partition.damaged), or where
 a recovery would cut the log (`Disk.log_end_offset`).
 """
 

@@ -1,7 +1,7 @@
-"""Where each replica's log ended and where its high watermark was, as far as its own lines and files say, and what it lost.
+"""The log end and the high watermark of each replica over time, from its own lines and files, and what it lost.
 
-Here: the rows (SCHEMA) from the observations of each replica (spark.partition.replicas). Not here: what offsets prove (loss, durability), or how
-they are drawn (forensics.views.html).
+Here: the rows (SCHEMA) from the observations of each replica (spark.partition.replicas). Not here: what offsets prove (loss, durability),
+or how they are drawn (forensics.views.html).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spark.partition.timeline import PartitionTimeline
 
 REMOVED = "removed"
 MOST = 200
-"""Observations of a replica and a quantity that are kept: the first and the last ones, where there are more."""
+"""Maximum number of observations of a replica and a quantity; of more, the first and the last ones are kept."""
 
 
 SCHEMA = pa.schema(
@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
 
 
 def offsets(timeline: PartitionTimeline) -> Iterator[dict[str, Any]]:
-    """Rows of SCHEMA, replica by replica in the order of its own lines and files; what only says the same again is left out."""
+    """Rows of SCHEMA, replica by replica in the order of its own lines and files; repeated observations are left out."""
     for broker in sorted(timeline.replicas):
         replica = timeline.replicas[broker]
         for quantity in ("log-end-offset", "high-watermark", "log-start-offset"):
@@ -74,7 +74,7 @@ def _removed(timeline: PartitionTimeline, broker: int, r: Removal) -> dict[str, 
 
 
 def _few(told: Sequence[Observation]) -> Sequence[Observation]:
-    """Of a run that says the same the first and the last, between which it did not change."""
+    """The first and the last of each run of equal observations."""
 
     def alike(a: Observation, b: Observation) -> bool:
         return (a.offset, a.bound) == (b.offset, b.bound)

@@ -1,6 +1,7 @@
-"""What a partition adds to the balance of its cluster: who led it and who should have, how large its replicas are, what was written.
+"""The contribution of a partition to the balance of its cluster: its leaders and preferred leaders, the size of its replicas, the bytes
+written.
 
-Here: the facts, made on Spark's tasks. Not here: what those of all partitions come to (forensics.cluster.balance, durability).
+Here: the facts, made on Spark's tasks. Not here: their totals over all partitions (forensics.cluster.balance, durability).
 """
 
 from __future__ import annotations
@@ -18,17 +19,16 @@ from forensics.model import EVIDENCE, Evidence, Fact
 from spark.partition.timeline import PartitionTimeline
 
 MAX_STEPS = 32
-"""Changes of leader or assignment a partition's row tells, the last ones."""
+"""Maximum number of changes of leader or assignment in a partition's row; the last ones are kept."""
 MAX_INTERVALS = 48
-"""Intervals of traffic a partition's row tells; they are made longer until that is enough."""
+"""Maximum number of intervals of traffic in a partition's row; intervals are made longer until that is enough."""
 INTERVAL_S = 60
 _LAST_S = 253_402_300_800
-"""Seconds since 1970 of the year 10000: what is beyond is no time a record was made."""
+"""Seconds since 1970 of the year 10000: later timestamps are not real times of records."""
 
 
 def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null where nobody tells the
-    assignment)."""
+    """The last MAX_STEPS changes of leader or preferred leader: at, leader (-1 none), preferred (null if the assignment is unknown)."""
     found: list[dict[str, Any]] = []
     for told in timeline.told:
         preferred = timeline.orders.first(told.replicas)
@@ -38,14 +38,14 @@ def steps(timeline: PartitionTimeline) -> list[dict[str, Any]]:
 
 
 def factor(timeline: PartitionTimeline) -> int | None:
-    """The replication factor the assignment aims at; None where nobody tells the assignment."""
+    """The replication factor of the target assignment; None if the assignment is unknown."""
     now = timeline.standing
     return len(set(now.replicas) - set(now.removing)) if now.replicas else None
 
 
 def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
-    """The place of the last word on leader and assignment, where a rule may want to quote it: of the first partition of each topic,
-    and where there is only one replica, or the leader is not the preferred one."""
+    """The place of the last statement on leader and assignment, if a rule may want to quote it: for the first partition of each topic,
+    and if there is only one replica, or the leader is not the preferred one."""
     seen = steps(timeline)
     if timeline.partition != 0 and factor(timeline) != 1 and (not seen or seen[-1]["leader"] == seen[-1]["preferred"]):
         return None
@@ -54,7 +54,7 @@ def told(timeline: PartitionTimeline) -> dict[str, Any] | None:
 
 
 def sizes(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """What kafka-log-dirs told last of each replica: broker, directory, bytes."""
+    """The last sizes of each replica that kafka-log-dirs printed: broker, directory, bytes."""
     found = {
         (e.broker, e.directory): e.bytes
         for e in timeline.of("replica-size")
@@ -64,10 +64,10 @@ def sizes(timeline: PartitionTimeline) -> list[dict[str, Any]]:
 
 
 def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
-    """Bytes that were written to the partition, by the leader of the epoch and by interval of the records' times: broker, at,
-    seconds, bytes of the batches as they are on disk. Read from the leader's disk, else from the one that reaches furthest.
+    """Bytes that were written to the partition, by the leader of the epoch and by interval of the records' times: broker, at, seconds,
+    bytes of the batches on disk. Read from the leader's disk, else from the disk that reaches furthest.
 
-    Producers choose their records' times. What retention or compaction took away is not counted.
+    Producers choose their records' times. Data that retention or compaction removed is not counted.
     """
     disks = {b: d for b, d in timeline.disks.items() if d.segments}
     leader = timeline.standing.leader
@@ -86,7 +86,7 @@ def traffic(timeline: PartitionTimeline) -> list[dict[str, Any]]:
 
 
 class _Led:
-    """Who led when a batch was written: by its leader epoch, before those by its time."""
+    """The leader when a batch was written: by the batch's leader epoch; without one, by its time."""
 
     def __init__(self, timeline: PartitionTimeline) -> None:
         self.epochs = {t.epoch: t.leader for t in timeline.terms}
@@ -101,7 +101,7 @@ class _Led:
 
 
 def _intervals(found: Mapping[tuple[int, int], int]) -> list[dict[str, Any]]:
-    """Intervals doubled until there are few enough, or nothing is left to join."""
+    """Intervals, doubled in length until there are few enough, or nothing is left to join."""
     now, width = dict(found), INTERVAL_S
     while len(now) > MAX_INTERVALS and width < _LAST_S:
         joined: dict[tuple[int, int], int] = defaultdict(int)

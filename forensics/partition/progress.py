@@ -1,6 +1,6 @@
-"""How far a replica had come when its leader took it out of the ISR: whether it had stood still or copied too slowly.
+"""How far a replica had come when its leader removed it from the ISR: whether it was stuck or copied too slowly.
 
-Here: the leader's log over time, and the offset its shrink line gives the replica, held against it. Not here: what else tells why a replica
+Here: the leader's log over time, compared with the offset that its shrink line gives for the replica. Not here: other reasons why a replica
 was out of sync (absences).
 """
 
@@ -45,7 +45,7 @@ class Progress:
             known.sort()
 
     def of(self, broker: int, shrink: Event, lag: timedelta, skew: timedelta) -> Told | None:
-        """Whether the replica had stood still or moved since it was caught up last, by the offset the leader's shrink line gives it."""
+        """Whether the replica was stuck or had moved since it was last caught up, by the offset in the leader's shrink line."""
         known = next((r for r in shrink.replica_offsets or () if r.get("broker") == broker), None)
         end = known.get("log_end_offset") if known is not None else None
         if known is None or end is None or shrink.at is None or shrink.writer is None:
@@ -57,7 +57,7 @@ class Progress:
         return self._moved(measure, shrink.writer) or self._by_batches(measure, shrink.writer) or self._by_lines(measure, shrink.writer)
 
     def _moved(self, m: _Measure, leader: int) -> Told | None:
-        """Less than the lag time before, its leader had named a smaller end of its log: it fetched in between."""
+        """Within the lag time before, its leader had named a smaller log end for it: it fetched in between."""
         known = self._seen.get((leader, m.broker), [])
         lately = known[bisect_right(known, (m.at - m.lag, 1 << 63)) : bisect_left(known, (m.at, -1))]
         return m.slow("certain", None) if any(end < m.end for _, end in lately) else None
@@ -73,7 +73,7 @@ class Progress:
             return m.slow("certain" if held >= m.at - m.lag / 2 else "probable", held)
         if lacking >= m.earliest - m.tolerance:
             if m.caught_up is None and held > m.earliest + m.tolerance and lacking - held < m.tolerance:
-                return None  # in the midst of a stream one that copies a small part of it has come as far as one that stood still a little later
+                return None  # mid-stream, a slow replica and a newly stuck one end at the same offset
             return m.stuck("certain" if m.caught_up is not None and appends.at_once(m.shrink.log_end_offset, m.at) else "probable")
         return None
 
@@ -120,12 +120,12 @@ class _Measure:
 
     @property
     def tolerance(self) -> timedelta:
-        """Producers stamp records with clocks of their own."""
+        """Producers set timestamps with clocks of their own."""
         return min(max(self.lag / 10, timedelta(milliseconds=100)), timedelta(seconds=1))
 
     @property
     def latest(self) -> datetime:
-        """When it can have been caught up last. The leader looks every half of the lag time, so not before `earliest`."""
+        """When it can have been caught up last. The leader checks twice per lag time, so not before `earliest`."""
         return self.caught_up if self.caught_up is not None else self.at - self.lag
 
     @property
@@ -155,7 +155,8 @@ class _Measure:
 
 @dataclass(frozen=True, slots=True)
 class _Appends:
-    """Batches of a log by offset with their timestamps: none was appended before, but by its producer's clock."""
+    """Batches of a log by offset with their timestamps: no batch was appended before its timestamp, except for errors of its producer's
+    clock."""
 
     ends: Sequence[int]
     times: Sequence[datetime]
@@ -183,12 +184,12 @@ class _Appends:
         return self.times[index] if index < len(self.times) else None
 
     def agrees(self, end: int, at: datetime, tolerance: timedelta) -> bool:
-        """The log ended here at that time, so what is below had been sent. Producers whose clocks are fast say otherwise."""
+        """The log ended here at that time, so the records below had been sent; timestamps of producers with fast clocks contradict that."""
         before = self.before(end)
         return before is None or before <= at + tolerance
 
     def at_once(self, end: int, at: datetime) -> bool:
-        """What was appended next had not waited in its producer: a record's time is that of its making."""
+        """The next batch was appended without a delay in its producer: a record's timestamp is the time of its creation."""
         after = self.at(end)
         return after is None or after >= at - timedelta(milliseconds=100)
 

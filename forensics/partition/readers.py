@@ -1,15 +1,17 @@
-"""What a loss does to consumer groups: who had read what is gone, and who is not given what is written in its place.
+"""The effect of a loss on consumer groups: which groups had read lost records, and which groups do not get the records written in their
+place.
 
-Here: where each group stood when the records went, by what it committed, what follows when it goes on from there, and who its members were.
-Not here: the loss (loss), or how a commit is read (parsers.group_offsets, parsers.share_states). A commit at offset O says that all below O was
-read (OffsetCommitRequest).
+Here: the position of each group when the records were lost, by its commits, what happens when it goes on from there, and its members. Not
+here: the loss (loss), or how a commit is read (parsers.group_offsets, parsers.share_states). A commit at offset O says that all offsets
+below O were read (OffsetCommitRequest).
 
-A consumer goes on at its commit, whatever stands there now. Where that lies beyond the log's end the broker refuses, and auto.offset.reset
-decides (OffsetOutOfRangeException). Consumers that commit leader epochs ask where that epoch ended before they go on, and return to where
-the logs part (KIP-320; SubscriptionState.maybeCompleteValidation, 2.3).
+A consumer goes on at its commit, whatever record is there now. If the commit is beyond the log's end, the broker refuses, and
+auto.offset.reset decides (OffsetOutOfRangeException). Consumers that commit leader epochs ask where that epoch ended before they go on, and
+return to where the logs diverge (KIP-320; SubscriptionState.maybeCompleteValidation, 2.3).
 
-Of a share group its share-partition goes on where it starts, whatever stands there: its leader looks at no epoch, and where the start lies beyond
-the log's end it gives nothing until the log has come so far (SharePartition.updateCacheAndOffsets moves it forward only).
+The share-partition of a share group goes on at its start offset, whatever record is there now: its leader does not check epochs. If the
+start is beyond the log's end, it delivers nothing until the log has reached it (SharePartition.updateCacheAndOffsets only moves it
+forward).
 """
 
 from __future__ import annotations
@@ -27,23 +29,23 @@ from spark.partition.timeline import PartitionTimeline
 UNTOUCHED, SKIPS, SKIPPED, RESET, RETURNS, WENT_BACK = "untouched", "skips", "skipped", "reset", "returns", "went-back"
 UNKNOWN = "unknown"
 NAMES_GROUPS = "groups-output"
-"""Output of kafka-consumer-groups and kafka-share-groups, which says of a commit neither when it was made nor, mostly, its leader epoch."""
+"""Output of kafka-consumer-groups and kafka-share-groups, which has neither the time of a commit nor, mostly, its leader epoch."""
 SHARES = "share-states"
 SHARE = "share"
 MOST_MEMBERS = 10
-"""Of a group, told by its client ids and hosts."""
+"""Maximum number of members of a group that are reported with client ids and hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A group, and the commits that say how it stands."""
+    """A group, and the commits that show its position."""
 
     client: Client
     evidence: tuple[Event, ...]
 
 
 def readers(loss: Loss, timeline: PartitionTimeline) -> list[Reader]:
-    """Groups that read the partition before the loss, by name. What was never committed nobody can have read."""
+    """Groups that read the partition before the loss, by name. Records that were never committed cannot have been read."""
     if loss.committed is False:
         return []
     commits, members = _by_group(timeline.commits), _by_group(timeline.members)
@@ -65,7 +67,7 @@ def _by_group(events: Sequence[Event]) -> dict[str, list[Event]]:
 
 
 def _with(members: Sequence[Event], client: Client) -> Client:
-    """And who read for it."""
+    """The result, with the members of the group."""
     latest = sorted(members, key=lambda m: m.at or datetime.min, reverse=True)
     protocol = client.protocol or next((m.reason for m in latest if m.reason), None)
     told = dict.fromkeys(ClientOfGroup(m.key or "", m.host) for m in latest)
@@ -73,7 +75,7 @@ def _with(members: Sequence[Event], client: Client) -> Client:
 
 
 def _unknown(group: str, members: Sequence[Event], loss: Loss) -> Reader | None:
-    """It had the partition before the records went, and its commits were not collected."""
+    """The group had the partition before the records were lost, and its commits were not collected."""
     before = [m for m in members if m.at is None or loss.term.at is None or m.at <= loss.term.at]
     if not before:
         return None
@@ -81,7 +83,8 @@ def _unknown(group: str, members: Sequence[Event], loss: Loss) -> Reader | None:
 
 
 def _in_order(commits: Sequence[Event]) -> list[Event]:
-    """Each once, for every replica of the internal topic holds it; one that only the tool's output tells counts where it says something new."""
+    """Each commit once, because every replica of the internal topic has it; commits that are only in the tool's output count if they are
+    new."""
     once = {(c.at, c.offset, c.leader_epoch): c for c in commits if c.pattern != NAMES_GROUPS}
     told = sorted(once.values(), key=lambda c: (c.at or datetime.min, c.offset if c.offset is not None else -1))
     shown = [c for c in commits if c.pattern == NAMES_GROUPS and not (told and told[-1].offset == c.offset)]
@@ -106,11 +109,12 @@ def _reader(group: str, commits: Sequence[Event], loss: Loss, timeline: Partitio
 
 
 def _earlier(commit: Event, loss: Loss, timeline: PartitionTimeline) -> bool:
-    """It was made before the records went: its leader epoch says so, else its time; or it lies where the log has not come to since."""
+    """It was made before the records were lost: its leader epoch says so, else its time; or it is at an offset that the log has not reached
+    since."""
     if commit.leader_epoch is not None:
         return commit.leader_epoch < loss.term.epoch
     if commit.offset is not None and commit.offset > loss.reached and not loss.at_least and loss.range.end is not None:
-        return False  # the log had not come so far
+        return False  # the log had not reached it
     if commit.at is None or loss.term.at is None or commit.at <= loss.term.at:
         return True
     end = log_end(timeline) if commit.pattern == NAMES_GROUPS else None
@@ -130,7 +134,7 @@ def _outcome(stood: Event, position: int, after: Sequence[Event], loss: Loss, ti
 
 
 def _outcome_of_share(position: int, after: Sequence[Event], loss: Loss) -> str:
-    """Each leader of the share-partition keeps its state anew, where it was: only a start that moved says that it went on."""
+    """Each leader of the share-partition keeps its position: only a start offset that moved shows that the group went on."""
     if position <= loss.range.start:
         return UNTOUCHED
     later = [c.offset for c in after if c.offset is not None]
@@ -140,7 +144,7 @@ def _outcome_of_share(position: int, after: Sequence[Event], loss: Loss) -> str:
 
 
 def log_end(timeline: PartitionTimeline) -> int | None:
-    """Where the partition's log ends when the evidence does, as far as it tells."""
+    """The end of the partition's log at the end of the evidence, if known."""
     leader = timeline.standing.leader
     if leader is None:
         return None

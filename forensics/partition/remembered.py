@@ -1,6 +1,6 @@
-"""Memory for what several rules ask of the same partition in a row.
+"""A cache for what several rules ask about the same partition in a row.
 
-Here: the answers of a function, for as long as it is asked of the same timeline. Not here: what is asked.
+Here: the results of a function while it is called for the same timeline. Not here: the functions.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ T = TypeVar("T")
 
 
 def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
-    """`compute` of a timeline, and its cluster, that do not change while it is asked of them, and of what else it is asked, which can be hashed.
-    The answers for one timeline are kept: rules take the partitions in turn, and neither a timeline nor a cluster is kept alive by it."""
+    """Caches `compute` for the timeline of the last call. Timeline and cluster must not change meanwhile, and further arguments must be
+    hashable. Rules take the partitions in turn, so one timeline is enough; neither the timeline nor the cluster is kept alive by the
+    cache."""
     kept: dict[tuple[Any, ...], T] = {}
     timeline: Callable[[], object] = _nothing
     cluster: Callable[[], object] = _nothing
@@ -37,4 +38,4 @@ def last_kept(compute: Callable[P, T]) -> Callable[P, T]:
 
 
 def _nothing() -> None:
-    """What a reference to something that is gone gives."""
+    """The result of a reference to an object that is gone."""

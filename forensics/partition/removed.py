@@ -1,7 +1,7 @@
-"""What logs held that no later leader began with, in pieces: one for each removal and each term that lacked a part of it.
+"""Records in logs that no later leader began with, in pieces: one for each removal and each term that lacked a part of it.
 
-Here: the removals that replicas tell of, those nobody tells of, and which later term's beginning each is measured by. Not here: how a removal
-is read from a log (spark.partition.replicas), or what the pieces come to (loss).
+Here: the removals that replicas show, those that no replica shows, and the later term whose beginning each is compared with. Not here: how
+a removal is read from a log (spark.partition.replicas), or what the pieces result in (loss).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Piece:
 
 @last_kept
 def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int, int], Sequence[Piece]]:
-    """By the order of the terms."""
+    """The pieces, by the order of their terms."""
     replicas = timeline.replicas.values()
     told = [replace(r, epoch=_written_up_to(r, timeline)) for replica in replicas for r in replica.removals]
-    # logs of replicas that a reassignment took away before they followed a later leader are deleted with a tail nobody else has
+    # If a reassignment removes a replica before it follows a later leader, its log is deleted with a tail that no other log has
     discarded = [r for replica in replicas for r in replica.discarded if r.epoch is not None]
     overwritten = () if timeline.has_epochs else _overwritten(timeline)
     found: dict[tuple[int, int], list[Piece]] = defaultdict(list)
@@ -55,8 +55,8 @@ def removed(timeline: PartitionTimeline, cluster: Cluster) -> Mapping[tuple[int,
 
 
 def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
-    """The last leader epoch of what was removed: the last of which the broker's own log knows, below the cut, too, since epochs rise in a
-    log; or in which it led or came into the ISR by what others say. With that its log was that leader's."""
+    """The last leader epoch of the removed records: the last in the broker's own log (below the cut, too, because epochs only rise in a
+    log), or the last in which the broker led or joined the ISR according to others, because then its log was that leader's."""
     if removal.epoch is None:
         return None
     epoch, under, at = removal.epoch, removal.under_epoch, removal.at
@@ -70,7 +70,7 @@ def _written_up_to(removal: Removal, timeline: PartitionTimeline) -> int | None:
 
 
 def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
-    """Before leader epochs a returning replica kept what another leader had replaced, if its high watermark allowed."""
+    """Before leader epochs, a returning replica kept records that another leader had replaced, if they were below its high watermark."""
     found = []
     for replica in timeline.replicas.values():
         for load in replica.loads:
@@ -81,7 +81,7 @@ def _overwritten(timeline: PartitionTimeline) -> list[Removal]:
 
 
 def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]:
-    """Tails on replicas that never came back to follow a later leader: gone from the partition, not from the disk."""
+    """Tails on replicas that never followed a later leader: gone from the partition, but still on the disk."""
     found = []
     for broker in sorted({*timeline.replicas, *timeline.disks}):
         replica, disk = timeline.replicas.get(broker), timeline.disks.get(broker)
@@ -104,12 +104,13 @@ def _left_behind(timeline: PartitionTimeline, cluster: Cluster) -> list[Removal]
 
 
 def _joined(broker: int, epoch: int, timeline: PartitionTimeline) -> bool:
-    """It came back into the ISR of a later leader, so it followed that one, though its own log does not tell."""
+    """It joined the ISR of a later leader, so it followed that leader, even if its own log does not show it."""
     return any(s.leader_epoch > epoch and broker in s.isr and broker not in before.isr for before, s in pairwise(timeline.states))
 
 
 def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """It was in sync when it told of its log, long after the last election: whoever does not follow the new leader leaves the ISR before."""
+    """It was in sync when it printed the state of its log, long after the last election: a replica that does not follow the new leader
+    leaves the ISR earlier."""
     last = timeline.terms[-1]
     if told.line is None or told.at is None or last.at is None or broker not in timeline.standing.isr:
         return False
@@ -117,8 +118,8 @@ def _follows(broker: int, told: Event, timeline: PartitionTimeline, cluster: Clu
 
 
 def _copied(disk: Disk | None, timeline: PartitionTimeline) -> bool:
-    """The last batch of its log stands in the last leader's as well, or, where records have no time to know them by, all that the leader
-    began without: nothing of it is gone, whatever its broker's log tells."""
+    """The last batch of its log is in the last leader's log too; or, if records have no timestamps to identify them, all batches from the
+    leader's start offset on are. Then none of its records are gone, whatever its broker's log says."""
     last = timeline.terms[-1]
     led = timeline.disks.get(last.leader)
     own = list(disk.batches()) if disk is not None and not disk.end_unknown else []
@@ -137,7 +138,7 @@ def _unreadable(batch: Mapping[str, Any], led: Disk, timeline: PartitionTimeline
 
 
 def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimeline) -> tuple[int | None, Event | None, bool]:
-    """How far a log reached, the event that says so, and whether it ended there."""
+    """How far a log reached, the event that says so, and whether it ended exactly there."""
     candidates: list[tuple[int, Event]] = []
     reached = disk.reached(timeline.cleaned) if disk is not None else None
     if disk is not None and reached is not None and (told := disk.end_event()) is not None:
@@ -155,11 +156,11 @@ def _extent(replica: Replica | None, disk: Disk | None, timeline: PartitionTimel
 
 
 def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
-    """Terms that began after the removed records were written, in order."""
+    """Terms that began after the removed records were written, by time."""
     terms = timeline.terms
     if removal.epoch is None:
         under = removal.under_epoch
-        own = removal.cause in ("restart", "empty")  # what only this disk lacks is gone if its broker led with the rest
+        own = removal.cause in ("restart", "empty")  # records missing only on this disk are gone only if its broker led without them
         candidates = [t for t in terms if (under is None or t.epoch <= under) and (t.leader == removal.broker or not own)]
         exact = [t for t in candidates if t.start_offset == removal.start]
         return exact[-1:] or [t for t in candidates if t.epoch == under][:1]
@@ -177,7 +178,7 @@ def later_terms(removal: Removal, timeline: PartitionTimeline) -> list[Term]:
 
 
 def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
-    """The replica was down from the beginning of the term until it told of its log: what it holds is from before."""
+    """The replica was down from the beginning of the term until it loaded its log: its records are older than the term."""
     told = next((load.at for load in timeline.replicas[removal.broker].loads if load.event in removal.evidence), None)
     if told is None or term.at is None:
         return False
@@ -189,8 +190,8 @@ def _silent(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
 
 
 def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
-    """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages part;
-    before them it starts at a high watermark, and the whole log above the new leader's end is other than the new leader's."""
+    """The parts of a removal that later leaders did not have. With leader epochs a truncation starts where the lineages diverge;
+    before them it starts at a high watermark, and the whole log above the new leader's end differs from the new leader's."""
     found = []
     end = removal.end
     later = later_terms(removal, timeline)
@@ -200,7 +201,7 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
         if term.start_offset is None or not sure:
             continue
         if timeline.has_epochs and term.bound == AT_LEAST and removal.cause == "latest":
-            continue  # its leader may have held all of it: by which term it went, this does not tell
+            continue  # its leader may have had all of it: this does not show in which term it was lost
         start = max(removal.start, term.start_offset) if timeline.has_epochs else term.start_offset
         if start > removal.start and (older := _older_from(term, removal, timeline)) is not None:
             start = min(start, older)
@@ -218,8 +219,9 @@ def _pieces(removal: Removal, timeline: PartitionTimeline) -> list[Piece]:
 
 
 def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> int | None:
-    """Where the removed records begin that the leader had others for, of an older epoch: a replica that had left before they were written,
-    and had more of what was before, was elected uncleanly. Its log at that time is told by where its own term begins in its lineage."""
+    """Start of the removed records at whose offsets the leader had others of an older epoch: a replica that had left the ISR before they
+    were written, and had more of the older records, was elected uncleanly. The start of its term in its lineage shows where its log ended
+    then."""
     lineage = lineages(timeline).get(term.leader) if timeline.has_epochs and removal.epoch is not None else None
     own = lineage.entry(term.epoch) if lineage is not None else None
     if lineage is None or own is None or own.start != term.start_offset or removal.epoch is None or removal.epoch >= term.epoch:
@@ -234,11 +236,12 @@ def _older_from(term: Term, removal: Removal, timeline: PartitionTimeline) -> in
 def likely_start(
     piece: Piece, told: Sequence[tuple[int, Event]], *, unclean: bool, timeline: PartitionTimeline
 ) -> tuple[int | None, int, tuple[Event, ...]]:
-    """From where on the records right below a piece that is only proven from its start on are gone as well: probably, and at the lowest.
+    """If a piece is only proven from its start on, records right below it may be gone as well. Returns the offset from which they are
+    probably gone, the lowest offset from which they may be, and the events for it.
 
-    A leader from the ISR had everything below the high watermark, and any leader what its own log is known to have held. From there to where
-    the loss is proven the new leader may have had the records of the old one, or have written others. If two brokers agree that the high
-    watermark stood at an offset when the leader was elected, the records from there on are probably gone.
+    A leader from the ISR had everything below the high watermark, and any leader had what its own log is known to have held. From there to
+    the proven start the new leader may have had the records of the old one, or have written others. If two brokers agree on the high
+    watermark when the leader was elected, the records from that offset on are probably gone.
     """
     removal, term = piece.removal, piece.term
     own = told_high_watermark(removal, timeline)
@@ -250,7 +253,7 @@ def likely_start(
 
 
 def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[int, Event] | None:
-    """The highest high watermark that anybody saw while the removed records' epoch was the latest known, and the line or file."""
+    """The highest high watermark in the evidence while the removed records' epoch was the latest known, and the line or file."""
     last = removal.epoch if removal.epoch is not None or removal.under_epoch is None else removal.under_epoch - 1
     seen = [
         (o.offset, o.event)
@@ -269,8 +272,8 @@ def seen_high_watermark(removal: Removal, timeline: PartitionTimeline) -> tuple[
 
 
 def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -> bool:
-    """The removed records were written before the term. A follower that came back empty may have shown its log's end last when the term had
-    long begun: then it may have had them from the leader of that term."""
+    """The removed records were written before the term. If a follower that came back empty last showed its log end long after the term
+    began, it may have fetched them from the leader of that term."""
     if removal.cause not in ("empty", "restart") or not removal.evidence:
         return True
     led = any(t.leader == removal.broker and t.epoch == removal.epoch for t in timeline.terms)
@@ -279,26 +282,27 @@ def written_earlier(removal: Removal, term: Term, timeline: PartitionTimeline) -
 
 
 def nothing_written_since(piece: Piece) -> bool:
-    """The term began where the log ends today: nothing was written since."""
+    """The term began at today's log end: no records were written since."""
     written = max((e.at for e in piece.seen if e.event == "segment" and e.at is not None), default=None)
     return written is not None and piece.term.at is not None and written < piece.term.at
 
 
 def _past_the_end(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> Iterator[Piece]:
-    """No line says where a leader began, but its log has not even today come as far as the removed records did."""
+    """If no line shows where a leader began: even today its log has not reached the end of the removed records."""
     if removal.cause == "overwritten" and any(removal.evidence[0] in r.evidence for r in timeline.removals_of(removal.broker)):
         return  # it did not keep them: it cut them off
     today = ends_today(later[-1], timeline)
     cut_to = removal.start if removal.cause == "truncation" else 0
-    if today is not None and cut_to <= today.offset < removal.end:  # a leader that ends below the cut has the fetch offset reset
+    if today is not None and cut_to <= today.offset < removal.end:  # a leader whose log ends below the cut has the fetch offset reset
         several = later[-1].epoch > later[0].epoch
         yield Piece(today.offset, removal.end, later[0], removal, proven=True, several=several, seen=today.evidence)
 
 
 def _begun(term: Term, removal: Removal, timeline: PartitionTimeline) -> Term:
-    """The term with the offset it began at, where only the records say: no line before leader epochs does, but of those in place of the
-    removed ones the first that was created in the term does (message format v1, 0.10). While there was no leader nothing was written:
-    between no other two of them lies so much time. Else the producers' clocks were ahead, and what was cut was copied again."""
+    """The term with its start offset, if only records show it. Before leader epochs no line prints it; the start is the first record, in
+    place of the removed ones, with a creation time in the term (message format v1, 0.10). No records were written while there was no
+    leader, so the longest gap in time must be there. If it is elsewhere, the producers' clocks were ahead, and the cut records were copied
+    again."""
     if timeline.has_epochs or term.exact or term.at is None:
         return term
     began = term.at.replace(tzinfo=timezone.utc).timestamp() * 1000

@@ -1,11 +1,11 @@
-"""Which of the lost records a collected disk still holds: in a copy saved before the cut, on a replica that never made it, in a
-directory that was put aside.
+"""Which of the lost records a collected disk still contains: in a copy saved before the cut, on a replica that never made it, or in a
+directory that was moved aside.
 
-Here: which batches of which files are the lost ones, each offset once, and where the others might lie. Not here: what was lost (loss),
-or what is in the records (forensics.salvage).
+Here: which batches of which files are the lost ones, each offset once, and where the others might be. Not here: what was lost (loss),
+or the contents of the records (forensics.salvage).
 
-A record is known by its leader epoch and offset (KIP-101), so what decides is the lineage of the log that was lost: the leader epoch that
-wrote an offset last before the term it was lost with. How old a copy is decides nothing.
+A record is identified by its leader epoch and offset (KIP-101), so the lineage of the lost log decides: the leader epoch that
+last wrote an offset before the term in which the record was lost. The age of a copy does not matter.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from spark.partition.replicas import ASIDE, Removal
 from spark.partition.timeline import PartitionTimeline, Term
 
 _WHOLE_FILES = frozenset({None, "deleted", *ASIDE})
-"""What a segment file is marked as that holds what it held as a part of the log: those that a truncation deletes lie there for
-file.delete.delay.ms more. The log cleaner's own, and copies that were never finished, hold less."""
+"""Marks of segment files with the contents that they had as part of the log: files that a truncation deletes remain for
+file.delete.delay.ms. Files of the log cleaner, and unfinished copies, contain less."""
 _CUT_NOTHING = ("left-behind", "stray", "deleted")
-"""Causes of removals by which the log went, and nothing in it."""
+"""Causes of removals in which the whole log went, without a cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A batch that may be of the lost ones."""
+    """A batch that may contain lost records."""
 
     base: int
     end: int
@@ -47,7 +47,7 @@ class _Found:
 def salvageable(
     offsets: Range, term: Term, removals: Sequence[Removal], timeline: PartitionTimeline, *, and_beyond: bool = False
 ) -> Salvageable:
-    """Of the offsets that were lost with `term`. `and_beyond`: whatever of the same log lies above is lost as well."""
+    """The salvageable part of the offsets that were lost with `term`. `and_beyond`: everything above in the same log is lost as well."""
     wanted = Range(offsets.start, None) if and_beyond else offsets
     found = [f for f in _candidates(wanted, term, removals, timeline) if _overlaps(f, wanted)]
     chosen = _chosen(found)
@@ -64,7 +64,7 @@ def salvageable(
 
 
 MOST_PRODUCERS = 50
-"""Told one by one; transactional producers of short lives may be many."""
+"""Maximum number of producers reported; there may be many short-lived transactional producers."""
 
 
 def _producers(chosen: Sequence[_Found], timeline: PartitionTimeline) -> Iterator[Producer]:
@@ -110,19 +110,19 @@ def _candidates(wanted: Range, term: Term, removals: Sequence[Removal], timeline
         for batch in segment.batches or ():
             epoch, base, end = batch["leader_epoch"], batch["base_offset"], batch["last_offset"] + 1
             if epoch < 0 and batch["whole"] is None and (segment.source, base) not in damaged:
-                # of a compressed message of the old formats only the last offset is known
+                # for a compressed message of the old formats only the last offset is known
                 base = min(reached.get(segment.source, segment.offset or 0), base)
             reached[segment.source] = end
             if end <= wanted.start or (batch["base_offset"], epoch, batch["crc"]) in there:
                 continue
-            by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may go on in its epoch
+            by_copy = epoch < 0 or epoch == term.epoch  # a leader that is started again may keep its epoch
             right = (None if saved else False) if by_copy else _wrote(base, epoch, term, earlier)
             if right is not False:
                 yield _Found(base, end, epoch, batch["whole"] is not False, right is True, segment, batch)
 
 
 def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
-    """Batches in the log of the partition as it stands."""
+    """Batches in the present log of the partition."""
     now = timeline.standing
     leader = [now.leader] if now.leader in timeline.disks else now.isr
     for broker in leader:
@@ -131,7 +131,7 @@ def _there(timeline: PartitionTimeline) -> Iterator[tuple[int, int, int]]:
 
 
 def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool | None:
-    """Whether this leader epoch was the last to write the offset before `term`; None where that is not in evidence."""
+    """Whether this leader epoch was the last to write the offset before `term`; None if unknown."""
     if epoch >= term.epoch:
         return False
     for before in reversed(earlier):
@@ -143,8 +143,8 @@ def _wrote(offset: int, epoch: int, term: Term, earlier: Sequence[Term]) -> bool
 
 
 def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: PartitionTimeline) -> bool:
-    """Where no leader epoch tells the lost records from those after them, whose log it is and that it was saved before does; or, what the
-    leader has is left out, that the leader's log is there to be held against."""
+    """Used where leader epochs do not separate the lost records from later ones: whether the file was saved before the cut, on a broker
+    that lost records; or whether the leader's log was collected, so that batches which the leader has could be left out."""
     own = [r for r in removals if r.broker == segment.writer]
     leader = timeline.standing.leader
     now = timeline.disks.get(segment.writer) if segment.writer is not None else None
@@ -154,8 +154,8 @@ def _before_the_cut(segment: Event, removals: Sequence[Removal], timeline: Parti
 
 
 def _chosen(found: Sequence[_Found]) -> list[_Found]:
-    """Each offset once: the later epoch where nothing tells which was right, a whole batch before one the log cleaner has thinned out, else
-    of the directory that holds most."""
+    """Each offset once: the later epoch if it is unknown which was right, a whole batch before one with records removed by the log cleaner,
+    else the batch from the directory with most batches."""
     most = Counter(_directory(f) for f in found)
     told: list[_Found] = []
     for f in sorted(found, key=lambda f: (f.base, -f.epoch, not f.whole, -most[_directory(f)], f.segment.source)):
@@ -170,7 +170,7 @@ def _damaged(timeline: PartitionTimeline) -> dict[str, list[Stretch]]:
 
 
 def _unreadable(one: _Found, other: _Found, damaged: Mapping[str, Sequence[Stretch]]) -> bool:
-    """Between two batches that are next to each other, one of their files has a damaged stretch."""
+    """One of the files of two adjacent batches has a damaged stretch between them."""
     stretches = (s for source in {one.segment.source, other.segment.source} for s in damaged.get(source, ()))
     return any((s.start or 0) < other.base and (s.end is None or s.end > one.end) for s in stretches)
 
@@ -184,7 +184,7 @@ def _runs(chosen: Sequence[_Found], damaged: Mapping[str, Sequence[Stretch]], ti
 
 
 def _contradict(found: Sequence[_Found], timeline: PartitionTimeline) -> bool:
-    """Two copies have different contents at the same offset and in the same leader epoch, so that one of them is not the lost record."""
+    """Two copies have different contents at the same offset and in the same leader epoch, so one of them is not the lost record."""
     contents: dict[tuple[int, int], set[int]] = defaultdict(set)
     for f in found:
         if f.epoch >= 0 and (f.batch["whole"] or timeline.cleaned is False):
@@ -209,8 +209,8 @@ def _held(own: Iterator[_Found], wanted: Range) -> Held:
 def _missing(
     offsets: Range, held: Sequence[Held] | Sequence[Range], timeline: PartitionTimeline, damaged: Mapping[str, Sequence[Stretch]]
 ) -> Iterator[Range]:
-    """Between what is held; in a cleaned log only before and behind it, for there the log cleaner may have left nothing, and where a file
-    that holds the rest is damaged."""
+    """The ranges between the held ones. In a cleaned log, the log cleaner may have emptied a gap, so only those before and after the held
+    ranges count, and those where a file with other held records is damaged."""
     spans = [h.offsets if isinstance(h, Held) else h for h in held]
     if not spans:
         yield offsets
@@ -227,7 +227,7 @@ def _missing(
 
 
 def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Mapping[str, Sequence[Stretch]]) -> list[Range]:
-    """Spans as one, but for gaps in which one of the files is damaged."""
+    """Merges the spans, except across gaps in which one of the files is damaged."""
     stretches = [s for source in sources for s in damaged.get(source, ())]
     found = [spans[0]]
     for span in spans[1:]:
@@ -240,7 +240,7 @@ def _without_damages(spans: Sequence[Range], sources: Iterable[str], damaged: Ma
 
 
 def _elsewhere(term: Term, removals: Sequence[Removal], found_on: set[int | None], timeline: PartitionTimeline) -> str | None:
-    """Whose disks had what is missing, and until when."""
+    """The brokers whose disks had the missing records, and until when."""
     told: dict[int, str] = {}
     for removal in removals:
         if removal.broker in told or removal.broker in found_on:

@@ -1,8 +1,8 @@
-"""The checkpoint and epoch files of a partition's replicas side by side: where they contradict themselves, each other, the past.
+"""The checkpoint and epoch files of a partition's replicas side by side: where they contradict themselves, each other, or the past.
 
 Here: the comparison of one partition's copies (`compare`, run on Spark's tasks), the schema its rows travel in, and the joining
 of two collections (`as_before`). Not here: reading the files (parsers), the command and its printing (commands.checkpoints), or
-what a difference means for an incident (rules). Offsets and leader epochs mean what KIP-101 says: replicas hold the same record
+what a difference means for an incident (rules). KIP-101 defines offsets and leader epochs: replicas have the same record
 at an offset exactly when the same leader epoch wrote it.
 """
 
@@ -30,15 +30,15 @@ from spark.partition.replicas import Disk, disk
 from spark.partition.timeline import PartitionTimeline
 
 BEFORE = "against: "
-"""Marks collections of the evidence that was given to compare with."""
+"""Marks collections of the evidence that was given for comparison."""
 NO_TIME = datetime(1970, 1, 1)
 INTERNAL = "__cluster_metadata"
 LISTS_PARTITIONS = "hw-checkpoint"
-"""replication-offset-checkpoint names every partition its log directory holds."""
+"""replication-offset-checkpoint names every partition in its log directory."""
 
 ODD, DIFFER, AGREE, SINGLE = "odd", "differ", "agree", "single"
-"""Verdicts: files contradict each other or lineages part; replicas only stand at different offsets; they agree; only one
-replica's files were collected."""
+"""Verdicts: files contradict each other or lineages diverge; replicas only have different offsets; they agree; only one replica's files
+were collected."""
 
 _COPY = pa.struct(
     [
@@ -85,14 +85,14 @@ SCHEMA = pa.schema(
         ("changes", pa.list_(_CHANGE)),
     ]
 )
-"""A row for each partition and generation of its topic with files in evidence. `moved`: offsets or epochs changed between two
-collections. Of those that agree, copies are null unless all were asked for. `state` of a copy: null for the replica's, else 'delete',
-'future' or 'stray': a directory beside it."""
+"""A row for each partition and incarnation of its topic with files in the evidence. `moved`: offsets or epochs changed between two
+collections. For partitions that agree, copies are null unless all were requested. `state` of a copy: null for the replica's, else 'delete',
+'future' or 'stray': an additional directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about one broker's copy. `odd`: it contradicts itself or the others; otherwise it is only worth knowing."""
+    """A remark about one broker's copy. `odd`: it contradicts itself or the others; otherwise it is only worth knowing."""
 
     kind: str
     odd: bool
@@ -106,7 +106,7 @@ class Remark:
 
 @dataclass
 class Copy:
-    """What one collection of one broker holds of the partition."""
+    """A broker's copy of the partition in one collection."""
 
     disk: Disk
     latest: bool
@@ -171,12 +171,13 @@ def _events(found: Disk) -> Iterator[Event]:
 
 
 Listed = Mapping[int, Sequence[str]]
-"""Collections, oldest first, in which each broker's HW checkpoint is: what is in none of its files was not on that broker then."""
+"""Collections, oldest first, that contain each broker's HW checkpoint: a partition that none of its files names was not on that broker
+then."""
 
 
 def comparison(cluster: Cluster, before: Cluster | None = None, *, everything: bool = False) -> Judge:
-    """The judge for spark.engine.pipeline.verdicts, rows of SCHEMA. `before`: what the events of as_before are of. `everything`: also the
-    copies of replicas that agree."""
+    """The judge for spark.engine.pipeline.verdicts, rows of SCHEMA. `before`: which collections the events of as_before are from.
+    `everything`: includes the copies of replicas that agree."""
     listed: dict[int, list[str]] = defaultdict(list)
     for evidence, mark in ((before, BEFORE), (cluster, "")):
         for node in evidence.nodes.values() if evidence is not None else ():
@@ -186,8 +187,8 @@ def comparison(cluster: Cluster, before: Cluster | None = None, *, everything: b
 
 
 def as_before(events: pa.Table) -> pa.Table:
-    """Identified events of checkpoint, epoch and segment files of other evidence, told apart by their collection; beside the
-    events of the evidence in question they are what was there before."""
+    """Identified events of checkpoint, epoch and segment files of other evidence, marked by their collection: together with the events of
+    the present evidence, they are the earlier state."""
     files = events.filter(pc.is_in(events["event"], pa.array(sorted(ON_DISK))))
     before = {
         "collection": pc.binary_join_element_wise(BEFORE, files["collection"], ""),
@@ -201,7 +202,7 @@ def as_before(events: pa.Table) -> pa.Table:
 def compare(
     timeline: PartitionTimeline, cluster: Cluster, *, listed: Listed = MappingProxyType({}), everything: bool = False
 ) -> Iterator[Mapping[str, Any]]:
-    """A row of SCHEMA, none where no such files are in evidence."""
+    """A row of SCHEMA; none if the evidence has no such files."""
     if timeline.topic == INTERNAL:
         return
     by_broker = copies(timeline, cluster)
@@ -266,13 +267,13 @@ def _log_directory(event: Event) -> str:
 
 
 def _age(collection: str, broker: int, cluster: Cluster) -> tuple[int, int, str]:
-    """The evidence to compare with is older than all; then the order in which collections were made."""
+    """The evidence given for comparison is the oldest; the rest is in the order of the collections."""
     node = cluster.nodes.get(broker)
     known = node.collections if node is not None else []
     return (not collection.startswith(BEFORE), known.index(collection) if collection in known else -1, collection)
 
 
-# what is wrong with one copy
+# problems of one copy
 
 
 def _contradictions(found: Iterable[Copy], timeline: PartitionTimeline) -> Iterator[Remark]:
@@ -307,7 +308,7 @@ def _beyond_the_end(copy: Copy) -> Iterator[Remark]:
 
 
 def _cut_since(segment: Event | None, checkpoint: Event) -> bool:
-    """Truncation, not contradiction: the next checkpoint will agree."""
+    """A truncation, not a contradiction: the next checkpoint will agree."""
     return segment is not None and segment.at is not None and checkpoint.at is not None and segment.at > checkpoint.at
 
 
@@ -330,7 +331,7 @@ def _epoch_file(copy: Copy) -> Iterator[Remark]:
             yield Remark("epoch-beyond-log", not cut, copy.broker, text + ("; the log was cut after it was written" if cut else ""), start)
 
 
-# what replicas differ in
+# differences between replicas
 
 
 def _between(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Iterator[Remark]:
@@ -353,7 +354,8 @@ def _between(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Iterato
 
 
 def reference_of(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Copy | None:
-    """The copy the others are held against: the leader's, since followers make theirs equal to it; else that of the latest epoch."""
+    """The copy that the others are compared with: the leader's, because followers make theirs equal to it; else that with the latest
+    epoch."""
     if len(latest) < 2:
         return None
     leader = timeline.standing.leader
@@ -363,7 +365,7 @@ def reference_of(latest: Mapping[int, Copy], timeline: PartitionTimeline) -> Cop
 
 
 def parting(one: Copy, other: Copy) -> int | None:
-    """The first offset at which both hold a record, of different leader epochs; None where none is known."""
+    """The first offset at which both have a record, of different leader epochs; None if no such offset is known."""
     return part(one.lineage, other.lineage) if one.lineage is not None and other.lineage is not None else None
 
 
@@ -385,7 +387,7 @@ def _records_part(one: Copy, other: Copy, timeline: PartitionTimeline) -> int | 
 
 
 def _places(latest: Mapping[int, Copy], timeline: PartitionTimeline, cluster: Cluster, listed: Listed) -> Iterator[Remark]:
-    """Replicas that should be there and are not, and the reverse; only where the assignment is known, and the disk was collected."""
+    """Replicas that are missing, and unexpected ones; only if the assignment is known, and the disk was collected."""
     assigned = timeline.standing.replicas
     if not assigned or timeline.generation < 0:
         return
@@ -421,7 +423,7 @@ def _verdict(latest: Iterable[Copy], remarks: Sequence[Remark], changes: Sequenc
     return AGREE if len(found) > 1 else SINGLE
 
 
-# what changed between two collections of a broker
+# changes between two collections of a broker
 
 
 def _changes(by_broker: Mapping[int, Sequence[Copy]], listed: Listed) -> Iterator[dict[str, Any]]:
@@ -446,8 +448,8 @@ def _moved(before: Copy, after: Copy) -> Iterator[dict[str, Any]]:
 
 
 def _lost_entries(before: Copy, new: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Entries that are gone although the log still starts below them: a truncation took them, not retention. One without records
-    is no loss: a leader notes its epoch before it has any."""
+    """Entries that are gone although the log still starts below them: a truncation removed them, not retention. An entry without records is
+    not a loss: a leader notes its epoch before it has any."""
     return [entry for entry in before.disk.epochs if entry not in new and new[0][1] < entry[1] < reach(before.disk)]
 
 

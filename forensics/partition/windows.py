@@ -1,4 +1,4 @@
-"""Windows of a partition's life: how long a condition on leader and ISR held, and how it ended.
+"""Windows of time in which a condition on leader and ISR held, and how they ended.
 
 Here: the windows over the chain of states, and how each ended. Not here: why a replica was missing (absences), or which conditions
 are worth a finding (rules).
@@ -20,17 +20,17 @@ from spark.partition.timeline import PartitionTimeline
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`states` hold one after the other from `start` to `end`; `end` None: to the end of the evidence."""
+    """`states` from `start` to `end`, each following the one before; `end` None: to the end of the evidence."""
 
     start: datetime | None
     end: datetime | None
     states: tuple[State, ...]
     times: int = 1
-    """More than one: so many windows told as one, with the states of the first and the last."""
+    """More than one: this many windows reported as one, with the states of the first and the last."""
     deleted: bool = False
-    """It ended with the deletion of its topic; `end` None: nobody says when that was."""
+    """It ended with the deletion of its topic; `end` None: the time is unknown."""
     seen: bool = False
-    """`end` is when --describe saw it over."""
+    """`end` is the time at which --describe showed the end of the condition."""
 
     @property
     def seconds(self) -> float | None:
@@ -52,7 +52,7 @@ def windows(timeline: PartitionTimeline, holds: Callable[[State], bool]) -> Iter
 
 
 def condensed(found: Sequence[Window]) -> Sequence[Window]:
-    """The windows, or one for all of them when they are too many to be told one by one."""
+    """The windows, or one for all of them if there are too many to report separately."""
     if len(found) <= MANY:
         return found
     first, last = found[0], found[-1]
@@ -72,7 +72,7 @@ def lasted(window: Window, cluster: Cluster) -> str:
 
 
 def up_to(group: Sequence[Statement]) -> str:
-    """How long windows that are told together lasted at most."""
+    """The longest duration of windows that are reported together."""
     seconds = [(f.end - f.start).total_seconds() for f in group if f.start is not None and f.end is not None]
     if not seconds or len(seconds) < len(group):
         return f"until {_ending(group[0].cluster)}"
@@ -80,7 +80,7 @@ def up_to(group: Sequence[Statement]) -> str:
 
 
 def missing(group: Sequence[Statement]) -> str:
-    """The brokers that windows told together are about."""
+    """The brokers of windows that are reported together."""
     return brokers_named(sorted({b for f in group for b in f.brokers}))
 
 
@@ -89,7 +89,7 @@ def _span(seconds: float) -> str:
 
 
 def ending(cluster: Cluster) -> str:
-    """What ends all that is still open."""
+    """The event that ends all open windows."""
     return _ending(cluster.number)
 
 
@@ -98,7 +98,7 @@ def _ending(number: int) -> str:
 
 
 def until(window: Window, cluster: Cluster) -> str:
-    """How long it held, as an explanation goes on after its start."""
+    """How long it held, as an explanation continues after its start."""
     if window.end is not None:
         return f"to {moment(window.end)}{', when the topic was deleted,' if window.deleted else ', when it was seen to be over,' if window.seen else ''}"
     if window.deleted:
@@ -107,13 +107,13 @@ def until(window: Window, cluster: Cluster) -> str:
 
 
 def lived(found: Iterable[Window], timeline: PartitionTimeline, cluster: Cluster) -> list[Window]:
-    """The windows as long as their topic lived, without those that are only its deletion."""
+    """The windows limited to the existence of their topic, without those that only show its deletion."""
     return [own for window in found if (own := within_life(window, timeline, cluster)) is not None]
 
 
 def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> Window | None:
-    """The window as long as its topic lived; None when it is only the topic's deletion: a ZooKeeper controller takes the replicas of
-    a topic that is being deleted offline one by one."""
+    """The window limited to the existence of its topic. None if it only shows the topic's deletion: a ZooKeeper controller takes the
+    replicas of a topic that is being deleted offline one by one."""
     if window.end is not None or window.start is None:
         return window
     for at in _deletions(window.start, timeline, cluster):
@@ -123,7 +123,7 @@ def within_life(window: Window, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -> list[datetime]:
-    """When the topic was being deleted by the controller's word; where that is missing, by what became of its leaderless replica."""
+    """When the topic was being deleted, according to the controller; if no controller says so, according to its leaderless replica."""
     told = [at for at in cluster.recreated.get(timeline.topic, ()) if at is not None]
     gone = [
         e.at
@@ -138,14 +138,15 @@ def _deletions(start: datetime, timeline: PartitionTimeline, cluster: Cluster) -
 
 
 def _lived_on(deleted: datetime, start: datetime, timeline: PartitionTimeline) -> bool:
-    """The topic was made anew between the deletion and the window, or had leaders: none is elected for one that is being deleted."""
+    """The topic was created again between the deletion and the window, or had leaders: no leader is elected while a topic is being
+    deleted."""
     between = [s for s in timeline.states if s.at is not None and deleted < s.at <= start]
     anew = timeline.created() and timeline.states[0] in between
     return anew or any(s.leader >= 0 and s.at is not None and s.at > deleted + DETECTION for s in between)
 
 
 def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
-    """That the window lasts to the end because the whole cluster was stopped in order then; '' when it was not."""
+    """A sentence, if the window lasts to the end because the whole cluster was stopped cleanly then; else ''."""
     if window.end is not None or window.start is None or window.times > 1:
         return ""
     whole = _stopped(cluster)
@@ -162,15 +163,15 @@ def closing(window: Window, gone: Sequence[int], cluster: Cluster) -> str:
 
 @once
 def _stopped(cluster: Cluster) -> list[datetime] | None:
-    """When each of the brokers was stopped in order with no start since; None where one was not."""
-    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of a cluster that lived before it
+    """When each of the brokers was stopped cleanly without a later start; None if one of them was not."""
+    heard = {e.writer for e in cluster.events if e.line is not None}  # others may be of an earlier cluster
     stops = [_last_stop(n.id, cluster) for n in cluster.nodes.values() if n.broker and n.id in heard]
     known = [at for at in stops if at is not None]
     return known if len(known) == len(stops) else None
 
 
 def _last_stop(broker: int, cluster: Cluster) -> datetime | None:
-    """When it was stopped in order with no start since."""
+    """When it was stopped cleanly without a later start."""
     away = cluster.presence(broker).aways[-1:]
     return away[0].since if away and away[0].how == CONTROLLED and away[0].until is None else None
 

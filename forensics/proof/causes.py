@@ -19,11 +19,13 @@ from forensics.proof.verdict import (
 UNCLEAN_ELECTION, UNFLUSHED, TAIL, HW_TRUNCATION = "unclean-election", "unflushed-log", "uncommitted-tail", "hw-truncation"
 EMPTY, FOREIGN, CORRUPTION, UNKNOWN = "empty-replica", "inherited-log", "corruption", "unknown"
 TAILS = (TAIL, UNKNOWN)
-"""Causes with which no other replica is known to have had the records: only the producers' batches show whether they were acknowledged."""
+"""Causes with which no other replica is known to have had the records: only the producers' batches show whether the records were
+acknowledged."""
 
 
 def cause(row: Handover, committed: bool | None, *, any_committed: bool = False) -> str:
-    """The cause of one part of the removed records. `any_committed`: another part of them was committed, so that a leader in sync once had them."""
+    """The cause of one part of the removed records. `any_committed`: another part of them was committed, so a leader in sync once had
+    them."""
     foreign = any(r.foreign.only(YES) for r in row.removed)
     if not foreign and any(not r.here.only(YES) for r in row.removed):
         return UNKNOWN
@@ -33,7 +35,7 @@ def cause(row: Handover, committed: bool | None, *, any_committed: bool = False)
 
 
 def _of_log(row: Handover, committed: bool | None, *, any_committed: bool) -> str:
-    """By what became of the new leader's log."""
+    """The cause, by what happened to the new leader's log."""
     if row.log.only(WIPED):
         return EMPTY
     if row.log.only(CUT) and committed is not False:
@@ -57,5 +59,5 @@ def _of_recovery(row: Handover, *, any_committed: bool) -> str:
 
 
 def suspected_outside(row: Handover) -> bool:
-    """The new leader was elected outside the ISR, for certain or by the last ISR in evidence."""
+    """The new leader was elected outside the ISR, for certain or according to the last known ISR."""
     return row.election.only(OUTSIDE) or row.election.values == {OUTSIDE, IN_ISR}

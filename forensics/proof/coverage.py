@@ -1,10 +1,11 @@
-"""What a missing line proves: from when on a broker's logs were collected, what they print, and which premises about them do not hold.
+"""Proofs by a missing line: since when a broker's logs were collected, which lines they contain, and which premises about them do not hold.
 
-Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line is
-missing or cut off, lines are in order and the clock did not step. What does not hold is named, so that the report can say what to collect.
+Silence is evidence only if the line would be there: the log covers the time, the logger prints at INFO in that run of the broker, no line
+is missing or cut off, lines are sorted by time and the clock did not step. Premises that do not hold are named, so that the report can say
+what to collect.
 
-Which loggers print is learned from the lines of each run, by lines that go together: a broker that takes up a replica has loaded or created
-its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
+Which loggers print is learned from the lines of each run, by lines that occur together: a broker that takes up a replica has loaded or
+created its log (measured over 450 runs of recorded brokers, 0.8.2 to 4.3).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from spark.partition.timeline import PartitionTimeline
 LOG, PARTITION, REPLICA, FETCHER, PROCESS, STATE = "log", "partition", "replica", "fetcher", "process", "state"
 """Facets of parsers.patterns.facets."""
 ORDER, CLOCK, COMPLETE, READ = "order", "clock", "complete", "read"
-"""Premises of a broker's logs: lines stand in the order of their time, the clock did not step, no line is missing or cut off, all were read."""
+"""Premises of a broker's logs: lines are sorted by time, the clock did not step, no line is missing or cut off, all were read."""
 _REGISTRATIONS = of(role=Role.REGISTERED) | named("broker-epoch-known")
 _BEGINS = of(role=Role.BEGINS, by=By.BROKER)
 _OF_A_START = _BEGINS | of(role=Role.MARKER) | named("broker-started", "controller-thread")
-"""What a process prints only as it starts."""
+"""Lines that a process prints only at its start."""
 _CREATES_LOG = named("log-created", "hw-loaded", "hw-missing")
 PARTITION_ALWAYS_PRINTS = (0, 9)
 """From this version on every broker prints INFO lines of kafka.cluster.Partition as it takes up its replicas."""
@@ -49,7 +50,7 @@ _FACETS = (*_LOGGERS, REPLICA)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a broker's process, and the facets of which it prints nothing at INFO."""
+    """One run of a broker's process, and the facets without INFO lines in it."""
 
     begin: datetime
     end: datetime
@@ -58,11 +59,11 @@ class Run:
 
 @dataclass(frozen=True)
 class LogCoverage:
-    """What the silence of one broker's logs is worth."""
+    """The coverage by one broker's logs: whether the absence of a line proves anything."""
 
     broker: int
     begin: datetime | None = None
-    """From when on its logs are there without a gap; None: no log in which it prints of its partitions was collected."""
+    """Since when its logs are there without a gap; None: no log with lines about its partitions was collected."""
     runs: tuple[Run, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     """Premises that do not hold, each with the reason."""
@@ -98,7 +99,7 @@ class LogCoverage:
 
 
 def log_coverage(broker: int | None, cluster: Cluster) -> LogCoverage:
-    """What is known of the logs of one broker; of a broker of which nothing was collected, nothing is covered."""
+    """The coverage of one broker's logs; if nothing was collected from a broker, no time is covered."""
     return _coverages(cluster).get(-1 if broker is None else broker) or LogCoverage(-1 if broker is None else broker)
 
 
@@ -110,7 +111,7 @@ def _coverages(cluster: Cluster) -> dict[int, LogCoverage]:
 def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
     logs = [s for s in cluster.sources_of(broker) if s.kind.endswith("-log") and s.lines]
     own = [s for s in logs if s.kind not in _WITHOUT_THE_LOG]
-    node = cluster.nodes.get(broker)  # none in a cluster that its logs say nothing about
+    node = cluster.nodes.get(broker)  # none in a cluster that does not occur in its logs
     known = node.collections if node is not None else ()
     others = sorted({s.collection for s in own} - {*known})  # a log of several brokers is in the collection of one
     begin = _reach_back(own, (*known, *others)) if own else None
@@ -118,7 +119,8 @@ def _coverage(broker: int, cluster: Cluster) -> LogCoverage:
 
 
 def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
-    """From when on a broker's logs are there without a gap: those of an earlier collection count if they reach the first line of the later."""
+    """Since when a broker's logs are there without a gap: those of an earlier collection count if they reach the first line of the
+    later."""
     begin = datetime.max
     for collection in reversed(collections):
         own = [s for s in logs if s.collection == collection]
@@ -127,7 +129,7 @@ def _reach_back(logs: Sequence[Source], collections: Sequence[str]) -> datetime:
     return begin
 
 
-# loggers that print nothing
+# loggers that do not print
 
 
 def _runs(broker: int, logs: Sequence[Source], cluster: Cluster) -> Iterable[Run]:
@@ -151,14 +153,15 @@ def _prints(facet: str, begin: datetime, end: datetime, logs: Sequence[Source]) 
 
 
 def _silent(printed: Collection[str], anywhere: Collection[str]) -> Iterable[str]:
-    """Facets that print nothing although they have to. A broker that takes up a replica has loaded or created its log. One that has fetchers has
-    replicas, so that kafka.log and kafka.cluster.Partition print. A log with lines of neither kafka.log nor the process was filtered."""
+    """Facets that print nothing although they should. A broker that takes up a replica has loaded or created its log. A broker with
+    fetchers has replicas, so kafka.log and kafka.cluster.Partition print. A log with lines of neither kafka.log nor the process was
+    filtered."""
     if LOG not in printed and (REPLICA in printed or (LOG not in anywhere and _has_replicas(anywhere))):
         yield LOG
     if PROCESS not in anywhere and (LOG not in anywhere or (FETCHER in anywhere and PARTITION not in anywhere)):
         yield PROCESS
     if PARTITION not in anywhere and LOG not in anywhere and FETCHER in anywhere:
-        yield PARTITION  # one of them alone may have had nothing to print
+        yield PARTITION  # one of them alone may have had no reason to print
     if STATE not in anywhere:
         yield STATE
 
@@ -187,8 +190,8 @@ def _failed(broker: int, logs: Sequence[Source], cluster: Cluster) -> dict[str, 
 
 
 def _unregistered(broker: int, cluster: Cluster) -> str | None:
-    """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). One that others know, and of which
-    the broker's own log says nothing though it begins earlier, shows that lines are missing there."""
+    """Every registration of a broker gets a broker epoch that is higher than all before (KIP-380, KIP-631). If others name an epoch that
+    the broker's own log lacks, though the log begins earlier, lines are missing there."""
     own = {e.broker_epoch for e in cluster.of("broker-registered") if e.writer == broker == e.broker and e.broker_epoch is not None}
     heard = {e.broker_epoch for e in cluster.of(*_REGISTRATIONS) if e.broker == broker and e.broker_epoch is not None}
     untold = sorted(epoch for epoch in heard - own if own and epoch > min(own))
@@ -196,7 +199,7 @@ def _unregistered(broker: int, cluster: Cluster) -> str | None:
 
 
 def _half_a_start(broker: int, cluster: Cluster) -> str | None:
-    """What only a start prints stands in its log, and the first line of that start does not."""
+    """The log has lines that only a start prints, but not the first line of that start."""
     running = False
     for e in cluster.of(*_OF_A_START):
         if e.writer != broker or e.line is None:
@@ -209,12 +212,12 @@ def _half_a_start(broker: int, cluster: Cluster) -> str | None:
     return None
 
 
-# what follows for a partition
+# conclusions for a partition
 
 
 def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
-    """Lines of the broker about this partition are missing: a log that is created is always followed by the line about its first high watermark
-    (Partition#createLog)."""
+    """Lines of the broker about this partition are missing: the creation of a log is always followed by the line about its first high
+    watermark (Partition#createLog)."""
     replica = timeline.replicas.get(broker)
     last = (
         next((e for e in reversed(replica.events) if e.event in _CREATES_LOG and e.reason != "future"), None)
@@ -227,19 +230,19 @@ def lines_missing(broker: int, timeline: PartitionTimeline) -> bool:
 def observable(
     broker: int, timeline: PartitionTimeline, cluster: Cluster, *facets: str, since: datetime | None = None, until: datetime | None = None
 ) -> bool:
-    """A line of these facets by the broker would be in evidence, and its place in the order of lines could be trusted."""
+    """A line of these facets by the broker would be in the evidence, and its place in the order of lines could be trusted."""
     coverage = log_coverage(broker, cluster)
     return coverage.prints(*facets, since=since, until=until) and coverage.holds(ORDER, CLOCK, READ) and not lines_missing(broker, timeline)
 
 
 def covers_logs(broker: int, cluster: Cluster, since: datetime | None = None) -> bool:
-    """A log was collected in which the broker would print its starts, how its logs were loaded and what it cut off; from that time on."""
+    """A log was collected in which the broker would print, from that time on, its starts, how its logs were loaded and what it cut off."""
     coverage = log_coverage(broker, cluster)
     return coverage.prints(LOG, PROCESS, since=since) and coverage.holds(READ)
 
 
 def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cluster, since: datetime | None = None) -> bool:
-    """Whether the ISR changes that this leader made are in evidence: its own log, from that time on at least, or the metadata log was
+    """Whether the ISR changes that this leader made are in the evidence: its own log, from that time on at least, or the metadata log was
     collected."""
     if cluster.holds_metadata:
         return True
@@ -250,30 +253,30 @@ def isr_changes_observable(leader: int, timeline: PartitionTimeline, cluster: Cl
 
 
 def silent_leaders(states: Iterable[State], timeline: PartitionTimeline, cluster: Cluster) -> tuple[int, ...]:
-    """Leaders of these states whose changes of the ISR are not in evidence: how long a state lasted is unknown."""
+    """Leaders of these states whose ISR changes are missing from the evidence: how long a state lasted is unknown."""
     leaders = dict.fromkeys(s.leader for s in states if s.leader >= 0)
     return tuple(b for b in leaders if not isr_changes_observable(b, timeline, cluster))
 
 
 def silence_words(leaders: Sequence[int]) -> str:
-    """A sentence for a finding that rests on such states; empty if there are none."""
+    """A sentence for a finding that relies on such states; empty if there are none."""
     if not leaders:
         return ""
     return f" The log of {brokers_named(leaders)}, which shows changes of the ISR, was not collected: the ISR may have changed in between."
 
 
-# claims that rest on order and time
+# claims that rely on order and time
 
 REST_ON_ORDER = frozenset(
     {"data-loss", "unclean-election", "hw-stuck", "hw-regression", "zombie-leader", "missed-epoch-change", "truncate-to-start"}
     | {"empty-replica-joins", "log-wiped-at-load", "stale-isr-candidate", "offset-commit-loss", "transaction-marker-loss"}
     | {"read-then-lost", "consumer-skip", "consumer-reset", "client-side-echo"}
 )
-"""Kinds of findings that follow from what came after what in a broker's logs."""
+"""Kinds of findings that follow from the order of events in a broker's logs."""
 
 
 def weakened(finding: Finding, cluster: Cluster) -> Finding:
-    """The finding, at most possible if it rests on the lines of a broker whose order cannot be trusted."""
+    """The finding, at most possible if it relies on the lines of a broker whose order cannot be trusted."""
     unreliable = _disordered(cluster)
     if not unreliable or finding.kind not in REST_ON_ORDER:
         return finding

@@ -1,7 +1,7 @@
-"""The table of hand-overs of a partition: every row begins wide, and each step narrows cells with what the evidence shows.
+"""The table of hand-overs of a partition: every row begins wide, and each step narrows cells with the evidence.
 
-Here: the rows, and the steps in their order. A step uses what lines and files show only where the premises hold that it rests on (coverage).
-Not here: what follows from the rows (verdict, losses), or the facts about one hand-over (transition).
+Here: the rows, and the order of the steps. A step uses lines and files only if its premises hold (coverage).
+Not here: the conclusions from the rows (verdict, losses), or the facts about one hand-over (transition).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def handovers(timeline: PartitionTimeline, cluster: Cluster) -> tuple[Handover, 
 
 
 def transitions(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple[Handover, LeaderTransition]]:
-    """The rows but the last, each with the hand-over that it is about."""
+    """The rows but the last, each with its hand-over."""
     yield from zip(*_table(timeline, cluster), strict=False)
 
 
@@ -85,7 +85,7 @@ def _table(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Handove
 
 
 class _Draft(Handover):
-    """A row while it is narrowed, in place: a dozen copies of each would take half the time of judging."""
+    """A row while it is narrowed, in place: a dozen copies of each row would take half of the time for judging."""
 
     __slots__ = ()
 
@@ -138,7 +138,7 @@ def _row(t: LeaderTransition) -> Handover:
 
 
 def _premises(t: LeaderTransition) -> dict[str, str]:
-    """What does not hold of the logs of both leaders, with the reason."""
+    """Premises that do not hold for the logs of both leaders, with the reasons."""
     brokers = dict.fromkeys((t.leader, *((t.before.leader,) if t.before is not None else ())))
     return {f"broker {b}": reason for b in brokers for reason in log_coverage(b, t.cluster).reasons[:1]}
 
@@ -148,11 +148,11 @@ def _contradictions(timeline: PartitionTimeline) -> Iterator[str]:
         yield f"leader epoch {timeline.mixed} has two leaders"
 
 
-# what is between two rows
+# between two rows
 
 
 def _unseen(row: _Draft, t: LeaderTransition) -> _Draft:
-    """Leader epochs that follow each other leave no room for another election; partition epochs leave none for a change of the ISR."""
+    """Consecutive leader epochs leave no room for another election; consecutive partition epochs leave none for a change of the ISR."""
     if t.before is None:
         gap = next(begin_gaps(t.timeline, t.cluster), None)
         return row.narrowed(unseen=_NOTHING) if gap is None else row.noted("unseen", f"{gap}; older logs would show it")
@@ -174,7 +174,7 @@ def _missing(gap: Gap) -> int:
 
 @last_kept
 def _gaps(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Gap, tuple[int, int] | None], ...]:
-    """What is missing between states, each with the order of the term in whose row it belongs; None: that of the end."""
+    """The gaps between states, each with the order of the term in whose row it counts; None: the row of the end."""
     known = [s for s in timeline.states if s.known_epoch is not None]
     found = ((between(one, other, isr_told=True), one, other) for one, other in pairwise(known))
     return tuple(
@@ -197,14 +197,14 @@ def _order_of(state: State, timeline: PartitionTimeline, cluster: Cluster) -> tu
 
 
 def _left_out(one: State, other: State, timeline: PartitionTimeline) -> bool:
-    """What is missing was seen and not kept: changes of the ISR by one leader in one leader epoch (spark.partition.floods)."""
+    """The missing states were seen and not kept: ISR changes by one leader in one leader epoch (spark.partition.floods)."""
     if (one.leader, one.leader_epoch) != (other.leader, other.leader_epoch):
         return False
     return any(not_after(e.at, other.at) and not_after(one.at, e.last_at) for e in timeline.of(LEFT_OUT))
 
 
 def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
-    """Why the begin of the evidence is not the begin of a leader epoch, or of the partition."""
+    """Why the start of the evidence is not the start of a leader epoch, or of the partition."""
     known = next((s for s in timeline.states if s.known_epoch is not None), None)
     first = timeline.terms[0] if timeline.terms else None
     if known is None or first is None:
@@ -221,7 +221,7 @@ def begin_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 
 def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
-    """Replicas may have had a log of this name from the cluster before; topic ids tell such logs apart."""
+    """Replicas may have had a log of this name from an earlier cluster; topic ids distinguish such logs."""
     if not cluster.begun or timeline.topic_id is not None or not timeline.created():
         return
     own = {b for b, replica in timeline.replicas.items() if any(e.event in MADE for e in replica.events)}
@@ -230,7 +230,8 @@ def _brought(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
 
 
 def _begun_before(first: Term, timeline: PartitionTimeline) -> Iterator[str]:
-    """The first term began in the evidence, and what was before it did not. A broker that is the only replica has nobody to take over from."""
+    """The first term began within the evidence, but what came before is unknown. A broker that is the only replica has no other leader to
+    take over from."""
     replica = timeline.replicas[first.leader]
     start = next((s.event for s in replica.leader_starts if s.epoch == first.epoch and not s.restart), None)
     if start is None:
@@ -261,7 +262,7 @@ def _election(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _new_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
-    """By the leader's own line and what files hold of the epoch. A log that has not come so far even today began below."""
+    """From the leader's own line and what files contain of the epoch. If a log has not reached an offset even today, it began below it."""
     row = row.narrowed(new_log_end=Interval(t.term.at_least, t.term.at_most, t.term.evidence, t.term.evidence))
     for piece in t.pieces:
         if piece.seen:
@@ -283,7 +284,7 @@ def _process(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _wanted(broker: int, cluster: Cluster) -> str:
-    """What would show it."""
+    """The logs or files that would show it."""
     reasons = log_coverage(broker, cluster).reasons
     return reasons[0] if reasons else f"server.log of broker {broker} would show it"
 
@@ -296,7 +297,7 @@ def _uncovered(broker: int, cluster: Cluster) -> str:
 
 
 def _hidden_restart(t: LeaderTransition) -> bool:
-    """A leader that was elected again may have been restarted in between: its own line says so, or no log would."""
+    """A leader that was elected again may have been restarted in between: its own line says so, or no log would show it."""
     start = t.start.event if t.start is not None else None
     assert t.before is not None
     since, until = t.before.at, t.term.at
@@ -309,7 +310,8 @@ def _hidden_restart(t: LeaderTransition) -> bool:
 
 
 def _log(row: _Draft, t: LeaderTransition) -> _Draft:
-    """A process that ran on keeps its log, and one that was stopped cleanly loads what it had. A crash leaves any part of it."""
+    """A process that was not restarted keeps its log, and a clean stop preserves the log for the next process. A crash may leave any part
+    of it."""
     if t.emptied:
         return row.narrowed(log=_only(WIPED))
     if t.cut is not None:
@@ -326,7 +328,7 @@ def _truncation(row: _Draft, t: LeaderTransition) -> _Draft:
     return row.narrowed(truncation=_only(BY_EPOCH if t.timeline.has_epochs else BY_HIGH_WATERMARK))
 
 
-# what left the logs
+# removals from logs
 
 
 def _removed(row: _Draft, t: LeaderTransition) -> _Draft:
@@ -359,7 +361,7 @@ def _removed_of(piece: Piece, t: LeaderTransition) -> Removed:
 
 
 def _lowest_start(piece: Piece, t: LeaderTransition) -> tuple[int | None, int, tuple[Event, ...]]:
-    """The offset from which on the records are probably gone, the lowest from which on they may be, and the high watermarks that say so."""
+    """The offset from which the records are probably gone, the lowest from which they may be, and the high watermarks that show it."""
     if not piece.proven or nothing_written_since(piece):
         return None, piece.start, ()
     mark = seen_high_watermark(piece.removal, t.timeline)
@@ -372,7 +374,7 @@ def _elected_outside(t: LeaderTransition) -> bool:
 
 
 def _untraced_cuts(row: _Draft, t: LeaderTransition) -> _Draft:
-    """What was cut off a log only its broker's own lines show."""
+    """Cuts that only the lines of the broker itself would show."""
     for broker in (t.leader, *((t.before.leader,) if t.before is not None else ())):
         if not covers_logs(broker, t.cluster) or lines_missing(broker, t.timeline):
             return row.noted("untraced_cuts", _uncovered(broker, t.cluster))
@@ -394,7 +396,7 @@ def _untraced(timeline: PartitionTimeline, cluster: Cluster) -> tuple[tuple[Remo
 
 @last_kept
 def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Sequence[tuple[State, State]]]:
-    """By leader epoch, the states with which a leader that led in evidence was replaced."""
+    """By leader epoch, the states in which a leader of a known term was replaced."""
     led = {t.leader for t in timeline.terms}
     found: dict[int, list[tuple[State, State]]] = defaultdict(list)
     for one, other in pairwise(timeline.states):
@@ -407,7 +409,7 @@ def _leader_changes(timeline: PartitionTimeline, _: Cluster) -> Mapping[int, Seq
 
 
 def _old_log_end(row: _Draft, t: LeaderTransition) -> _Draft:
-    """The old leader shows where its log ended as it followed. It had all committed records."""
+    """The old leader shows where its log ended when it followed. It had all committed records."""
     if t.before is None or t.before.leader == t.leader:
         return row
     broker = t.before.leader
@@ -437,7 +439,7 @@ def _sole_restart(row: _Draft, t: LeaderTransition) -> _Draft:
 
 @last_kept
 def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, int] | None, Sequence[State]]:
-    """States with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
+    """The states with one in-sync replica, by the order of the term that follows them; None: the evidence ends."""
     orders = [t.order for t in timeline.terms]
     found: dict[tuple[int, int] | None, list[State]] = defaultdict(list)
     for state in timeline.states:
@@ -448,7 +450,7 @@ def _lone_states(timeline: PartitionTimeline, _: Cluster) -> Mapping[tuple[int, 
 
 
 def _restarts(row: _Draft, states: Sequence[State], timeline: PartitionTimeline, cluster: Cluster) -> _Draft:
-    """What restarts of the only in-sync replica there can have been in these states."""
+    """The possible restarts of the only in-sync replica during these states."""
     for state in states:
         broker = state.isr[0]
         if broker == state.leader and not _restart_observable(state, timeline, cluster):
@@ -468,7 +470,8 @@ def _restart_observable(state: State, timeline: PartitionTimeline, cluster: Clus
 
 
 def _recovers(state: State, timeline: PartitionTimeline) -> bool:
-    """The only in-sync replica recovers its log, or loads it in a new process, before another one joins: what was not flushed may be gone."""
+    """The only in-sync replica recovers its log, or loads it in a new process, before another one joins: records that were not flushed may
+    be gone."""
     own = timeline.replicas[state.isr[0]].events if state.isr[0] in timeline.replicas else []
     joined = _joined_at(state, timeline)
     began = (e.at for e in own if e.event == "log-recovery" and e.at is not None and state.at is not None and e.at > state.at)
@@ -480,18 +483,27 @@ def _restarted_unclean(state: State, timeline: PartitionTimeline, cluster: Clust
     presence, joined = cluster.presence(state.isr[0]), _joined_at(state, timeline)
     starts = presence.begun(state.at, joined or datetime.max) if state.at is not None else ()
     unclean = any(len(pair := presence.latest(at)) < 2 or not ended_cleanly(*pair) for at in starts)
-    return unclean or (not starts and _new_process(state, joined, timeline))
+    return unclean or (not starts and (_new_process(state, joined, timeline) or _back_unseen(state, joined, timeline, cluster)))
 
 
 def _new_process(state: State, joined: datetime | None, timeline: PartitionTimeline) -> bool:
-    """A line of the partition is by a process that knew of no leader epoch, and no start of it is in evidence."""
+    """A line about the partition is from a process that knew no leader epoch, and no start of that process is in the evidence."""
     replica = timeline.replicas.get(state.isr[0])
     again = [s.at for s in replica.leader_starts if s.restart] if replica is not None else []
     return any(at is not None and state.at is not None and at > state.at and (joined is None or at < joined) for at in again)
 
 
+def _back_unseen(state: State, joined: datetime | None, timeline: PartitionTimeline, cluster: Cluster) -> bool:
+    """A replica could not follow the only in-sync replica because the controller did not count its broker as alive, and that broker printed
+    lines later: it came back, and its start is not in the evidence."""
+    last, presence = cluster.last_line(state.isr[0]), cluster.presence(state.isr[0])
+    refused = (e.at for e in timeline.of("become-refused") if e.reason == "leader-unavailable" and e.leader == state.isr[0])
+    after = [at for at in refused if at is not None and state.at is not None and at > state.at and (joined is None or at < joined)]
+    return last is not None and any(at < last and not presence.begun(at, last) for at in after)
+
+
 def _joined_at(state: State, timeline: PartitionTimeline) -> datetime | None:
-    """When the only in-sync replica was not the only one any more."""
+    """When another replica joined the only in-sync one."""
     return next((s.at for s in timeline.states if s.at is not None and state.at is not None and s.at > state.at and len(s.isr) > 1), None)
 
 
@@ -509,7 +521,7 @@ def _high_watermark(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _observed_marks(row: _Draft, t: LeaderTransition, end: int) -> _Draft:
-    """High watermarks that somebody saw before the hand-over; a lone in-sync replica commits all that it appends."""
+    """High watermarks that were observed before the hand-over; a lone in-sync replica commits all that it appends."""
     assert t.longest is not None
     seen = [seen_high_watermark(t.longest, t.timeline), *(told_high_watermark(r, t.timeline) for r in t.removals)]
     for offset, event in filter(None, seen):
@@ -538,8 +550,8 @@ def _had_all(row: _Draft, t: LeaderTransition) -> bool:
 
 
 def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
-    """Another member of the ISR, whose process ran on, followed the new leader: the high watermark was not beyond its log. Before leader epochs
-    a follower whose high watermark is beyond its leader's log prints that it resets its fetch offset."""
+    """Another member of the ISR, whose process was not restarted, followed the new leader: the high watermark was not beyond its log.
+    Before leader epochs a follower whose high watermark is beyond its leader's log prints that it resets its fetch offset."""
     if not row.election.only(IN_ISR, ELIGIBLE) or t.term.before is None:
         return row
     for broker in t.term.before.isr:
@@ -559,7 +571,7 @@ def _bounded_by_followers(row: _Draft, t: LeaderTransition) -> _Draft:
 
 
 def _resent(row: _Draft, t: LeaderTransition) -> _Draft:
-    """Whether the producers sent the records again, or were never told that they were written, is decided by their batches."""
+    """Whether the producers sent the records again, or never got an acknowledgement for them. Their batches decide."""
     parts = list(losses(0, row))
     had = any(part.committed for part in parts)
     for part in parts:
@@ -593,7 +605,7 @@ STEPS: tuple[Step, ...] = (
 
 
 def _end(timeline: PartitionTimeline, cluster: Cluster) -> Handover:
-    """The last leader leads on as it began, or what follows is not in evidence."""
+    """The row of the end: the last leader leads on as it began, or the continuation is unknown."""
     last = timeline.terms[-1]
     t = LeaderTransition(last, last, timeline, cluster)
     row = _Draft(END, last.epoch, last.restart, last.leader, last.leader, cluster.until, premises=_premises(t))
@@ -620,7 +632,7 @@ def _highest_mark(timeline: PartitionTimeline) -> Interval:
 
 
 def end_gaps(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[str]:
-    """What was heard of after the last leader in evidence."""
+    """Evidence of changes after the last known leader."""
     known = [s for s in timeline.states if s.known_epoch is not None]
     if not known:
         yield "no leader epoch is in the evidence"

@@ -1,4 +1,4 @@
-"""The verdict on one partition with its proof: the table of hand-overs, what decides, and the time it holds for."""
+"""The verdict on one partition with its proof: the table of hand-overs, the deciding row and cell, and the time for which it holds."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ CASTS_DOUBT = frozenset(
     {"log-divergence", "log-wiped-at-load", "missed-epoch-change", "empty-replica-joins", "truncate-to-start", "checkpoint-inconsistent"}
     | {"evidence-conflict"}
 )
-"""Kinds of findings, from medium on, that contradict a partition that is intact."""
+"""Kinds of findings, from medium on, that contradict the verdict that a partition is intact."""
 LEVELS = ("medium", "high", "critical")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What can be said of a partition from `since` to `until`. If that is not `from_creation`, nothing is said of what was before."""
+    """The verdict on a partition from `since` to `until`. If it is not `from_creation`, it does not cover the time before."""
 
     verdict: str
     since: datetime | None
@@ -48,7 +48,7 @@ class Judgement:
 
 
 def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding]) -> Judgement:
-    """The verdict on one life of a partition, from its hand-overs and what rules found in its logs."""
+    """The verdict on one incarnation of a partition, from its hand-overs and the findings in its logs."""
     rows = with_contradictions(handovers(timeline, cluster), findings, timeline)
     found = verdict(rows)
     leader = timeline.standing.leader
@@ -66,19 +66,19 @@ def judgement(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[
 
 
 def with_contradictions(rows: tuple[Handover, ...], findings: Sequence[Finding], timeline: PartitionTimeline) -> tuple[Handover, ...]:
-    """The last row with the findings that contradict a verdict that nothing is gone."""
+    """The last row with the findings that contradict a verdict that no records are gone."""
     odd = dict.fromkeys(f.kind for f in findings if _contradicts(f) and not _copied_again(f, timeline))
     return (*rows[:-1], replace(rows[-1], contradictions=(*rows[-1].contradictions, *odd))) if rows and odd else rows
 
 
 def _contradicts(finding: Finding) -> bool:
     if finding.kind == "segment-corrupt":
-        return finding.severity in LEVELS[1:]  # of a copy that no other replica has
+        return finding.severity in LEVELS[1:]  # a finding about a copy that no other replica has
     return finding.kind in CASTS_DOUBT and finding.severity in LEVELS
 
 
 def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
-    """A replica discarded what the leader that it followed had begun with."""
+    """A replica discarded records with which the leader that it followed had begun."""
     end = finding.offsets[0].end if finding.kind == "truncate-to-start" else None
     return end is not None and any(t.epoch == finding.leader_epoch and t.at_least >= end for t in timeline.terms)
 
@@ -87,7 +87,7 @@ def _copied_again(finding: Finding, timeline: PartitionTimeline) -> bool:
 
 
 def why(rows: Sequence[Handover], found: Verdict) -> str:
-    """Why it is this verdict: the ranges, or the row and the cell that leave it open."""
+    """The reason for this verdict: the ranges, or the row and the cell that leave it open."""
     if found.verdict == LOST:
         return _lost_words(rows, found.lost)
     if found.verdict == TAIL_CUT:

@@ -1,7 +1,7 @@
-"""What was lost, as findings report it: the parts of a row's removed records with cause, commitment and confidence, computed from the rows.
+"""Losses as findings report them: the parts of a row's removed records with cause, commitment and confidence, computed from the rows.
 
-Here: losses, and two kinds of losses that cannot be excluded. Not here: the rows (handovers), the verdict (verdict), or the words of a finding
-(rules.data_loss).
+Here: losses, and two kinds of losses that cannot be excluded. Not here: the rows (handovers), the verdict (verdict), or the words of a
+finding (rules.data_loss).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """Records right below a loss that is only proven from its start on, which are probably or possibly gone as well."""
+    """Records right below a loss that is only proven from its start on; they are probably or possibly gone as well."""
 
     range: Range
     confidence: str
@@ -50,7 +50,7 @@ class Loss:
 
     range: Range
     reached: int
-    """Offset (exclusive) up to which the lost log was seen to go."""
+    """Offset (exclusive) that the lost log is known to have reached."""
     committed: bool | None
     confidence: str
     cause: str
@@ -65,14 +65,14 @@ class Loss:
 
     @property
     def removals(self) -> tuple[Removal, ...]:
-        """What logs lost, the furthest first."""
+        """The removals from logs, the furthest first."""
         found = self.hop.removals
         cut = self.hop.cut if self.cause == HW_TRUNCATION else None
         return (*found, cut) if cut is not None and cut not in found else found
 
     @property
     def proven(self) -> bool:
-        """It is not known where the term began: the range is what is proven to be gone, and more below it may be."""
+        """The start of the term is unknown: the range is what is proven to be gone, and records below it may be gone, too."""
         found = removed_range(self.row)
         return found is not None and not found[0].start.exact
 
@@ -85,17 +85,17 @@ class Loss:
 
     @property
     def excuse(self) -> str | None:
-        """Why these records may have been acknowledged to nobody."""
+        """Why these records may not have been acknowledged to any producer."""
         return self.row.resent_because if self.committed is not True else None
 
     @property
     def weighed(self) -> bool:
-        """Whether anybody had been told that they were written could be decided."""
+        """Whether it could be decided if the records had been acknowledged to a producer."""
         return self.row.resent.only(NO) or self.row.resent_because is not None
 
     @property
     def high_watermark(self) -> int | None:
-        """The highest that was seen before; None if it follows from the ISR alone."""
+        """The highest one observed before; None if it follows from the ISR alone."""
         mark, before = self.row.high_watermark, self.term.before
         return mark.at_least if mark.low and (before is None or mark.low[0] is not before.event) else None
 
@@ -138,7 +138,7 @@ def losses_of(row: Handover, hop: LeaderTransition) -> Iterator[Loss]:
 
 
 def _below(row: Handover, part: Lost) -> Below | None:
-    """What may be gone below the proven start: down to where the new leader is known to have had the log."""
+    """Records that may be gone below the proven start: down to the offset up to which the new leader is known to have had the log."""
     found = removed_range(row)
     if found is None or found[0].start.exact or not found[0].here.only(YES) or found[0].start.at_least >= part.start:
         return None
@@ -150,7 +150,8 @@ def _below(row: Handover, part: Lost) -> Below | None:
 
 
 def _brought_again(end: int, hop: LeaderTransition) -> bool:
-    """A later leader had brought as much of the partition of that name before, and cut nothing of it: the records are there again."""
+    """A later leader had brought as much of the partition of that name from an earlier cluster, and cut nothing of it: the records are
+    there again."""
     kept = {b for b, load in hop.brought.items() if (load.log_end_offset or 0) >= end > 0}
     kept = {b for b in kept if all(r.start >= end for r in hop.timeline.removals_of(b))}
     return any(t.leader in kept for t in hop.timeline.terms if t.order > hop.term.order)
@@ -161,8 +162,8 @@ def _brought_again(end: int, hop: LeaderTransition) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Deposed:
-    """A leader that lived on after another was elected cut its log to its high watermark `start` when it followed: what it had appended alone is
-    gone, and before leader epochs no line shows whether there was anything, or how far it went."""
+    """A leader that kept running after another was elected cut its log to its high watermark `start` when it followed: records that only it
+    had appended are gone. Before leader epochs no line shows whether there were any, or how far they went."""
 
     start: int
     term: Term
@@ -173,7 +174,7 @@ class Deposed:
 
 @dataclass(frozen=True, slots=True)
 class Unflushed:
-    """Every in-sync replica stopped uncleanly before `term` began at `start`: what they had not flushed may be gone."""
+    """Every in-sync replica stopped uncleanly before `term` began at `start`: records that they had not flushed may be gone."""
 
     start: int
     term: Term
@@ -183,7 +184,7 @@ class Unflushed:
 
 
 def deposed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Deposed]:
-    """Leaders before leader epochs that were alive, and were refused to change the ISR, when another had been elected."""
+    """Leaders before leader epochs that were running, and whose ISR changes were refused, when another leader had been elected."""
     for row, hop in transitions(timeline, cluster) if not timeline.has_epochs else ():
         before = hop.before
         if before is None or before.leader == hop.leader or any(r.broker == before.leader for r in row.removed):
@@ -204,7 +205,7 @@ def _deposed(row: Handover, hop: LeaderTransition, before: Term, follows: Event)
 
 
 def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[Event]:
-    """ISR changes that a leader was refused in its last leadership before it followed, by the process that followed."""
+    """Refused ISR changes of a leader in its last leadership before it followed, by the process that followed."""
     old = timeline.replicas[broker]
     begins = {*(s.event for s in old.leader_starts), *(load.event for load in old.loads)}
     before = old.events[: old.events.index(follows)]
@@ -215,8 +216,8 @@ def _refused(broker: int, follows: Event, timeline: PartitionTimeline) -> list[E
 
 
 def unflushed(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Unflushed]:
-    """Terms at whose begin records may be missing without a trace: if only the processes died, the page cache kept every record; if the
-    machines lost power, what was not flushed is gone, and the recovered log looks the same."""
+    """Terms at whose begin records may be missing without a trace. If only the processes crashed, the page cache kept every record. If the
+    machines lost power, unflushed records are gone, and the recovered log looks the same."""
     hops = list(transitions(timeline, cluster))
     lost = {(row.new_leader, row.new_log_end.at_least) for row, _ in hops if removed_range(row) is not None}
     last: tuple[int, int | None] | None = None

@@ -1,7 +1,7 @@
-"""What became of the log of a leader that was replaced: where it ended, and whether all that was cut off logs is accounted for.
+"""The log of a leader that was replaced: where it ended, and whether everything that was cut off logs is accounted for.
 
-Here: facts about logs of earlier leaders. Not here: what was removed and no later leader had (forensics.partition.removed), or the row that
-these facts narrow (handovers).
+Here: facts about logs of earlier leaders. Not here: records that were removed and that no later leader had (forensics.partition.removed),
+or the row that these facts narrow (handovers).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class LogEnd(NamedTuple):
 
 
 def end_of_old_log(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> LogEnd | None:
-    """The replaced leader's log end as it is shown exactly after the next one began: as it followed, at its restart, or by its disk. A log that is
-    loaded shows how far it had reached; a cut shows where it was left to end."""
+    """The replaced leader's log end, if it is shown exactly after the next term began: when it followed, at its restart, or on its disk.
+    Loading a log shows how far it had reached; a cut shows the end after the cut."""
     replica = timeline.replicas.get(before.leader)
     if replica is not None:
         follows = next((f for f in replica.follower_starts if f.epoch >= term.epoch and f.offset is not None), None)
@@ -68,14 +68,15 @@ def _end_on_disk(before: Term, term: Term, timeline: PartitionTimeline, cluster:
 
 
 def _copied_since(broker: int, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Its log may have grown since the term began: without epochs its disk does not show what it copied and what it appended before."""
+    """Its log may have grown since the term began: without epochs its disk does not distinguish copied records from those that it appended
+    before."""
     last = cluster.last_line(broker)
     later = (s for s in timeline.states if s.known_epoch is not None and s.known_epoch >= term.epoch)
     return (last is not None and (term.at is None or last >= term.at)) or any(broker in s.isr for s in later if s.leader != broker)
 
 
 def _ran_until_it_followed(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The replaced leader's process ran until it followed, by its own lines and by what others show of it."""
+    """The replaced leader's process ran until it followed, according to its own lines and to other evidence about it."""
     follows = became_follower(before, term, timeline, cluster)
     if follows is None or follows.at is None or term.at is None:
         return False
@@ -84,7 +85,7 @@ def _ran_until_it_followed(before: Term, term: Term, timeline: PartitionTimeline
 
 
 def log_kept(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """The replaced leader's log has all that it had: its process ran until it followed, or was stopped cleanly."""
+    """The replaced leader's log is complete: its process ran until it followed, or was stopped cleanly."""
     if became_follower(before, term, timeline, cluster) is not None:
         return True
     if before.at is None or term.at is None:
@@ -94,8 +95,8 @@ def log_kept(before: Term, term: Term, timeline: PartitionTimeline, cluster: Clu
 
 
 def truncation_unobserved(before: Term, term: Term, timeline: PartitionTimeline) -> bool:
-    """Before leader epochs a follower prints to which offset it cuts its log, even if it ends there already (Log#truncateTo). The line of the
-    replaced leader is missing."""
+    """Before leader epochs a follower prints the offset to which it cuts its log, even if the log already ends there (Log#truncateTo). The
+    line of the replaced leader is missing."""
     replica = timeline.replicas.get(before.leader)
     if timeline.has_epochs or replica is None:
         return False
@@ -110,8 +111,9 @@ def truncation_unobserved(before: Term, term: Term, timeline: PartitionTimeline)
 
 
 def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[tuple[Removal, Term]]:
-    """Records that a replica cut off, of which it is not known whether the leader had them, each with the term in whose row it counts. Before
-    leader epochs followers cut to their high watermark what they fetch again; what a leader had appended alone nobody brings back."""
+    """Records that a replica cut off, if it is unknown whether the leader had them, each with the term in whose row it counts. Before
+    leader epochs followers cut to their high watermark and fetch the records again, but records that only a leader had appended cannot be
+    fetched."""
     traced = {piece.removal for pieces in removed(timeline, cluster).values() for piece in pieces}
     for removal in (r for replica in timeline.replicas.values() for r in replica.removals):
         later = later_terms(removal, timeline)
@@ -120,7 +122,7 @@ def untraced_removals(timeline: PartitionTimeline, cluster: Cluster) -> Iterator
 
 
 def _undated(removal: Removal, later: Sequence[Term], timeline: PartitionTimeline) -> bool:
-    """Cut by a broker that led, nobody knows when."""
+    """Cut by a broker that had led, at an unknown time."""
     return removal.epoch is None and not later and any(t.leader == removal.broker for t in timeline.terms)
 
 
@@ -132,5 +134,5 @@ def _not_had(removal: Removal, later: Sequence[Term], timeline: PartitionTimelin
 
 
 def _same(removal: Removal, traced: set[Removal]) -> bool:
-    """It is traced, with whatever epoch."""
+    """It is traced, with any epoch."""
     return any((r.broker, r.start, r.end, r.evidence) == (removal.broker, removal.start, removal.end, removal.evidence) for r in traced)

@@ -1,4 +1,4 @@
-"""Hand-overs as records: what a case keeps of the proof in its table `handovers`, and what reports show of it.
+"""Hand-overs as records: the part of the proof that a case keeps in its table `handovers` and that reports show.
 
 Here: the Arrow type of a row with its evidence, and rows made into records. `forensics.proof.verdict.rows_of` reads them back.
 """
@@ -18,11 +18,11 @@ from forensics.proof.verdict import CELLS, INTACT, Handover, Interval, Open, Pos
 from spark.events import Event
 
 QUOTED = pa.struct([("source", pa.string()), ("line", pa.int64()), ("byte", pa.int64()), ("text", pa.string())])
-"""Where a bound is from. `text` only of partitions that are not intact: those that somebody will ask about."""
+"""The place that a bound is from. `text` only for partitions that are not intact, because those are looked at."""
 INTERVAL = pa.struct([("at_least", pa.int64()), ("at_most", pa.int64()), ("evidence", pa.list_(QUOTED))])
-"""Offsets, or a count, that are still possible, both bounds included; `at_most` null is open."""
+"""Offsets, or a count, that are still possible, both bounds included; `at_most` null: no upper bound."""
 WORDS = pa.list_(pa.string())
-"""What is still possible of a cell."""
+"""The values of a cell that are still possible."""
 REMOVED = pa.struct(
     [
         ("broker", pa.int32()),
@@ -55,11 +55,11 @@ HANDOVER = pa.struct(
         ("decides", WORDS),
     ]
 )
-"""One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, each as `cell: what is missing`."""
+"""One row of the table: forensics.proof.verdict.Handover. `decides`: its cells that leave the verdict open, as `cell: what is missing`."""
 _PLAIN = ("kind", "at", "leader_epoch", "restart", "old_leader", "new_leader", "resent_because")
 _plain, _cells = attrgetter(*_PLAIN), attrgetter(*CELLS)
 LISTED = 3
-"""Pieces of evidence a bound keeps."""
+"""Maximum number of pieces of evidence for a bound."""
 
 
 def records(judged: Judgement) -> list[dict[str, Any]]:

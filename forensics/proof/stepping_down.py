@@ -1,6 +1,7 @@
-"""When a leader that was replaced, and lived on, became a follower: at once, as in maintenance, or late, after it had gone on alone.
+"""When a replaced leader that was still running became a follower: at once, as in maintenance, or late, after it had kept leading alone.
 
-Here: the line with which it stepped down. Not here: what it had appended by then (losses), or how that is reported (rules.zombie_leader).
+Here: the line with which it stepped down. Not here: the records that it had appended by then (losses), or how that is reported
+(rules.zombie_leader).
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ from spark.partition.replicas import FollowerStart, Replica
 from spark.partition.timeline import PartitionTimeline, Term
 
 GRACE = timedelta(seconds=1)
-"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within it is ordinary."""
+"""A LeaderAndIsr request, or a metadata record, takes a moment; a hand-over within this time is ordinary."""
 
 
 @dataclass(frozen=True, slots=True)
 class SteppedDown:
-    """A leader that lived became a follower of the next."""
+    """A running leader became a follower of the next."""
 
     leader: int
     at: datetime
     late: timedelta
     """How long it led on after the next was elected."""
     orderly: bool
-    """It was stopping, or in sync still: a controlled shutdown, a preferred election, a reassignment."""
+    """It was stopping, or still in sync: a controlled shutdown, a preferred election, a reassignment."""
 
 
 def stepped_down(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> SteppedDown | None:
-    """How the leader before this term stepped down; None if it had died, or its log does not show it."""
+    """How the leader before this term stepped down; None if it had crashed, or its log does not show it."""
     follows = became_follower(before, term, timeline, cluster) if before.leader != term.leader else None
     if follows is None or follows.at is None or term.at is None:
         return None
@@ -43,8 +44,8 @@ def stepped_down(before: Term, term: Term, timeline: PartitionTimeline, cluster:
 
 
 def _in_effect(follows: FollowerStart, received: datetime, timeline: PartitionTimeline) -> datetime:
-    """Before 2.6 it prints that it was asked to follow, and leads on until it does so: then it removes the fetchers of all that it is to
-    follow (ReplicaManager.makeFollowers)."""
+    """Before 2.6 a leader prints the request to follow, and keeps leading until it carries it out: then it removes the fetchers of all
+    partitions that it is to follow (ReplicaManager.makeFollowers)."""
     if follows.event.event != "partition-state":
         return received
     removed = (e.at for e in timeline.of("fetcher-removed") if e.writer == follows.broker and e.at is not None)
@@ -52,8 +53,8 @@ def _in_effect(follows: FollowerStart, received: datetime, timeline: PartitionTi
 
 
 def became_follower(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> FollowerStart | None:
-    """The line with which the leader of `before` became a follower in `term` or later, in the process in which it had led; None if there is no
-    such line, or it was restarted in between: then it was dead, and appended nothing."""
+    """The line with which the leader of `before` became a follower in `term` or later, in the process in which it had led. None if there is
+    no such line, or if it was restarted in between: then it was down, and appended nothing."""
     old = timeline.replicas.get(before.leader)
     follows = next((f for f in old.follower_starts if f.epoch >= term.epoch), None) if old is not None else None
     if old is None or follows is None or follows.at is None or _restarted(old, before, follows, timeline, cluster):

@@ -1,6 +1,6 @@
-"""One hand-over as the timeline shows it: the leader before, the new leader, and what the new leader's log went through.
+"""One hand-over as the timeline shows it: the leader before, the new leader, and the history of the new leader's log.
 
-Here: facts about a LeaderTransition, each computed when it is first asked for. Not here: the row of the table that they narrow (handovers), or
+Here: facts about a LeaderTransition, each computed on first use. Not here: the row of the table that they narrow (handovers), or
 what was lost (losses).
 """
 
@@ -29,19 +29,19 @@ from spark.partition.replicas import LeaderStart, Load, Removal, Replica
 from spark.partition.timeline import PartitionTimeline, Term
 
 _OF_A_RUN = (TAKES_PART - named("partition-state")) | of(role=Role.CUT) | ON_DISK
-"""What a broker prints of its log once it has loaded it."""
+"""Events of a broker's log after the broker has loaded it."""
 
 
 @dataclass(frozen=True, eq=False)
 class LeaderTransition:
-    """`term` begins after `before`; None at the begin of the evidence."""
+    """`term` begins after `before`; None at the start of the evidence."""
 
     term: Term
     before: Term | None
     timeline: PartitionTimeline
     cluster: Cluster
 
-    # who
+    # leaders
 
     @property
     def leader(self) -> int:
@@ -62,12 +62,12 @@ class LeaderTransition:
 
     @cached_property
     def prints_start(self) -> bool:
-        """The new leader printed that it leads in this epoch; it lived to hear of it."""
+        """The new leader printed that it leads in this epoch, so it was running when it was notified."""
         return self.replica is not None and any(s.epoch == self.term.epoch for s in self.replica.leader_starts)
 
     @cached_property
     def earlier(self) -> Term | None:
-        """The last term before, without elections of the same broker that it did not live to hear of."""
+        """The last term before, except elections of the same broker of which it was never notified because it had crashed."""
         terms = (t for t in reversed(self.timeline.terms) if t.order < self.term.order)
         return next((t for t in terms if t.leader != self.leader or t.start_offset is not None), None)
 
@@ -98,7 +98,7 @@ class LeaderTransition:
     def gave_way(self) -> SteppedDown | None:
         return self.stepped_down
 
-    # what left the logs
+    # removals from logs
 
     @cached_property
     def pieces(self) -> Sequence[Piece]:
@@ -106,7 +106,7 @@ class LeaderTransition:
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """Those behind the pieces, the furthest first."""
+        """The removals of the pieces, the furthest first."""
         return tuple(dict.fromkeys(p.removal for p in sorted(self.pieces, key=lambda p: (-p.end, not p.removal.settled))))
 
     @cached_property
@@ -120,7 +120,7 @@ class LeaderTransition:
 
     @cached_property
     def foreign(self) -> bool:
-        """What was removed are records of another partition of this name."""
+        """The removed records are of another partition of this name."""
         if self.term.epoch == 0 and not self.term.restart and self.timeline.created():
             return True
         return any(r.broker in self.brought and r.end == self.brought[r.broker].log_end_offset for r in self.removals)
@@ -129,16 +129,17 @@ class LeaderTransition:
 
     @cached_property
     def cut(self) -> Removal | None:
-        """What the leader had cut off its own log, to its high watermark, and not fetched again: no leader has taken it into the ISR since."""
+        """The part of its own log that the leader had cut off, to its high watermark, and not fetched again: no leader has taken it into
+        the ISR since."""
         cut = cut_before_leading(self.term, self.timeline)
         return cut if cut is not None and not joined_isr_since(cut.at, self.leader, self.term, self.timeline) else None
 
     def is_before(self, epoch: int | None) -> bool:
-        """What happened under this epoch lies before the term."""
+        """Events with this epoch happened before the term."""
         return epoch is None or epoch < self.term.epoch or (self.term.restart > 0 and epoch == self.term.epoch)
 
     def came_back_shorter(self, broker: int) -> bool:
-        """The broker came back without what its own log had held, and has not joined the ISR since."""
+        """The broker came back with less than its own log had held, and has not joined the ISR since."""
         back = (r for r in self.timeline.removals_of(broker) if r.cause in ("restart", "empty") and self.is_before(r.epoch))
         return any(not joined_isr_since(r.at, broker, self.term, self.timeline) for r in back)
 
@@ -174,8 +175,8 @@ class LeaderTransition:
 
     @cached_property
     def created_as_leader(self) -> bool:
-        """Its first line of the partition is that it creates the log, and it leads in a later leader epoch than the first: it had been in the ISR,
-        and its disk or its machine was replaced."""
+        """Its first line about the partition is the creation of the log, and it leads in a later leader epoch than the first: it had been
+        in the ISR, and its disk or its machine was replaced."""
         if self.start is None or self.replica is None or self.term.start_offset != 0 or self.term.epoch == 0:
             return False
         own = self.replica.events[: self.replica.events.index(self.start.event)]
@@ -184,7 +185,7 @@ class LeaderTransition:
 
     @cached_property
     def damaged(self) -> bool:
-        """Recovery cut the log below its flushed part. A torn tail after a power loss prints the same lines, and is ordinary."""
+        """Recovery cut the log below its flushed part. A torn tail after a power loss causes the same lines, and is ordinary."""
         if self.replica is None:
             return False
         flushed = max((e.offset or 0 for e in self.replica.events if e.event == "recovery-point"), default=0)
@@ -192,7 +193,7 @@ class LeaderTransition:
         return any(load.event.log_end_offset is not None and load.event.log_end_offset < flushed for load in cut)
 
     def once_had(self, offset: int) -> bool:
-        """The leader's own log had gone further than it began with, and what cut it is not in evidence: it may have had these records."""
+        """The leader's own log had gone further than where it began, and the cause of the cut is unknown: it may have had these records."""
         if self.replica is None or self.term.restart:
             return False
         begun = next((n for n, e in enumerate(self.replica.events) if e in self.term.evidence), len(self.replica.events))
@@ -206,8 +207,8 @@ class LeaderTransition:
     def sole(self) -> int | None:
         """The only in-sync replica when the term before this one ended, if it led on alone.
 
-        A controller that finds all replicas of an ISR dead removes them one after the other: the last one left need not have written
-        anything alone. So the leader's own log must show that it was alone, if there is such a log.
+        A controller that finds all replicas of an ISR dead removes them one after the other, so the last one need not have written
+        anything alone. Its own log must show that it was alone, if there is such a log.
         """
         before = self.term.before
         if before is None or len(before.isr) != 1 or self._state_missing:
@@ -226,7 +227,7 @@ class LeaderTransition:
 
     @cached_property
     def perhaps_sole(self) -> int | None:
-        """It was left as the only in-sync replica and was still there: its own log may have shown that it led on alone."""
+        """It remained as the only in-sync replica and was still running: its own log may have shown that it led on alone."""
         before = self.term.before
         if before is None or len(before.isr) != 1 or before.at is None:
             return None
@@ -247,8 +248,8 @@ class LeaderTransition:
 
     @cached_property
     def commits_alone(self) -> bool:
-        """The only in-sync replica, which has lost what it had or does not lead any more, commits all that it appends: up to 3.6 always, from 3.7
-        on unless min.insync.replicas asks for more (Partition#maybeIncrementLeaderHW, KAFKA-15583)."""
+        """The only in-sync replica, which has lost records or does not lead any more, commits all that it appends: up to 3.6 always, from
+        3.7 on unless min.insync.replicas requires more (Partition#maybeIncrementLeaderHW, KAFKA-15583)."""
         sole, before = self.sole, self.term.before
         if sole is None or before is None or not (sole != self.leader or self.term.restart or self.leader_recovered):
             return False
@@ -258,7 +259,7 @@ class LeaderTransition:
 
     @cached_property
     def lost_end_alone(self) -> bool:
-        """The leader had gone on alone after the replicas that show the loss had dropped out, and lost the end of its own log. Only its own disk
+        """The leader had gone on alone after the replicas that show the loss had left, and lost the end of its own log. Only its own disk
         could show how far that went."""
         alone = self.leader in (self.sole, self.perhaps_sole) or (self.created_as_leader and self.end_unobserved)
         if not alone or self.log_intact:
@@ -268,11 +269,12 @@ class LeaderTransition:
 
     @cached_property
     def end_unobserved(self) -> bool:
-        """The leader may have gone on after the replicas that show the loss had dropped out, and its lines of that time are missing."""
+        """The leader may have gone on after the replicas that show the loss had left, and its lines of that time are missing."""
         return self._older_log_missing() or (self.sole == self.leader and self.replica is None)
 
     def _older_log_missing(self) -> bool:
-        """The leader had led before, or may have, and its lines of that time are missing: its machine was replaced, or older logs were not collected."""
+        """The leader had led before, or may have, and its lines of that time are missing: its machine was replaced, or older logs are
+        missing."""
         term, before = self.term, self.term.before
         if self.created_as_leader and before is None:
             return True
@@ -296,7 +298,7 @@ class LeaderTransition:
 
     @cached_property
     def log_intact(self) -> bool:
-        """The leader's log has all that it once had: its process was running or stopped cleanly, and nothing was cut, recovered or created."""
+        """The leader's log is complete: its process was running or stopped cleanly, and no records were cut, recovered or created again."""
         if self.leader_recovered or self.emptied or self.cut is not None:
             return False
         return self.kept_running or self.stopped_cleanly
@@ -308,25 +310,25 @@ class LeaderTransition:
             return False
         known = self.start.event.previous_leader_epoch
         if knew_epoch(self.start.event) and known != self.term.epoch and self._term_of(known) and not elected_again(self.term):
-            # of an epoch without a leader it may have heard as it was just started, and a KRaft broker replays old epochs when it starts
+            # it may have received an epoch without a leader just after its start, and a KRaft broker replays old epochs at its start
             return self.coverage.holds(ORDER)
         return self._ran_on
 
     def restarted_since_in_sync(self, broker: int) -> bool:
-        """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since that."""
+        """Its process was started since the term before, or loaded its log, and no leader has taken it into the ISR since."""
         since = self.before.at if self.before is not None else None
         loads = (load for load in self.loads(broker) if load.offset and (load.at is None or since is None or load.at > since))
         starts = (at for at in self._starts(broker) if not joined_isr_since(at, broker, self.term, self.timeline))
         return any(starts) or any(loads)
 
     def _starts(self, broker: int) -> Sequence[datetime]:
-        """Of its process, since the term before."""
+        """Starts of its process since the term before."""
         since, until = (self.before.at if self.before is not None else None), self.term.at
         return self.cluster.presence(broker).begun(since, until) if since is not None and until is not None else ()
 
     @cached_property
     def _ran_on(self) -> bool:
-        """No line shows a restart, and it would be there."""
+        """No line shows a restart, and the logs would contain it."""
         assert self.start is not None
         last = self._last_part
         if last is None or not self._observable():
@@ -359,15 +361,15 @@ class LeaderTransition:
         return next((e for e in reversed(own) if e.writer == self.leader and self._takes_part(e)), None)
 
     def _observable(self) -> bool:
-        """A restart would be in evidence, and so would an unclean stop before the leader's log begins."""
+        """A restart would be in the evidence, and so would an unclean stop before the leader's log begins."""
         assert self.replica is not None
         back_uncleanly = any(load.unclean and load.epoch is None and load.offset for load in self.replica.loads)
         return not back_uncleanly and observable(self.leader, self.timeline, self.cluster, LOG, PROCESS)
 
     @cached_property
     def crashed(self) -> bool:
-        """The leader's process came after one that is not known to have stopped cleanly and had the log before; no leader has taken it into the
-        ISR since."""
+        """The leader's process was started after another process that had the log and is not known to have stopped cleanly; no leader has
+        taken it into the ISR since."""
         runs = self.cluster.presence(self.leader).latest(self.term.at)
         if self.replica is None or len(runs) < 2 or ended_cleanly(runs[-2], runs[-1]):
             return False
@@ -376,7 +378,7 @@ class LeaderTransition:
         return had and not joined_isr_since(begin, self.leader, self.term, self.timeline)
 
     def _takes_part(self, event: Event) -> bool:
-        """In a term: of an epoch without a leader it may have heard as it was just started."""
+        """Events in which a broker takes part in a term; it may have received an epoch without a leader just after its start."""
         return event.event in TAKES_PART and (event.leader_epoch is None or self._term_of(event.leader_epoch))
 
     def _term_of(self, epoch: int | None) -> bool:
@@ -384,7 +386,7 @@ class LeaderTransition:
 
 
 def joined_isr_since(moment: datetime | None, broker: int, term: Term, timeline: PartitionTimeline) -> bool:
-    """A leader took the broker into the ISR after that moment and before the term: then it had all that was committed
+    """A leader took the broker into the ISR after that moment and before the term: then it had all committed records
     (Partition#maybeExpandIsr)."""
     led = [s for s in timeline.states if s.leader_epoch <= term.epoch and s is not term.state]
     return any(
@@ -400,8 +402,8 @@ def joined_isr_since(moment: datetime | None, broker: int, term: Term, timeline:
 
 
 def elected_again(term: Term) -> bool:
-    """Its leader had been the only one in sync, and was elected again as it had been: that does not happen while it lives. A ZooKeeper controller
-    first sends the old epoch to a broker that was just started."""
+    """Its leader had been the only one in sync, and was elected again in the same state: that does not happen while it is running. A
+    ZooKeeper controller first sends the old epoch to a broker that was just started."""
     before, state = term.before, term.state
     if before is None or state is None or before is state:
         return False
@@ -410,12 +412,12 @@ def elected_again(term: Term) -> bool:
 
 
 def knew_epoch(start: Event) -> bool:
-    """The process knew of a leader epoch before; a process that was just started knows of none (Partition.leaderEpoch)."""
+    """The process already knew a leader epoch; a process that was just started knows none (Partition.leaderEpoch)."""
     return start.previous_leader_epoch is not None and start.previous_leader_epoch >= 0
 
 
 def _has_role(event: Event) -> bool:
-    """The broker leads or follows, as it prints itself: a controller on the same broker prints states of all partitions."""
+    """The broker's own line says that it leads or follows: a controller on the same broker prints states of all partitions."""
     return event.event in TAKES_PART and (event.event != "partition-state" or event.reason == "received")
 
 

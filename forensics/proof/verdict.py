@@ -35,7 +35,7 @@ YES, NO = "yes", "no"
 IN_ISR, ELIGIBLE, OUTSIDE = "in-isr", "eligible", "outside"
 RUNNING, STOPPED, CRASHED = "kept-running", "stopped", "crashed"
 KEPT, RECOVERED, DAMAGED, CUT, WIPED = "kept", "recovered", "damaged", "cut-to-high-watermark", "wiped"
-"""Of a log: whole; without a tail that was not flushed; cut at damaged records below what was flushed; cut to its high watermark; empty."""
+"""States of a log: whole; without an unflushed tail; cut at damaged records below the flushed part; cut to its high watermark; empty."""
 NONE, CLEAN, UNCLEAN = "none", "clean", "unclean"
 BY_EPOCH, BY_HIGH_WATERMARK = "leader-epoch", "high-watermark"
 
@@ -45,7 +45,8 @@ BY_EPOCH, BY_HIGH_WATERMARK = "leader-epoch", "high-watermark"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Offsets from `at_least` to `at_most`, both included; `at_most` None is open. `low` and `high` are the evidence of each bound."""
+    """Offsets from `at_least` to `at_most`, both included; `at_most` None: no upper bound. `low` and `high` are the evidence of each
+    bound."""
 
     at_least: int = 0
     at_most: int | None = None
@@ -122,9 +123,9 @@ class Removed:
     how: str = ""
     """How they left the log: the cause of a spark.partition.replicas.Removal."""
     start: Interval = Interval()
-    """Where the two logs part."""
+    """Where the two logs diverge."""
     end: Interval = Interval()
-    """Where the log ended, exclusive; open if it may have gone on."""
+    """Where the log ended, exclusive; no upper bound if it may have gone on."""
     exact_end: bool = False
     """The log is known to have ended there; else it may have gone on a little, after the last checkpoint of its broker."""
     earlier: Possible = EITHER
@@ -132,12 +133,12 @@ class Removed:
     here: Possible = EITHER
     """They were lost in this hand-over and not in a later one."""
     foreign: Possible = EITHER
-    """They are records of another partition of this name, of a topic or a cluster before."""
+    """They are records of another partition of this name, of an earlier topic or cluster."""
     likely_start: int | None = None
-    """Two brokers agree that the high watermark stood here: the records are probably gone from here on."""
+    """Two brokers agree that the high watermark was at this offset: the records from here on are probably gone."""
     evidence: tuple[Any, ...] = ()
     removal: Any = None
-    """What it was read from; not part of the table."""
+    """The removal that it was made from; not part of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +156,9 @@ class Handover:
     election: Possible = ANY_ELECTION
     """Where the new leader was when it was elected: in the ISR, an eligible replica (KIP-966), or outside."""
     unseen: Interval = Interval()
-    """Leader epochs, and changes of the ISR, between the row before and this one that no evidence shows."""
+    """Number of unknown leader epochs and ISR changes between the previous row and this one."""
     old_log_end: Interval = Interval()
-    """Where the old leader's log ended when it followed the new one; what it cut before is in `removed`."""
+    """Where the old leader's log ended when it followed the new one; earlier cuts are in `removed`."""
     new_log_end: Interval = Interval()
     """Where the new leader's log ended when it took over."""
     high_watermark: Interval = Interval()
@@ -166,9 +167,9 @@ class Handover:
     untraced_cuts: Possible = EITHER
     """Records were cut off a log, or may have been, and it is not known whether the leader had them."""
     process: Possible = ANY_PROCESS
-    """What became of the new leader's process since it last had all committed records."""
+    """What happened to the new leader's process since it last had all committed records."""
     log: Possible = ANY_LOG
-    """What became of its log in that time."""
+    """What happened to its log in that time."""
     had_all: Possible = EITHER
     """The new leader had every committed record when it took over."""
     sole_commit: Possible = EITHER
@@ -178,17 +179,17 @@ class Handover:
     sole_end_lost: Possible = EITHER
     """The only in-sync replica lost the end of its own log, and no evidence shows where that was."""
     resent: Possible = EITHER
-    """The producers sent the removed records again, or nobody had been told that they were written."""
+    """The producers sent the removed records again, or had not got an acknowledgement for them."""
     truncation: Possible = ANY_TRUNCATION
-    """By what followers cut their logs: the leader epoch (KIP-101), or their high watermark (before 0.11)."""
+    """How followers cut their logs: by leader epoch (KIP-101), or to their high watermark (before 0.11)."""
     resent_because: str | None = None
     """Why the removed records were probably sent again."""
     premises: Mapping[str, str] = field(default_factory=dict)
-    """Premises that do not hold, each with the reason. What rests on them was not used to narrow a cell."""
+    """Premises that do not hold, each with the reason. Evidence that relies on them was not used to narrow a cell."""
     contradictions: tuple[str, ...] = ()
     """Statements about this partition that cannot all be true."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """Of cells that stay wide: what is missing, and what would show it."""
+    """By name of a cell that stays wide: what is missing, and what would show it."""
 
     def noted(self, cell: str, note: str) -> Handover:
         """With the reason why a cell stays wide; the first one counts."""
@@ -215,7 +216,8 @@ def _lacked_committed(row: Handover) -> bool:
 
 
 def _old_kept_more(row: Handover) -> bool:
-    """Before leader epochs the old leader keeps only what was committed. Where it is known to have cut its log, the end may be that before."""
+    """Before leader epochs the old leader keeps only committed records. If it is known to have cut its log, the end may be that before the
+    cut."""
     end = row.new_log_end.at_most
     more = end is not None and end < row.old_log_end.at_least and not row.removed
     return more and row.kind == CHANGE and row.truncation.only(BY_HIGH_WATERMARK)
@@ -226,7 +228,8 @@ def _old_kept_more(row: Handover) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Offsets from `start` to before `end` are gone. `end` None: how far is not known; `reached` is how far a log was seen to go."""
+    """Offsets from `start` to before `end` are gone. `end` None: the end is unknown; `reached` is the offset that a log is known to have
+    reached."""
 
     row: int
     start: int
@@ -250,7 +253,7 @@ class Verdict:
     verdict: str
     lost: tuple[Lost, ...] = ()
     decides: tuple[Open, ...] = ()
-    """What leaves it open, in the order of the rows."""
+    """The cells that leave it open, in the order of the rows."""
 
 
 def verdict(rows: Sequence[Handover]) -> Verdict:
@@ -267,7 +270,7 @@ def verdict(rows: Sequence[Handover]) -> Verdict:
 
 
 def losses(number: int, row: Handover) -> Iterator[Lost]:
-    """What the row shows to be gone, in the order of offsets; each part with what is known of its commitment."""
+    """The losses that the row shows, by offset; each part with its commitment."""
     known = [r for r in row.removed if _proven(r)]
     if not known:
         return
@@ -289,7 +292,7 @@ def _proven(removed: Removed) -> bool:
 
 
 def _parts(number: int, row: Handover, known: Sequence[Removed]) -> list[Lost]:
-    """Ranges of offsets of which the same is known, rising. Every removal of an offset is evidence of it, and the strongest counts."""
+    """Ranges of offsets with equal knowledge about them, rising. Every removal of an offset is evidence of it, and the strongest counts."""
     mark, end = row.high_watermark, max(r.end.at_least for r in known)
     bounds = {b for r in known for b in (r.start.at_most, r.end.at_least)} | {mark.at_least, mark.at_most}
     found: list[Lost] = []
@@ -311,8 +314,8 @@ def _committed(claims: Iterable[tuple[bool | None, str]]) -> bool | None:
 
 
 def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, str]:
-    """Commitment and confidence by one removal: committed below the high watermark, never committed above the highest that it can have been, or
-    if the new leader had all that was."""
+    """Commitment and confidence by one removal: committed below the high watermark; never committed above its highest possible value, or
+    if the new leader had all committed records."""
     mark, here = row.high_watermark, removed.here.only(YES)
     committed = None
     if here and offset < mark.at_least:
@@ -325,8 +328,8 @@ def _claim(row: Handover, removed: Removed, offset: int) -> tuple[bool | None, s
 
 
 def _with_open_end(row: Handover, parts: Sequence[Lost]) -> Iterator[Lost]:
-    """From the first part that is surely gone on, what is known is how far a log was seen to go, and not where it ended: nothing is certain
-    there, and only of what begins above the high watermark is it known that it was never committed."""
+    """From the first part that is surely gone on, only the offset that a log reached is known, not where it ended. So nothing is certain
+    there, and only the parts that begin above the high watermark are known never to have been committed."""
     parts = [_weakened(row, part) for part in parts]
     sure = [part for part in parts if part.confidence != POSSIBLE]
     first = next((part for part in (*(p for p in sure if p.committed), *sure)), parts[0])
@@ -347,7 +350,7 @@ def _weakened(row: Handover, part: Lost) -> Lost:
 
 
 def removed_range(row: Handover) -> tuple[Removed, Removed] | None:
-    """The removals that bound what is gone: the one that begins first, and the one that reaches furthest."""
+    """The removals that bound the lost range: the one with the lowest start, and the one with the highest end."""
     known = [r for r in row.removed if _proven(r)]
     if not known:
         return None
@@ -356,7 +359,7 @@ def removed_range(row: Handover) -> tuple[Removed, Removed] | None:
 
 
 def open_cells(row: Handover) -> Iterator[str]:
-    """What keeps the row from proving that nothing else is gone."""
+    """The cells that keep the row from proving that no other records are gone."""
     yield from conflicts(row)
     if row.contradictions:
         yield "contradictions"
@@ -375,7 +378,7 @@ def open_cells(row: Handover) -> Iterator[str]:
 
 
 def _more_removed(row: Handover, removed: Removed) -> bool:
-    """Beside the offsets that are known to be gone others may be, and they may have been committed."""
+    """Besides the offsets that are known to be gone, others may be, and they may have been committed."""
     if not _proven(removed):
         return removed.end.at_most is None or removed.start.at_least < removed.end.at_most
     mark = row.high_watermark.at_most
@@ -393,7 +396,7 @@ def _open_in_handover(row: Handover) -> Iterator[str]:
 
 
 def _undecided(row: Handover) -> str:
-    """The first of the cells that `had_all` rests on that is open."""
+    """The first open cell among those that `had_all` relies on."""
     if not row.election.only(IN_ISR, ELIGIBLE):
         return "election"
     if row.log.only(KEPT):
@@ -402,12 +405,13 @@ def _undecided(row: Handover) -> str:
 
 
 def _ends_suffice(row: Handover) -> bool:
-    """The new leader's log reached the highest high watermark that is possible."""
+    """The new leader's log reached the highest possible high watermark."""
     return row.high_watermark.at_most is not None and row.high_watermark.at_most <= row.new_log_end.at_least
 
 
 def _old_end_suffices(row: Handover) -> bool:
-    """The old leader had nothing that the new one lacked. Before leader epochs it cuts to its high watermark, which the new one has."""
+    """The old leader had no record that the new one lacked. Before leader epochs it cuts to its high watermark, and the new leader has
+    everything below."""
     end = row.old_log_end.at_most
     if end is None:
         return False

@@ -1,7 +1,9 @@
-"""Evidence that may be handed on: a copy of a bundle in which names are replaced, consistently, so that it says of losses what it said.
+"""Evidence that may be shared: a copy of a bundle in which names are replaced consistently, so that it shows the same losses.
 
-Here: the words Kafka itself uses (vocabulary), the names that are replaced and by what (names), text (text) and segments (segments) anew, and the
-archive that is made of them, checked (bundle). Not here: options and words (forensics.commands.redact), or what anything means.
+Here: the words that Kafka itself uses (vocabulary), the names to replace and their replacements (names), rewriting of text (text) and of
+segments (segments), and the archive that is made of them, checked (bundle). Not here: options and words (forensics.commands.redact), or the
+meaning of the evidence.
 
-What is not Kafka's own word, a number or a random id does not pass: names are not searched for, what is known to be harmless is let through.
+Only Kafka's own words, numbers and random ids are kept: the code does not search for names, it lets through what is known to be
+harmless.
 """

@@ -1,7 +1,8 @@
-"""The archive: every file of the evidence read, written anew or left out, and the whole searched for what must not be in it.
+"""The archive: every file of the evidence is read, and rewritten or left out; then the whole archive is searched for names that must not be
+in it.
 
-Here: two passes over the evidence, for names must be known before the first is replaced; the archive, the mark in it, the mapping beside it, the
-last check. Not here: how a file is written anew (text, segments).
+Here: two passes over the evidence, because all names must be known before the first is replaced; the archive, the mark in it, the mapping
+file, the last check. Not here: how a file is rewritten (text, segments).
 """
 
 from __future__ import annotations
@@ -41,26 +42,26 @@ from parsers.sniff import REDACTION
 SCHEMA = "kafka-forensics/redacted/1"
 MAPPING = "kafka-forensics/mapping/1"
 IN_MEMORY = 32 << 20
-"""Of a file on its way; the rest waits in an unnamed one."""
+"""Bytes of a file that are kept in memory; a larger file goes to an unnamed temporary file."""
 CHUNK = 1 << 20
 SEGMENTS = frozenset({"segment", "metadata-segment", "metadata-snapshot"})
 NOT_NEEDED = frozenset({"index", "producer-snapshot", "redaction"})
-"""Kinds that tell nothing of losses, and are left out without a word for each file."""
+"""Kinds without information about losses, which are left out without a note for each file."""
 SEARCHED = 2000
-"""Names that are looked for letter by letter, too."""
+"""Maximum number of names that are also searched for character by character."""
 
 
 class Leak(Exception):
-    """A name is left in what was written."""
+    """A name is left in the output."""
 
 
 @dataclass
 class Redacted:
-    """What was done."""
+    """The result."""
 
     written: int = 0
     left_out: list[tuple[str, str, str]] = field(default_factory=list)
-    """Path as it was, kind and why."""
+    """Original path, kind and reason."""
     names: Names = field(default_factory=Names)
 
     @property
@@ -69,7 +70,8 @@ class Redacted:
 
 
 def redact(paths: Sequence[str], out: Path, mapping: Path, limits: Limits = DEFAULTS) -> Redacted:
-    """Writes both; the archive has its name when it was searched, and the mapping before it. Raises Leak, and OSError."""
+    """Writes archive and mapping. The archive gets its name after it was searched, and the mapping before that. Raises Leak, and
+    OSError."""
     done = Redacted()
     planned = units(paths, limits)
     for unit in planned:
@@ -97,7 +99,7 @@ def _sha256(file: Path) -> str:
 
 
 def _note(unit: Unit, names: Names) -> None:
-    """The first pass: what names there are."""
+    """The first pass: collects the names."""
     for member, stream, _ in read_unit(unit):
         text.note_member(member, names)
         if stream is None:
@@ -108,7 +110,7 @@ def _note(unit: Unit, names: Names) -> None:
             whole = _spooled(stream, cast(BinaryIO, spool)) if copied else stream
             for told in read_source(member, whole):
                 text.note_all(told, names)
-            if copied:  # not all that has a name there is told as an event
+            if copied:  # events do not contain all the names in these files
                 whole.seek(0)
                 for _ in _anew(member, whole, kind, names, b"-"):
                     pass
@@ -122,7 +124,7 @@ def _spooled(stream: BinaryIO, spool: BinaryIO) -> BinaryIO:
 
 
 def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set[str]:
-    """The second pass. Gives the paths of what is no text."""
+    """The second pass. Returns the paths of binary files."""
     secret = secrets.token_bytes(32)
     binary: set[str] = set()
     directories: list[list[str]] = []
@@ -154,7 +156,7 @@ def _write(planned: Sequence[Unit], tar: tarfile.TarFile, done: Redacted) -> set
 
 
 def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: bytes) -> Iterator[bytes]:
-    """A file in pieces. Raises Unsafe or Unreadable where it is to be left out."""
+    """A rewritten file in pieces. Raises Unsafe or Unreadable if it must be left out."""
     if kind in SEGMENTS:
         yield from segments.rewritten(stream, member.path, kind, names, secret)
     elif kind != "empty":
@@ -167,7 +169,7 @@ def _anew(member: Member, stream: BinaryIO, kind: str, names: Names, secret: byt
 
 
 def _stated(member: Member, stream: BinaryIO) -> Collection[int]:
-    """Numbers of the lines in which something was read."""
+    """Numbers of the lines from which events were read."""
     found: set[int] = set()
     for told in read_source(member, stream):
         if isinstance(told, pa.RecordBatch):
@@ -187,7 +189,7 @@ def _add(tar: tarfile.TarFile, path: str, member: Member, content: BinaryIO) -> 
 
 
 def _check(out: Path, names: Names, binary: Collection[str]) -> None:
-    """Reads the archive as anybody would. Raises Leak where a name is left."""
+    """Reads the archive as any recipient would. Raises Leak if a name is left."""
     exact = names.exact
     searched = exact if len(exact) <= SEARCHED else []
     for member, stream, _ in members(out):

@@ -1,9 +1,9 @@
-"""What is replaced by what: one stand-in for each name wherever it stands, and the text that comes of it.
+"""The replacements: one stand-in for each name wherever it occurs, and the resulting text.
 
-Here: topics, groups, transactional ids, hosts and cluster ids as wholes, addresses, and every word that is not Kafka's own. Not here: which words
-are (vocabulary), or how files are written (text, segments).
+Here: topics, groups, transactional ids, hosts and cluster ids as wholes, addresses, and every word outside Kafka's vocabulary. Not here:
+that vocabulary (vocabulary), or how files are written (text, segments).
 
-A stand-in is of letters: digits would read as numbers of brokers or partitions.
+A stand-in consists of letters: digits could be read as numbers of brokers or partitions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS = ("topic", "group", "transaction", "host", "cluster", "address", "word")
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__cluster_metadata", "__remote_log_metadata", "__share_group_state"})
 """Kafka's own topics, which every cluster has."""
 SHORT = 3
-"""A name of fewer characters, or of digits alone, is one only where it stands as a name."""
+"""A shorter name, or one of digits alone, is only replaced where it is used as a name."""
 
 _TOKEN = re.compile(
     r"""\\(?:[nrtbf"'\\/]|u[0-9a-fA-F]{4})"""
@@ -49,9 +49,9 @@ class Names:
         self.known: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
         self._whole: dict[str, str] = {}
         self._guarded: dict[str, str] = {}
-        """Names that are words of Kafka's too, or too short: replaced where they stand as names."""
+        """Names that are also words used by Kafka, or too short: replaced only where they are used as names."""
         self._odd: dict[str, str] = {}
-        """Names of characters that no topic has."""
+        """Names with characters that topics cannot have."""
         self._of_token: dict[str, str] = {}
         self._given: set[str] = set()
         """All stand-ins."""
@@ -86,19 +86,19 @@ class Names:
 
     @property
     def guarded(self) -> list[str]:
-        """Names that could be replaced only where they stand as names."""
+        """Names that could be replaced only where they are used as names."""
         return sorted(self._guarded)
 
     @property
     def exact(self) -> list[str]:
-        """Names that may stand nowhere, not even within another word."""
+        """Names that must not occur anywhere, not even within another word."""
         words = " ".join(self._own)
         return [name for name in self._whole if len(name) > 5 and name not in words and name not in corpus()]
 
     # text
 
     def text(self, text: str) -> str:
-        """Text with stand-ins for all that is not Kafka's, and without secrets."""
+        """Text with stand-ins for all words that are not Kafka's, and without secrets."""
         text = _USER_INFO.sub("", _SECRET.sub(r"\1(hidden)", text))
         for name, stand_in in sorted(self._odd.items(), key=lambda item: -len(item[0])):
             text = text.replace(name, stand_in)
@@ -108,7 +108,7 @@ class Names:
         return _TOKEN.sub(self._replaced, text)
 
     def path(self, path: str) -> str:
-        """A path inside the evidence; directories of partitions by their topics."""
+        """A path inside the evidence; directories of partitions are named by the stand-ins of their topics."""
         return "/".join(self.text(part) for part in path.split("/"))
 
     def _replaced(self, match: re.Match[str]) -> str:
@@ -132,7 +132,7 @@ class Names:
         return "".join(self._whole[piece] if piece in self._whole else self._words(piece) for piece in self._pieces(token))
 
     def _pieces(self, token: str) -> Iterator[str]:
-        """Names in it, the longest first, and what is between them."""
+        """The names in the text, the longest first, and the parts between them."""
         parts = _SEPARATOR.split(token)
         at = 0
         while at < len(parts):
@@ -171,7 +171,7 @@ class Names:
     # what must not be left
 
     def left(self, text: str) -> Iterator[str]:
-        """Names of the mapping that stand in text that was replaced."""
+        """Names of the mapping that occur in replaced text."""
         words = self.known["word"]
         for name in self._guarded:
             if name in text and as_name(name).search(text):
@@ -194,7 +194,7 @@ class Names:
                     yield from (word for word in WORD.findall(piece) if word in words and word not in self._given)
 
     def left_in_bytes(self, data: bytes) -> Iterator[str]:
-        """Names that stand anywhere in bytes, those alone that cannot stand there by chance."""
+        """Names that occur anywhere in bytes, except those that can occur there by chance."""
         for run in re.findall(rb"[A-Za-z0-9._-]{5,}", data):
             yield from (piece for piece in self._pieces(run.decode("ascii")) if len(piece) >= 5 and piece in self._whole)
         yield from (name for name in self._odd if len(name) >= 5 and name.encode() in data)
@@ -204,7 +204,7 @@ class Names:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a name is too short to be one, or stands in Kafka's own text."""
+    """Whether a name is too short to be recognised, or occurs in Kafka's own text."""
     if len(name) < SHORT or name.isdigit():
         return True
     return name in corpus() and re.search(rf"(?<![A-Za-z]){re.escape(name)}(?![A-Za-z])", corpus()) is not None
@@ -212,7 +212,8 @@ def is_plain(name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def as_name(name: str) -> re.Pattern[str]:
-    """Where a word of Kafka's is a name: before a partition's number, in quotes, behind 'topic' or 'group', alone in a list."""
+    """Matches a Kafka word where it is used as a name: before a partition's number, in quotes, after 'topic' or 'group', alone in a
+    list."""
     either = (
         rf"(?<![\w.-]){re.escape(name)}(?=-\d+(?![\w-]))",
         rf"(?<=[\"']){re.escape(name)}(?=[\"'](?!\s*:))",
@@ -227,7 +228,7 @@ def as_name(name: str) -> re.Pattern[str]:
 
 
 def is_random(token: str) -> bool:
-    """Whether it is an id as Kafka draws them (Uuid.randomUuid): of a topic, a directory, a process."""
+    """Whether it is a random id made by Kafka (Uuid.randomUuid): of a topic, a directory, a process."""
     if not _RANDOM_ID.fullmatch(token):
         return False
     try:

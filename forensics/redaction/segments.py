@@ -1,10 +1,10 @@
-"""Segments anew: record bodies gone, headers and checksums whole; Kafka's own topics with other names in their records.
+"""Rewritten segments: record bodies removed, headers and checksums kept; Kafka's own topics with other names in their records.
 
-Here: batches of all formats, and the records whose form Kafka defines: offsets of groups, states of transactions, the metadata log. Not here:
-what a name is replaced by (names), or reading batches (parsers.batches, parsers.bodies).
+Here: batches of all formats, and the records whose form Kafka defines: offsets of groups, states of transactions, the metadata log. Not
+here: the replacements of names (names), or reading batches (parsers.batches, parsers.bodies).
 
-Copies of one batch stay alike and those of others different, for on that rests which copies diverge: a body becomes a digest of itself, keyed
-with a secret that nobody keeps, so that nobody can try what it may have been.
+Equal batches stay equal and different batches stay different, because that shows which copies diverge: a body becomes a keyed digest of
+itself. The key is discarded, so that the original body cannot be found by trial.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from parsers.properties import HIDDEN, masked
 from parsers.sniff import partition_of
 
 MAX_PAYLOAD = 256 << 20
-"""Largest batch written anew."""
+"""Largest batch that is rewritten."""
 CHUNK = 1 << 20
 _V2_CRC_FROM, _V2_CRC_AT = 21, 17
 _LEGACY_CRC_FROM, _LEGACY_CRC_AT = 16, 12
@@ -37,22 +37,22 @@ _CODEC = 7
 _ATTRIBUTES_AT = 21
 _SIZE_AT, _OVERHEAD = 8, 12
 _TORN = b"\x01" * 8
-"""An offset of which no byte is zero: a tail of zeros would be one that was preallocated."""
+"""An offset without a zero byte: a tail of zeros would count as preallocated."""
 _HEADS: dict[str, Callable[[int], bytes]] = {
     "torn-tail": lambda left: struct.pack(">iib", max(left, 64), 0, 2),  # more than there is
     "magic": lambda _: struct.pack(">iib", 64, 0, 0x7F),
 }
 _MARKER = 16
-"""Bytes of a marker's value, at most."""
+"""Maximum size of a marker's value in bytes."""
 _NO_OP = b"\x01\x14\x00\x00"
 """NoOpRecord (KIP-835): frame 1, api key 20, version 0, no tagged fields."""
 _TOPIC, _BROKER = 2, 4
 _WITHOUT_NAMES = frozenset({1, 3, 5, 7, 8, 9, 12, 15, 17, 20, 24, 25})
-"""Records of the metadata log that hold ids and numbers alone, by api key."""
+"""Records of the metadata log that contain only ids and numbers, by api key."""
 
 
 def names_records(path: str) -> bool:
-    """Whether it is of a topic in whose records groups and transactional ids are named."""
+    """Whether it is of a topic whose records name groups and transactional ids."""
     where = partition_of(path)
     return where is not None and where[0] in _OF_INTERNAL and re.search(r"/\d{20}\.log", path) is not None
 
@@ -84,7 +84,8 @@ def rewritten(stream: BinaryIO, path: str, kind: str, names: Names, secret: byte
 
 
 def _only_marks(batch: Batch) -> bool:
-    """It holds ends of transactions, the coordinator's epoch with each (EndTransactionMarker), and not what a wrong bit calls that."""
+    """Its records are ends of transactions, with the coordinator's epoch (EndTransactionMarker), and not other data that a flipped bit
+    marks as such."""
     try:
         told = list(records(batch, MAX_PAYLOAD)) if batch.codec == "none" else []
     except (Malformed, Unreadable):
@@ -95,7 +96,7 @@ def _only_marks(batch: Batch) -> bool:
 
 
 def _damaged(found: Damage, size: int) -> Iterator[bytes]:
-    """As many bytes that are damaged alike: zeros for zeros, else a batch that is cut off, or one that cannot be."""
+    """The same number of bytes with the same kind of damage: zeros for zeros, else a batch that is cut off, or an invalid one."""
     left = size - found.position
     if found.reason in _HEADS:
         head = _TORN + _HEADS[found.reason](left)
@@ -108,7 +109,7 @@ def _damaged(found: Damage, size: int) -> Iterator[bytes]:
 
 
 def _digest(data: bytes, secret: bytes) -> bytes:
-    """As long as the data; no letter is in it, so that a name cannot be there by chance."""
+    """As long as the data, and without ASCII letters, so that a name cannot occur in it by chance."""
     keyed = bytes(byte | 0x80 for byte in hmac.digest(secret, data, "sha256"))
     return keyed[: len(data)].ljust(len(data), b"\0")
 
@@ -130,7 +131,7 @@ def _without_body(batch: Batch, secret: bytes) -> bytes:
 
 
 def _with_crc(batch: Batch, at: int, crc: int) -> bytes:
-    """The head with the checksum of the new body; a wrong one where it was wrong before."""
+    """The head with the checksum of the new body; if the old checksum was wrong, the new one is, too."""
     if not batch.valid:
         crc ^= 1
     return batch.head[:at] + struct.pack(">I", crc) + batch.head[at + 4 :]
@@ -141,7 +142,7 @@ def _legacy_pair(key: bytes | None, value: bytes | None) -> bytes:
 
 
 def _encoded(batch: Batch, told: list[Record]) -> bytes:
-    """A batch of these records, uncompressed; several of one record each in the formats that compress by wrapping."""
+    """A batch of these records, uncompressed; in the formats that compress by wrapping, several batches of one record each."""
     if batch.magic < 2:
         return b"".join(_message(batch, r) for r in told)
     body = b"".join(_sized(_record(batch, r)) for r in told)
@@ -241,7 +242,7 @@ def _changed(r: Record, key: bytes | None, value: bytes | None) -> Record:
 
 
 def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Record:
-    """OffsetCommitKey and -Value; of other records, which are about members of groups, the group alone, as if it had none."""
+    """OffsetCommitKey and -Value; of other records, about members of groups, only the group, as if it had no members."""
     key = _Copy(r.key)
     version = key.int16()
     key.short_string(lambda group: names.add("group", group))
@@ -253,16 +254,16 @@ def _group_offset(r: Record, control: bool, names: Names, secret: bytes) -> Reco
     value = _Copy(r.value)
     version = value.int16()
     value.raw(8 if version < 3 else 12)
-    value.string(_nothing) if version >= 4 else value.short_string(_nothing)  # what the client noted with its commit
+    value.string(_nothing) if version >= 4 else value.short_string(_nothing)  # the client's metadata of its commit
     value.raw(8 if version != 1 else 16)
     if version >= 4:
-        value.out += b"\0"  # no tagged fields: what later versions keep there is not read
+        value.out += b"\0"  # no tagged fields: those of later versions are not read
         return _changed(r, key.rest(), bytes(value.out))
     return _changed(r, key.rest(), value.rest())
 
 
 def _share_state(r: Record, control: bool, names: Names, secret: bytes) -> Record:
-    """ShareSnapshotKey or ShareUpdateKey; of the value, which has numbers alone, what is read."""
+    """ShareSnapshotKey or ShareUpdateKey; of the value, which contains only numbers, the part that is read."""
     key = _Copy(r.key)
     key.int16()
     key.short_string(lambda group: names.add("group", group))
@@ -291,7 +292,7 @@ def _transaction(r: Record, control: bool, names: Names, secret: bytes) -> Recor
 
 
 def _metadata(r: Record, control: bool, names: Names, secret: bytes) -> Record:
-    """A record of the metadata log: names replaced in those that are read, a record that says nothing in place of those that are not."""
+    """A record of the metadata log: names are replaced in the types that are read, and other records become a no-op."""
     if control:
         head = Fields(r.key or b"")
         head.int16()

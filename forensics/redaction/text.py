@@ -1,8 +1,9 @@
-"""Text files anew: logs of which only what Kafka is known to say is kept, settings without secrets, everything else word for word.
+"""Rewritten text files: logs reduced to text that Kafka is known to print, settings without secrets, everything else unchanged except for
+names.
 
-Here: one way for each kind of text. Not here: what a name is replaced by (names).
+Here: one way for each kind of text. Not here: the replacements of names (names).
 
-A record of a log that no pattern reads tells the tool nothing but its time: that, its level and its logger stay, its words go.
+If no pattern matches a record of a log, the tool only uses its time: its time, level and logger are kept, and its message is removed.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from parsers.sniff import partition_of
 from parsers.wrappers.unwrapper import Unwrapper
 
 MAX_LINE = 1 << 20
-"""Of a longer line the rest goes."""
+"""Longer lines are cut here."""
 MAX_LAYOUTS = 8
 _COMPONENT = re.compile(r"\[[^\[\]]{1,200}\]:? ?")
-"""By this Kafka's classes say which broker speaks."""
+"""The prefix with which Kafka's classes name the broker."""
 _FRAME = re.compile(r"\s+(?:at [\w.$/<>]+\(|\.\.\. \d+ more)")
 _DATE = re.compile(r"#\w{3} \w{3} \d\d? [\d:]{8} \w+ \d{4}\s*")
 _ENTRY = re.compile(r"(\S.*?)( -?\d+ -?\d+\s*)")
@@ -49,7 +50,7 @@ def lines_of(stream: BinaryIO) -> Iterator[str]:
 
 
 def log(stream: BinaryIO, names: Names, stated: Collection[int]) -> Iterator[str]:
-    """A log; `stated`: numbers of the lines in which something was read."""
+    """A log; `stated`: numbers of the lines from which events were read."""
     head = stream.read(HEAD)
     stream.seek(0)
     if head.startswith(UTF16):
@@ -71,7 +72,7 @@ class _Records:
         self._stated = stated
 
     def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Lines of the records that state something, and what begins the others."""
+        """Lines of the records with events, and the heads of the others."""
         record: list[str] = []
         begun, keep = 1, False
         for number, line in enumerate(lines, 1):
@@ -100,7 +101,7 @@ class _Records:
         yield f"{self._names.text(line[:begin])}{REDACTED}{self._names.text(line[span[1] :])}"
 
     def _message(self, line: str) -> tuple[int, int] | None:
-        """Where the message is in a line that begins a record."""
+        """The position of the message in a line that begins a record."""
         text = line.rstrip("\r\n")
         for layout in self._layouts:
             if (found := layout.line.fullmatch(text)) is not None:
@@ -115,14 +116,14 @@ class _Records:
 
 
 def checkpoint(stream: BinaryIO, names: Names) -> Iterator[str]:
-    """Its lines name a topic, a partition and an offset; there a name needs no proof."""
+    """Its lines contain a topic, a partition and an offset, so every name is recognised."""
     for line in lines_of(stream):
         entry = _ENTRY.fullmatch(line)
         yield names.add("topic", entry[1]) + entry[2] if entry is not None else names.text(line)
 
 
 def properties(stream: BinaryIO, names: Names) -> Iterator[str]:
-    """Settings without comments, but for the date Java writes, and without secrets."""
+    """Settings without secrets and without comments, except for the date that Java writes."""
     date = stream.readline(MAX_LINE)
     while date.startswith(b"#") and not _DATE.fullmatch(date.decode("latin-1")):
         date = stream.readline(MAX_LINE)
@@ -180,7 +181,7 @@ _WAYS: Mapping[str, Callable[[BinaryIO, Names], Iterator[str]]] = {
 
 
 def rewritten(stream: BinaryIO, kind: str, names: Names, stated: Collection[int]) -> Iterator[str] | None:
-    """A file anew; None of a kind that is no text one knows."""
+    """A rewritten file; None if its kind is not a known kind of text."""
     if kind in LOG_KINDS:
         return log(stream, names, stated)
     way = _WAYS.get(kind)
@@ -193,7 +194,7 @@ HOSTED = re.compile(r"(?:^|[@/,\s\[])([A-Za-z][A-Za-z0-9.-]*[A-Za-z0-9]):\d{2,5}
 
 
 def note_all(told: Told, names: Names) -> None:
-    """Takes up the names that events tell."""
+    """Collects the names in events."""
     if isinstance(told, dict):
         note(told, names)
         return
@@ -204,7 +205,7 @@ def note_all(told: Told, names: Names) -> None:
 
 
 def note(row: Row, names: Names) -> None:
-    """The same of one event."""
+    """Collects the names in one event."""
     if row.get("topic"):
         names.add("topic", row["topic"])
     event, value = row["event"], row.get("value")
@@ -223,7 +224,7 @@ def note(row: Row, names: Names) -> None:
 
 
 def note_member(member: Member, names: Names) -> None:
-    """The same of a path."""
+    """Collects the names in one path."""
     where = partition_of(member.path)
     if where is not None and re.search(r"/\d{20}\.log|partition\.metadata|leader-epoch-checkpoint", member.path):
         names.add("topic", where[0])

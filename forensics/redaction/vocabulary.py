@@ -1,6 +1,6 @@
-"""The words that Kafka and its tools use: what may pass, whoever's evidence it stands in.
+"""The words that Kafka and its tools use, which may be kept in anyone's evidence.
 
-Here: words from the line patterns and readers, and the few that no reader names. Not here: what becomes of other words (names).
+Here: words from the line patterns and readers, and the few that no reader names. Not here: what happens to other words (names).
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ sub suites super telemetry threads throttled throttle ticket timeout total trans
 version versions verification wait window workers compression type max min bytes ms size interval rate limit remote copier copy cleaner delay
 deletion expiration dirs dir id insync ratio cache jitter hash index messages fetch flush preallocate policy mode level state hostname port
 """
-"""Words of the names of settings. A name that is one of them is a name nevertheless, and replaced in settings too."""
+"""Words of the names of settings. A name that equals one of them is still a name, and is replaced in settings, too."""
 
 
 @lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
-    """Words as they are printed, the case of their letters too; every single letter is one."""
+    """Words as they are printed, case-sensitive; includes every single letter."""
     told = [p for p in PATTERNS if p.event in KINDS]
     fixed = " ".join(
         (OTHERS, *(_ESCAPES.sub(" ", p.regex) for p in told), *(p.literal for p in told), *(name for p in PATTERNS for name in p.loggers))
@@ -82,12 +82,13 @@ def vocabulary() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def corpus() -> str:
-    """All text of Kafka's that is read: a name that stands in it says nothing of whose evidence it is."""
+    """All text that Kafka's patterns and readers contain: a name that occurs in it does not identify anyone."""
     return "\n".join((OTHERS, *(p.regex for p in PATTERNS if p.event in KINDS), *(p.literal for p in PATTERNS), *map(_strings, _READERS)))
 
 
 def _names_of_samples() -> set[str]:
-    """Words of topics and the like in the clusters that samples were recorded in; written small, as Kafka's classes are not."""
+    """Words of topics and other names in the clusters that samples were recorded in; only lower-case ones, which excludes Kafka's
+    classes."""
     found: set[str] = set()
     for p in PATTERNS:
         for sample in p.samples:
@@ -98,7 +99,7 @@ def _names_of_samples() -> set[str]:
 
 
 def _strings(module: ModuleType) -> str:
-    """What a module has in quotes, but for its documentation."""
+    """All string literals of a module except its documentation."""
     tree = ast.parse(inspect.getsource(module))
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = (

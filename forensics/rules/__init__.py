@@ -1,4 +1,4 @@
-"""All rules, one file for each kind of finding: what lies in this folder is a rule."""
+"""All rules: each file in this folder is the rule for one kind of finding."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ from forensics.model import Rule
 RULES: tuple[Rule, ...] = tuple(
     sorted((import_module(f"{__name__}.{module.name}").RULE for module in pkgutil.iter_modules(__path__)), key=lambda rule: rule.rank)
 )
-"""In the order they are listed; findings are ordered by severity first."""
+"""All rules in the order in which they are listed; findings are sorted by severity first."""

@@ -1,4 +1,4 @@
-"""at-min-isr: just as many in-sync replicas as min.insync.replicas asks for, and not all of them."""
+"""at-min-isr: the ISR is exactly as large as min.insync.replicas, and smaller than the replica set."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         leader_epoch=state.known_epoch,
         start=window.start,
         end=window.end,
-        summary=f"{timeline.name}: ISR {_isrs(window)} just at min.insync.replicas={asked} {lasted(window, cluster)}",
+        summary=f"{timeline.name}: ISR {_isrs(window)} exactly at min.insync.replicas={asked} {lasted(window, cluster)}",
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {timeline.name} had "
-            f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, just what min.insync.replicas={asked} ({setting.place}) asks for. "
+            f"{len(state.isr)} of {len(state.replicas or ())} replicas in sync, exactly the number that min.insync.replicas={asked} ({setting.place}) requires. "
             f"{_threat(asked)} {'; '.join(i.words for i in why)}.{silence_words(silent)}"
         ),
-        next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync.",),
+        next_steps=() if window.end is not None else (f"Bring {brokers_named(out)} back in sync for {timeline.name}.",),
         evidence=quote(state.event, setting.event, *(e for i in why for e in i.evidence[1:2])),
     )
 
 
 def _isrs(window: Window) -> str:
-    """The ISRs of the window, one after the other; the order of their replicas does not tell them apart."""
+    """The ISRs of the window, one after the other; ISRs that differ only in order are one."""
     found: dict[frozenset[int], tuple[int, ...]] = {}
     for state in window.states:
         found.setdefault(frozenset(state.isr), state.isr)
@@ -58,20 +58,20 @@ def _isrs(window: Window) -> str:
 
 def _threat(required: int) -> str:
     if required == 1:
-        return "What was acknowledged then stood on the leader alone: its failure could have lost it, whatever acks was."
-    return "One more replica out of sync, and acks=all writes would have been refused."
+        return "Only the leader had the records acknowledged then: its failure could have lost them, with any acks setting."
+    return "With one more replica out of sync, acks=all writes would have been refused."
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
-    return f"just at min.insync.replicas without {missing(group)} {up_to(group)}"
+    return f"exactly at min.insync.replicas without {missing(group)} {up_to(group)}"
 
 
 RULE = Rule(
     kind="at-min-isr",
     rank=220,
     level="low",
-    meaning="Just as many replicas were in sync as min.insync.replicas asks for: one more failure blocks writes, or loses them where that is one.",
-    benign=("min.insync.replicas is as large as the replication factor: then it is never otherwise (see risky-setting).",),
+    meaning="The ISR was exactly as large as min.insync.replicas: one more failure blocks acks=all writes, or loses records if min.insync.replicas=1.",
+    benign=("min.insync.replicas equals the replication factor: then this is always so (see risky-setting).",),
     references=("KIP-351",),
     partition=judge,
     many=Many(words=_many, key=lambda f: f.end is None),

@@ -37,26 +37,26 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def died_last(cluster: Cluster, partitions: Sequence[Mapping[str, Any]], findings: Mapping[str, Sequence[Statement]]) -> Iterator[Finding]:
-    """No controller was left to miss it."""
+    """Crashes of the last brokers: no controller was left to notice them."""
     told = _Told(partitions)
     headless = [(f.start, f) for f in findings.get("offline-partition", ()) if f.end is None and f.start is not None]
     for node in cluster.nodes.values():
         presence = cluster.presence(node.id)
         left = dict(reversed([(at, f) for at, f in headless if node.id in f.brokers]))
         if node.broker and presence.running is not None and (since := presence.unmissed(left)) is not None:
-            words = f"{left[since].name}, which it was the last to hold in sync, had no leader from {moment(since)} on"
+            words = f"{left[since].name}, whose last in-sync replica was on it, had no leader from {moment(since)} on"
             yield _finding(node, presence.running, cluster, told, "possible", words, left[since].evidence[:2])
 
 
 def _sure(node: Node, away: Away, cluster: Cluster) -> str:
-    """That a controller loses a broker it knew tells more than that a later one does not find it, unless the files in the broker's
-    log directories, among which the marker of a clean shutdown would be, were collected."""
+    """How sure the crash is. A controller that loses a broker it knew proves more than a later controller that does not find it, unless the
+    files of the broker's log directories were collected: they would include the marker of a clean shutdown."""
     files = any(s.kind in _BESIDE_THE_MARKER for s in cluster.sources_of(node.id))
     return "probable" if away.event.reason != "live" or files else "possible"
 
 
 def _begun(life: Incarnation) -> Event | None:
-    """The first word of a shutdown whose end is not in its log: it may have ended in order, and its last lines be lost."""
+    """The first line of a shutdown whose end is not in the log: the shutdown may be complete, and its last lines lost."""
     return life.stopping or life.controlled if life.halted is None else None
 
 
@@ -65,19 +65,19 @@ def _unclean(life: Incarnation) -> list[Event]:
 
 
 def _left(away: Away, cluster: Cluster) -> bool:
-    """A node that is only a controller prints nothing when it is stopped: what comes next in another cluster tells no crash."""
+    """The next event is of another cluster. A node that is only a controller prints nothing when it is stopped, so this shows no crash."""
     return away.event.cluster != cluster.number
 
 
 class _Told:
-    """What partitions tell of brokers, by broker, looked at once for all crashes."""
+    """Absences and lost leaderships from the partitions, grouped by broker once for all crashes."""
 
     def __init__(self, partitions: Sequence[Mapping[str, Any]]) -> None:
         self._partitions = partitions
 
     @cached_property
     def _absences(self) -> Mapping[int, Sequence[tuple[str, Mapping[str, Any]]]]:
-        """In the order they began."""
+        """Absences from an ISR, sorted by their start."""
         found: dict[int, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
         for p in self._partitions:
             for a in p["absences"] or ():
@@ -89,7 +89,7 @@ class _Told:
 
     @cached_property
     def _losses(self) -> Mapping[int, Sequence[tuple[str, datetime]]]:
-        """Partitions that the broker led and that had no leader after it, in the order they lost it."""
+        """Partitions that had no leader after the broker led them, sorted by the time of the loss."""
         found: dict[int, list[tuple[str, datetime]]] = defaultdict(list)
         for p in self._partitions:
             for was, now in pairwise(p["steps"] or ()):
@@ -100,15 +100,14 @@ class _Told:
         return found
 
     def touched(self, broker: int, begin: datetime | None, end: datetime | None) -> tuple[list[str], datetime | None]:
-        """Partitions whose ISR lost the broker between its last word and its return; one it was out of before, it did not leave now. With
-        the first time of those from which it had not come back when it returned: a process may say nothing of itself for months before it
-        dies."""
+        """Partitions whose ISR lost the broker between its last line and its restart, and the first time of those that it had not rejoined
+        by then: a process may print nothing about itself for months before it crashes."""
         own = _within(self._absences.get(broker, ()), _start, begin, end)
         times = [a["start"] for _, a in own if a["times"] == 1 and _lasted(a, end)]
         return sorted({name for name, _ in own}), min(times, default=None)
 
     def headless(self, broker: int, begin: datetime | None, end: datetime | None) -> list[str]:
-        """Partitions it led that had no leader after it."""
+        """Partitions that had no leader after the broker led them."""
         return sorted({name for name, _ in _within(self._losses.get(broker, ()), _LOST, begin, end)})
 
 
@@ -121,7 +120,7 @@ _LOST: Callable[[tuple[str, datetime]], datetime] = itemgetter(1)
 
 
 def _within(told: Sequence[T], when: Callable[[T], datetime], begin: datetime | None, end: datetime | None) -> Sequence[T]:
-    """Of what is in order of time what was then."""
+    """The part of a list sorted by time between begin and end, with tolerances."""
     first = 0 if begin is None else bisect_left(told, begin - SLACK, key=when)
     return told[first : len(told) if end is None else bisect_right(told, end + DETECTION, key=when)]
 
@@ -132,15 +131,17 @@ def _lasted(absence: Mapping[str, Any], returned: datetime | None) -> bool:
 
 
 def _missed(broker: int, last: datetime | None, end: datetime | None, cluster: Cluster) -> str:
-    """When others first knew, which is nearer to its end than its return."""
+    """A sentence with the time at which the controller noticed the crash, which is closer to it than the restart."""
     if last is None or end is None:
         return ""
     lost = next((e for e in cluster.presence(broker).between("lost", last, end) if e.writer != broker), None)
-    return f" The controller missed it at {moment(lost.at)}." if lost is not None else ""
+    return f" The controller noticed its absence at {moment(lost.at)}." if lost is not None else ""
 
 
 def _seen(away: Away) -> str:
-    found = "did not find it among the brokers that lived when it was elected" if away.event.reason == "live" else "saw it go"
+    found = (
+        "did not find it among the live brokers when the controller was elected" if away.event.reason == "live" else "noticed its absence"
+    )
     return f"the controller {found} at {moment(away.event.at)}"
 
 
@@ -153,7 +154,7 @@ def _finding(
     missed: str | None,
     told: Sequence[Evidence],
 ) -> Finding:
-    """`missed`: how others knew of an end that no later start shows."""
+    """`missed`: how other nodes noticed a crash that no later start shows."""
     last = life.last_seen.at if life.last_seen is not None else life.begin_at
     end = life.end_at if missed is None and life.end is not life.halted else None
     touched, gone = partitions.touched(node.id, last, end)
@@ -162,38 +163,38 @@ def _finding(
     count = len({*touched, *headless})
     began = f" Its shutdown had begun at {moment(begun.at)}." if begun is not None else ""
     back = (
-        f"It was started again at {moment(end)} with no {'end of that shutdown' if begun is not None else 'shutdown'} in its log before that."
+        f"It restarted at {moment(end)}, and its log has no {'end of that shutdown' if begun is not None else 'shutdown'} before that."
         if end is not None
-        else f"It printed nothing more, and {missed or 'it did not come back'}."
+        else f"Its log ends there, and {missed or 'it did not restart'}."
     )
     why = (
-        "It halted because of its log directories, which skips the shutdown."
+        "It halted because its log directories failed, which skips the shutdown."
         if life.halted is not None
-        else "Killed while it was shutting down, or its last lines are lost."
+        else "Possible causes: it was killed during the shutdown, or its last lines are lost."
         if begun is not None
-        else "Killed, out of memory, or the machine went down: Kafka prints nothing then."
+        else "Possible causes: a kill, the OOM killer, or a failed machine; Kafka prints nothing in these cases."
     )
-    marker = " Its log directories carried no marker of a clean shutdown." if unclean else ""
+    marker = " Its log directories had no marker of a clean shutdown." if unclean else ""
     return Finding(
         kind="broker-crash",
         severity="medium",
         confidence=confidence,
         brokers=(node.id,),
-        start=last if gone is None or last is None else max(last, gone - DETECTION),  # a death is noticed within it
+        start=last if gone is None or last is None else max(last, gone - DETECTION),  # a crash is noticed within this time
         end=end,
         summary=f"broker {node.id} {_ended(life)}"
         + (f", back at {moment(end)}" if end else "")
-        + (f"; {counted(count)} touched" if count else ""),
+        + (f"; {counted(count)} affected" if count else ""),
         explanation=(
-            f"Broker {node.id} lived at {moment(last)}, by the last line about its process.{began} {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
+            f"Broker {node.id} was running at {moment(last)} (last line about its process).{began} {back}{_missed(node.id, last, end, cluster)}{marker} {why}"
             + (f" It dropped out of the ISR of {some(touched, 6)}." if touched else "")
             + (f" It left {some(headless, 6)} without a leader." if headless else "")
         ),
-        next_steps=("See what its log directories refused (log-dir-failure).",)
+        next_steps=(f"See the log-dir-failure finding of broker {node.id} for the failed log directories.",)
         if life.halted is not None
         else (
-            "Look at the system's journal for the OOM killer, a kernel panic or a power loss at that time.",
-            "hs_err_pid*.log in its working directory tells of a JVM crash.",
+            f"Search the system journal of broker {node.id} for the OOM killer, a kernel panic or a power loss at the time of the crash.",
+            f"Look for hs_err_pid*.log in the working directory of broker {node.id}: it shows a JVM crash.",
         ),
         evidence=tuple(dict.fromkeys((*quote(life.halted), *told, *quote(begun, unclean, life.last_seen, life.begin)))),
     )
@@ -201,8 +202,8 @@ def _finding(
 
 def _ended(life: Incarnation) -> str:
     if life.halted is not None:
-        return "halted over its log directories"
-    return "ended without a shutdown" if _begun(life) is None else "began to shut down and did not finish"
+        return "halted because its log directories failed"
+    return "crashed" if _begun(life) is None else "began to shut down and did not finish"
 
 
 _BESIDE_THE_MARKER = frozenset({"hw-checkpoint", "recovery-point-checkpoint"})
@@ -211,11 +212,11 @@ RULE = Rule(
     kind="broker-crash",
     rank=290,
     level="medium",
-    meaning="A broker ended without a shutdown: what it had not flushed depends on why.",
-    benign=("A stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
+    meaning="A broker crashed: it ended without a shutdown. The cause decides whether its unflushed records are lost.",
+    benign=("A clean stop whose last lines were not collected, if the next start found the clean shutdown marker.",),
     cluster=judge,
     facts=(ABSENCES, STEPS),
     hindsight=died_last,
     many=Many(),
-    root="ended without a shutdown",
+    root="crashed",
 )

@@ -1,4 +1,4 @@
-"""broker-fenced: the controller took a living broker out of the cluster."""
+"""broker-fenced: the controller fenced a running broker."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spark.cluster.presence import Presence
 from spark.events import Event
 
 TOGETHER = timedelta(seconds=10)
-"""The metadata record, the controller's line and the broker's own session loss tell of one fencing."""
+"""The metadata record, the controller's line and the broker's own session loss within this time are one fencing."""
 ONE_EXPIRY = timedelta(seconds=1)
-"""A broker prints several lines of one expiry."""
+"""A broker prints several lines about one expiry within this time."""
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def _fenced(event: Event) -> int | None:
 
 
 def _down(presence: Presence, event: Event, at: datetime) -> bool:
-    """The broker was dead, stopping or starting: being fenced is then the consequence, told by broker-crash or controlled-shutdown."""
+    """The broker was down, stopping or starting, so the fencing is a consequence; broker-crash or controlled-shutdown report it."""
     if not presence.lives:
         return event.event != "broker-fenced"
     return presence.away(at, TOGETHER) is not None or bool(presence.begun(at - TOGETHER, at))
@@ -66,19 +66,19 @@ def _finding(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} was fenced while it was alive" + (f", until {moment(back.at)}" if back else ""),
+        summary=f"broker {broker} was fenced while it was running" + (f", until {moment(back.at)}" if back else ""),
         explanation=(
-            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process had not ended: it lost the "
-            f"leaderships it had and its place in the ISRs. {'It was let in again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
-            "A long pause, a cut network or an overloaded machine does that."
+            f"At {moment(first.at)} broker {broker} lost its session with the controller although its process was running: it lost its "
+            f"leaderships and left the ISRs. {'It was unfenced at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
+            "Possible causes: a long pause, a network failure or an overloaded machine."
         ),
-        next_steps=(f"Look at broker {broker}'s GC log and the machine's metrics just before {moment(first.at)}.",),
+        next_steps=(f"Check the GC log and the machine metrics of broker {broker} just before {moment(first.at)}.",),
         evidence=quote(group, back),
     )
 
 
 def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
-    """ZooKeeper: the broker itself learns of it only when it can speak with ZooKeeper again; the controller saw its znode vanish before."""
+    """ZooKeeper: the broker detects the expiry only when it reaches ZooKeeper again; the controller sees the znode vanish earlier."""
     first, last = group[0], group[-1]
     learnt = first.at or datetime.min
     presence = cluster.presence(broker)
@@ -88,7 +88,7 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
     begin = gone.at if gone is not None else first.at
     times = 1 + sum(b.at is not None and a.at is not None and b.at - a.at > ONE_EXPIRY for a, b in pairwise(group))
     often = f", {times} times until {moment(last.at)}" if times > 1 else ""
-    seen = f", and the controller had seen it go at {moment(gone.at)}" if gone is not None else ""
+    seen = f", and the controller had noticed its absence at {moment(gone.at)}" if gone is not None else ""
     return Finding(
         kind="broker-fenced",
         severity="medium",
@@ -96,20 +96,20 @@ def _expired(broker: int, group: list[Event], cluster: Cluster) -> Finding:
         brokers=(broker,),
         start=begin,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} lost its ZooKeeper session while it was alive" + (f", until {moment(back.at)}" if back else ""),
+        summary=f"broker {broker} lost its ZooKeeper session while it was running" + (f", until {moment(back.at)}" if back else ""),
         explanation=(
-            f"At {moment(first.at)} broker {broker} learnt that its ZooKeeper session had expired{often}{seen}. Its process had not ended, but as "
-            "soon as the session is over the controller takes the broker's leaderships and its place in the ISRs away. "
+            f"At {moment(first.at)} broker {broker} detected that its ZooKeeper session had expired{often}{seen}. Its process was running, but "
+            "when a session expires, the controller removes the broker from its leaderships and from the ISRs. "
             f"{'It was registered again at ' + moment(back.at) + '.' if back else 'The evidence does not show its return.'} "
-            "A long pause, a cut network or an overloaded machine does that, and so does a ZooKeeper that stalls."
+            "Possible causes: a long pause, a network failure, an overloaded machine, or a ZooKeeper that stalled."
         ),
-        next_steps=(f"Look at broker {broker}'s GC log, the machine's metrics and ZooKeeper's log just before {moment(begin)}.",),
+        next_steps=(f"Check the GC log and the machine metrics of broker {broker}, and the ZooKeeper log, just before {moment(begin)}.",),
         evidence=quote(gone, group, back),
     )
 
 
 def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
-    """Where nothing tells that its process went on, a fencing may as well be the consequence of its death or its shutdown."""
+    """A fencing without evidence that the process continued: it may also follow from a crash or a shutdown."""
     first = group[0]
     return Finding(
         kind="broker-fenced",
@@ -118,10 +118,10 @@ def _unheard(broker: int, group: list[Event], back: Event | None) -> Finding:
         brokers=(broker,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"broker {broker} was fenced" + (f" until {moment(back.at)}" if back else "") + "; whether it was alive is not in evidence",
+        summary=f"broker {broker} was fenced" + (f" until {moment(back.at)}" if back else "") + "; unknown whether it was running",
         explanation=(
-            f"At {moment(first.at)} the controller took broker {broker} out of the cluster. Nothing tells that its process went on, so it may have "
-            "been stopped, dead, or alive and cut off."
+            f"At {moment(first.at)} the controller fenced broker {broker}. No evidence shows that its process was running, so it may have "
+            "been stopped, crashed, or running and cut off."
         ),
         next_steps=(f"Collect server.log of broker {broker}.",),
         evidence=quote(group, back),
@@ -132,13 +132,13 @@ RULE = Rule(
     kind="broker-fenced",
     rank=300,
     level="medium",
-    meaning="The controller fenced a broker, or its ZooKeeper session expired, while the process lived.",
+    meaning="The controller fenced a broker, or its ZooKeeper session expired, while its process was running.",
     benign=(
-        "A broker that is being shut down or was dead: reported as such.",
+        "A broker that is shutting down or has crashed: reported as controlled-shutdown or broker-crash.",
         "A broker that registers: it is fenced until it has caught up.",
     ),
     references=("KIP-631", "KIP-841"),
     cluster=judge,
-    root="lost its session while it lived",
+    root="lost its session while it was running",
     many=Many(),
 )

@@ -1,4 +1,4 @@
-"""checkpoint-corrupt: a checkpoint or metadata file cannot be read as Kafka would."""
+"""checkpoint-corrupt: a checkpoint or metadata file is not in Kafka's format."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
             start=first.at,
             summary=f"{source}: {first.text}{more}",
             explanation=(
-                f"{source} (written {moment(first.at)}) is not as Kafka writes it: {'; '.join(e.text or '' for e in events[:5])}. Its good rows were used. "
+                f"{source} (written {moment(first.at)}) is not in Kafka's format: {'; '.join(e.text or '' for e in events[:5])}. Its valid rows were used. "
                 "A broker that starts with it takes the log directory offline (1.0 and later), or resets the recovery points; a damaged "
                 "high watermark or epoch file makes followers truncate at the wrong place."
             ),
-            next_steps=("Copy the file away before the broker is started again.",),
+            next_steps=(f"Copy {source} before the broker starts again.",),
             evidence=quote(events),
         )
 
 
 def _partition(event: Event) -> tuple[str | None, int | None]:
-    """The partition a damaged file belongs to; a leader-epoch-checkpoint lies in its directory."""
+    """The partition of a damaged file; the directory of a leader-epoch-checkpoint names it."""
     where = partition_of(event.source)
     return where[:2] if where is not None and event.source.endswith("leader-epoch-checkpoint") else (event.topic, event.partition)
 
@@ -51,7 +51,7 @@ RULE = Rule(
     kind="checkpoint-corrupt",
     rank=450,
     level="high",
-    meaning="A checkpoint file is damaged: wrong version, wrong count, rows that are no rows.",
+    meaning="A checkpoint file is damaged: wrong version, wrong count, or invalid rows.",
     references=("KAFKA-16541", "KIP-112"),
     cluster=judge,
 )

@@ -1,6 +1,6 @@
-"""checkpoint-inconsistent: what one replica's files or lines say of its offsets cannot be true together.
+"""checkpoint-inconsistent: the offsets in the files or lines of one replica contradict each other.
 
-Here: log start offset <= high watermark <= log end offset, wherever two of them are known of one moment. Not here: the epoch file
+Here: log start offset <= high watermark <= log end offset, if two of them are known for the same time. Not here: the epoch file
 (epoch_history_damaged), a high watermark that goes back (hw_regression), replicas against each other (side_by_side).
 """
 
@@ -35,11 +35,11 @@ def _against_the_log(broker: int, disk: Disk, timeline: PartitionTimeline, clust
     ):
         if event is None or event.offset is None or event.offset <= end or cut_since(segment, event) or taken_alive(broker, event, cluster):
             continue
-        yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} lies beyond the log, which ends at {end}", event, segment)
+        yield _finding(broker, timeline, f"the checkpointed {name} {event.offset} is beyond the log, which ends at {end}", event, segment)
 
 
 def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Iterator[Finding]:
-    """Neither goes back, so a high watermark written later than the log start offset cannot be below it."""
+    """Neither offset goes back, so a high watermark written later than the log start offset cannot be below it."""
     start, hw = disk.log_start, disk.high_watermark
     if start is None or hw is None or start.offset is None or hw.offset is None or start.at is None or hw.at is None:
         return
@@ -50,7 +50,7 @@ def _start_above_hw(broker: int, disk: Disk, timeline: PartitionTimeline) -> Ite
 
 def _in_one_line(timeline: PartitionTimeline) -> Iterator[Finding]:
     told: set[int | None] = set()
-    for event in timeline.of(*STARTS, "isr-shrink"):  # they give both of their writer
+    for event in timeline.of(*STARTS, "isr-shrink"):  # they contain both offsets of their writer
         hw, end = event.high_watermark, event.log_end_offset
         if hw is not None and end is not None and hw > end >= 0 and event.writer is not None and event.writer not in told:
             told.add(event.writer)
@@ -68,10 +68,12 @@ def _finding(broker: int, timeline: PartitionTimeline, what: str, event: Event, 
         start=event.at,
         summary=f"{timeline.name} on broker {broker}: {what}",
         explanation=(
-            f"On broker {broker} {what} ({moment(event.at)}). A log shorter than what its checkpoint was told is what an unclean stop leaves when "
-            "pages were not flushed, or what a wrong copy of the directory looks like."
+            f"On broker {broker} {what} ({moment(event.at)}). If the log is shorter than its checkpoint, possible causes are unflushed pages in an "
+            "unclean stop, or an incomplete copy of the directory."
         ),
-        next_steps=("Compare with the other replicas' leader-epoch-checkpoint before this replica leads.",),
+        next_steps=(
+            f"Compare {timeline.name} on broker {broker} with the leader-epoch-checkpoint files of the other replicas before broker {broker} leads.",
+        ),
         evidence=quote(event, segment),
     )
 
@@ -82,8 +84,8 @@ RULE = Rule(
     level="medium",
     meaning="A replica's checkpoints, segments and lines contradict each other: a high watermark beyond the log, or below the log start.",
     benign=(
-        "A log truncated after the checkpoint was written.",
-        "Files of a running broker, copied one after the other: the checkpoint is younger than the copy of the log.",
+        "A log that was truncated after the checkpoint was written.",
+        "Files of a running broker that were copied one after the other: the checkpoint is newer than the copy of the log.",
     ),
     references=("KIP-101",),
     partition=judge,

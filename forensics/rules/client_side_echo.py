@@ -1,6 +1,6 @@
-"""client-side-echo: consumers met an offset that the partition did not have any more, by the lines of clients in the evidence.
+"""client-side-echo: client logs show consumers at an offset that the partition no longer had.
 
-Here: those lines against the losses of the partition. Not here: a consumer that fell behind retention, whose position is below the log.
+Here: those lines compared with the losses of the partition. Not here: a consumer behind retention, whose position is below the log.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _by(event: Event, loss: Loss) -> bool:
-    """The consumer had read into what was lost, and met it after the loss."""
+    """The consumer had read lost records, and printed its line after the loss."""
     after = event.at is None or loss.term.at is None or event.at >= loss.term.at
     return after and (event.previous_offset or 0) > loss.range.start
 
@@ -44,9 +44,9 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
     who = f"consumers of {', '.join(groups[:NAMED])}" if groups else "consumers"
     furthest = max(e.previous_offset or 0 for e in events)
     if loss is not None:
-        why = f"they had read records that are gone since broker {loss.term.leader} leads (offsets {loss.range})"
+        why = f"they had read records that were lost when broker {loss.term.leader} became leader (offsets {loss.range})"
     else:
-        why = "the brokers' own evidence shows no loss that explains it: some of it is missing"
+        why = "the evidence of the brokers shows no loss that explains this, so some of that evidence is missing"
     return Finding(
         kind="client-side-echo",
         severity="info" if loss is not None else "medium",
@@ -54,13 +54,13 @@ def _finding(timeline: PartitionTimeline, events: list[Event], loss: Loss | None
         brokers=(loss.term.leader,) if loss is not None else (),
         start=events[0].at,
         end=events[-1].at,
-        summary=f"{timeline.name}: {who} were at offsets up to {furthest} that the partition did not have any more",
+        summary=f"{timeline.name}: {who} were at offsets up to {furthest} that the partition no longer had",
         explanation=(
-            f"From {moment(events[0].at)} on {who} found that {timeline.name} does not have the offset they were at (up to {furthest}); {why}. "
-            "A consumer that is reset to latest skips what was written since; one that is reset to earliest reads all again."
+            f"From {moment(events[0].at)} on {who} were at offsets that {timeline.name} no longer had (up to {furthest}): {why}. "
+            "A reset to latest skips the records written since; a reset to earliest reads all records again."
         ),
         next_steps=(
-            "Compare what these applications have processed with what the topic holds now: they may know records that nobody else has.",
+            f"Compare the records that the consumers of {timeline.name} have processed with its current records: they may have copies of lost ones.",
         ),
         evidence=quote(events, loss.term.evidence if loss is not None else ()),
     )
@@ -70,8 +70,8 @@ RULE = Rule(
     kind="client-side-echo",
     rank=130,
     level="info",
-    meaning="Consumers met a loss: they were at offsets that the partition did not have any more.",
-    benign=("A consumer that fell behind retention: its position is below the log, and nothing was lost.",),
+    meaning="Consumers detected a loss: they were at offsets that the partition no longer had.",
+    benign=("A consumer behind retention: its position is below the log, and nothing was lost.",),
     references=("KIP-320", "KAFKA-6880", "KAFKA-7747"),
     partition=judge,
     many=Many(),

@@ -1,7 +1,7 @@
-"""clock-skew: a broker's clock was wrong, and how that was seen.
+"""clock-skew: the clock of a node was wrong.
 
-Here: the words for a clock whose error is larger than what is not known of it. Not here: the estimate (spark.cluster.clocks). A zone
-other than UTC is no error and no finding.
+Here: the text for a clock error that exceeds its uncertainty. Not here: the estimate (spark.cluster.clocks). A time zone other than UTC
+is not an error.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from spark.cluster.comparisons import BUSY_MS
 from spark.cluster.facts import Cluster, Node, Source
 
 LEAST_MS = 1_000
-"""Less is lost among the delays with which brokers print what they were told."""
+"""Smaller errors cannot be distinguished from the delays with which brokers print lines."""
 MEDIUM_MS = 10_000
-"""Sessions and lag times out after about so much, so by uncorrected logs a cause may seem to come after its effect."""
+"""About the session and lag timeouts: with such an error, a cause may appear after its effect in uncorrected logs."""
 
 _BASIS = {
     "given": "it was given on the command line",
-    "start": "its own lines tell the UTC time at which its process began",
-    "container": "the stamps that a container runtime put in front of its lines show its zone",
+    "start": "its own lines show the UTC time at which its process started",
+    "container": "the timestamps that a container runtime put in front of its lines show its zone",
     "mtime": "its logs' modification times and their last lines were compared",
-    "metadata": "records of the metadata log and its own lines about them were compared",
+    "metadata": "records of the metadata log were compared with its own lines about them",
     "events": "events that it and another node printed were compared",
 }
 
@@ -37,7 +37,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _bound(clock: Clock) -> int:
-    """What the error must exceed; in a dispute the uncertainty is the dispute itself."""
+    """The uncertainty that the error must exceed; 0 if it is unknown which clock is wrong."""
     return 0 if clock.disputed else clock.uncertainty_ms or 0
 
 
@@ -59,13 +59,13 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
             f"{f' ({basis})' if basis else ''}. "
             f"{_dispute(node.id, clock)}"
             f"Times in this report are corrected for it; its raw lines show a time that is {seconds:.1f} s too "
-            f"{'late' if clock.skew_ms > 0 else 'early'}, and the order of its lines and another node's, where no epoch tells it, is "
-            f"known{f' to within {doubt}' if doubt else ' less surely'}."
+            f"{'late' if clock.skew_ms > 0 else 'early'}. Where no epoch determines the order of its lines and those of other nodes, the order is "
+            f"{f'known to within {doubt}' if doubt else 'less certain'}."
         ),
         next_steps=(
             f"Check time synchronisation (chronyc tracking, ntpq -p) on node {node.id}"
-            f"{' and on ' + others if clock.disputed else ''}; state the error with --clock-offset {node.id}={clock.skew_ms / 1000:+.1f} "
-            "where it is known better.",
+            f"{' and on ' + others if clock.disputed else ''}; if the error is known better, give it as in "
+            f"--clock-offset {node.id}={clock.skew_ms / 1000:+.1f}.",
         ),
         evidence=quote(clock.evidence) or _files(node.id, cluster),
     )
@@ -74,7 +74,7 @@ def _finding(node: Node, cluster: Cluster) -> Finding:
 def _dispute(node: int, clock: Clock) -> str:
     if not clock.disputed:
         return ""
-    return f"Which of them is wrong cannot be told: as many clocks agree with node {node} as with the others. "
+    return f"Which clock is wrong is unknown: as many clocks agree with node {node} as with the others. "
 
 
 def _files(node: int, cluster: Cluster) -> tuple[Evidence, ...]:
@@ -93,8 +93,8 @@ RULE = Rule(
     kind="clock-skew",
     rank=500,
     level="info",
-    meaning="A broker's clock was wrong by more than is uncertain about it; times are corrected, raw lines are not.",
-    benign=("A zone other than UTC is no error: zones differ by whole quarters of an hour.",),
+    meaning="A clock was wrong by more than the uncertainty of its estimate; times are corrected, raw lines are not.",
+    benign=("A time zone other than UTC is not an error: zones differ by whole quarters of an hour.",),
     cluster=judge,
     of_evidence=True,
 )

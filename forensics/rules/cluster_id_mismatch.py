@@ -1,4 +1,4 @@
-"""cluster-id-mismatch: a broker was refused because its disks are another cluster's, or another broker's."""
+"""cluster-id-mismatch: a broker was refused because its disks belong to another cluster or another broker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
-    """Refusals over other ids are other mistakes; a line that names none is of those before it."""
+    """Refusals grouped by their ids; a line without ids belongs to the previous group."""
     groups: dict[tuple[str | None, str | None], list[Event]] = {}
     last: tuple[str | None, str | None] = (None, None)
     for e in own:
@@ -38,11 +38,11 @@ def _by_ids(own: Sequence[Event]) -> Iterator[list[Event]]:
 def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> Finding:
     first, last = own[0], own[-1]
     told = next((e for e in own if e.value and e.reason), None)
-    what = "another cluster's" if event == "cluster-id-mismatch" else "another broker's"
+    what = "another cluster" if event == "cluster-id-mismatch" else "another broker"
     elsewhere = first.key is not None
     who = f"a broker that registered with node {node}" if elsewhere else f"broker {node}"
     back = cluster.next_of(node, last.at, "broker-started") if not elsewhere else None
-    ids = f" (it was to join {told.value}; its disk is of {told.reason})" if told is not None else ""
+    ids = f" (expected: {told.value}; on its disk: {told.reason})" if told is not None else ""
     return Finding(
         kind="cluster-id-mismatch",
         severity="high",
@@ -50,16 +50,17 @@ def _finding(event: str, node: int, own: Sequence[Event], cluster: Cluster) -> F
         brokers=() if elsewhere else (node,),
         start=first.at,
         end=back.at if back is not None else None,
-        summary=f"{who} was refused: its disks are {what}" + (f"; it came up at {moment(back.at)}" if back is not None else ""),
+        summary=f"{who} was refused: its disks belong to {what}"
+        + (f"; it started successfully at {moment(back.at)}" if back is not None else ""),
         explanation=(
-            f"At {moment(first.at)} {who} was not let in, because meta.properties on its disks names {'a cluster' if event == 'cluster-id-mismatch' else 'a broker'} "
-            f"other than the one it was started as{ids}. Either the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
-            "controller.quorum.voters points elsewhere, or the disks were swapped. "
-            + ("It was started again and came up later." if back is not None else "No later start of it is in evidence.")
+            f"At {moment(first.at)} {who} was refused, because meta.properties on its disks names {'another cluster' if event == 'cluster-id-mismatch' else 'another broker'} "
+            f"than its configuration{ids}. Possible causes: the state in ZooKeeper or of the quorum was wiped or replaced, zookeeper.connect or "
+            "controller.quorum.voters points to another cluster, or the disks were swapped. "
+            + ("A later start was successful." if back is not None else "No later start of the broker is in evidence.")
         ),
         next_steps=(
-            "Do not delete meta.properties to make it start before it is known which side is wrong: a broker that joins a cluster that does not know its "
-            "partitions leaves them orphaned, and may cut or delete them.",
+            "Do not delete meta.properties to make the broker start before it is known which side is wrong: in a cluster that does not know its "
+            "partitions, the broker leaves them orphaned, and may truncate or delete them.",
             "Compare cluster.id in meta.properties of all brokers with /cluster/id in ZooKeeper or with the controllers' meta.properties.",
         ),
         evidence=quote(own[:2], last, back),

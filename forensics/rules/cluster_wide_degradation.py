@@ -1,4 +1,4 @@
-"""cluster-wide-degradation: replicas of several brokers fall out of sync with several leaders at one time."""
+"""cluster-wide-degradation: replicas of several brokers fall out of sync with several leaders at the same time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 
 
 def _changed(episode: Episode, leaders: Iterable[int], cluster: Cluster) -> bool:
-    """A broker concerned was away within it, so they did not all live through it."""
+    """One of the brokers was down during the episode."""
     aways = (a for b in {*leaders, *(o.broker for o in episode.outs)} for a in cluster.presence(b).aways)
     return episode.start is not None and any(a.overlaps(episode.start, episode.end) for a in aways)
 
@@ -39,16 +39,16 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
         brokers=tuple(missing),
         start=episode.start,
         end=episode.end,
-        summary=f"replicas of {brokers_named(missing)} fell out of sync {episode.times} times in {counted(len(episode.names))} with no broker gone",
+        summary=f"replicas of {brokers_named(missing)} fell out of sync {episode.times} times in {counted(len(episode.names))} while their brokers were running",
         explanation=(
             f"From {moment(episode.start)} to {episode.until(cluster)} replicas of {brokers_named(missing)} fell out of the ISR of {episode.shown()}, led by "
-            f"{brokers_named(leaders)}, while all of these brokers lived; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
-            f"No one broker leads all of them or is missing from all of them, so what they share is the likely cause: the network, the storage, or more load "
-            f"than the cluster carries. {_manner(episode)}{episode.told()}."
+            f"{brokers_named(leaders)}, while all of these brokers were running; the cluster had at most {counted(peak)} under-replicated at once, and the count {manner}. "
+            f"No single broker leads all of them or is missing from all of them, so a shared cause is likely: the network, the storage, or too much load "
+            f"for the cluster. {_manner(episode)}{episode.told()}."
         ),
         next_steps=(
-            f"Look at what all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",
-            "Look for a reassignment or a new consumer that reads old data: both take disk and network from replication.",
+            f"Check the resources that all brokers share just before {moment(episode.start)}: network, storage, hypervisor, and the rate of produced bytes.",
+            f"Look for a reassignment or a new consumer of old data around {moment(episode.start)}: both compete with replication for disk and network.",
         ),
         evidence=episode.evidence,
     )
@@ -57,11 +57,11 @@ def _finding(found: Degradation, leaders: Sequence[int], partitions: Rows, clust
 def _manner(episode: Episode) -> str:
     """Fetching too slowly and fetching nothing have different causes."""
     causes = {o.cause for o in episode.outs}
-    who = "All of them" if NOT_TOLD not in causes else "All of which that is told"
+    who = "All of them" if NOT_TOLD not in causes else "All replicas whose cause is known"
     if causes - {NOT_TOLD} == {SLOW}:
-        return f"{who} went on fetching: too little came through, but none stood still or was cut off. "
+        return f"{who} continued fetching: they were too slow, but not stuck or cut off. "
     if causes - {NOT_TOLD} == {STUCK}:
-        return f"{who} fetched nothing for a time: pauses, frozen storage, or a network that was cut. "
+        return f"{who} fetched nothing for a time: pauses, frozen storage, or a network failure. "
     return ""
 
 
@@ -69,11 +69,11 @@ RULE = Rule(
     kind="cluster-wide-degradation",
     rank=250,
     level="high",
-    meaning="Replicas of several living brokers fell out of sync with several leaders: the cluster as a whole was too slow.",
+    meaning="Replicas of several running brokers fell out of sync with several leaders: the whole cluster was too slow.",
     benign=(
-        "One broker common to all of it: culprit-broker.",
-        "Brokers that were down, restarted in order, or reassignments.",
-        "A machine that was suspended with all its brokers: their sessions expire together after a silence.",
+        "One broker is common to all of them: culprit-broker.",
+        "Brokers that were down or restarted cleanly, or reassignments.",
+        "A machine that was suspended with all its brokers: their sessions expire together afterwards.",
     ),
     references=("KIP-16",),
     cluster=judge,

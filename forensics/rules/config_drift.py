@@ -1,7 +1,7 @@
-"""config-drift: a setting that guards records was made less safe while the cluster ran.
+"""config-drift: a durability setting was made less safe while the cluster was running.
 
-Here: changes of unclean.leader.election.enable and min.insync.replicas by the history of settings, and what came of them. Not here:
-settings that were unwise all the time, or what a setting's value was at a moment (spark.cluster.effective).
+Here: changes of unclean.leader.election.enable and min.insync.replicas in the history of settings, and their consequences. Not here:
+settings that were always unsafe (risky_setting), or the value of a setting at some time (spark.cluster.effective).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 GUARDS = (UNCLEAN, MIN_ISR)
 REPLAYED = "kraft-config-record"
-"""Printed again, with the time of then, whenever a controller reads its metadata log."""
+"""Printed again, with the time of that moment, whenever a controller reads its metadata log."""
 CREATION = timedelta(seconds=2)
-"""A topic's first settings are written with it."""
+"""The first settings of a topic are written within this time of its creation."""
 SNAPSHOT = ".checkpoint"
 
 
@@ -37,14 +37,14 @@ class Drift:
     key: str
     owner: str
     before: str | None
-    """None: Kafka's default, of a version that nobody tells."""
+    """None: Kafka's default, of an unknown version."""
     after: str
     at: datetime
     event: Event
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """Changes of the topic's own settings, and others after which this partition came to harm."""
+    """Changes of the topic's own settings, and of other settings that harmed this partition."""
     for key in GUARDS:
         own = _of_topic(cluster, key, timeline.topic)
         for drift in own:
@@ -64,7 +64,7 @@ def of_brokers(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Ite
 
 @once
 def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
-    """By setting."""
+    """Changes of the brokers' settings, by setting."""
     brokers: list[int | None] = [*cluster.settings.brokers()] or [None]
     found: dict[str, dict[tuple[str, datetime], Drift]] = {key: {} for key in GUARDS}
     for key, known in found.items():
@@ -75,7 +75,7 @@ def _of_brokers(cluster: Cluster) -> Mapping[str, Sequence[Drift]]:
 
 @once
 def _of_topic(cluster: Cluster, key: str, topic: str) -> Sequence[Drift]:
-    """Those of its own setting, which all its partitions have."""
+    """Changes of the topic's own setting, the same for all its partitions."""
     return tuple(_drifts(key, cluster, topic=topic))
 
 
@@ -94,7 +94,7 @@ def _drifts(key: str, cluster: Cluster, *, topic: str | None = None, broker: int
 
 
 def _owner(event: Event) -> str | None:
-    """Whose dynamic setting it is; None for what a file or a process's start tells, which is no change."""
+    """The owner of a dynamic setting; None for a value from a file or from the start of a process, which is not a change."""
     if event.topic is not None:
         return f"topic {event.topic}"
     if event.event == "metadata-config":
@@ -119,8 +119,8 @@ def _worse(key: str, old: str | None, new: str) -> bool:
 
 
 def _unset_before(key: str, event: Event, cluster: Cluster) -> bool:
-    """There is evidence of a time before, at which the owner had no such setting: the metadata log reaches back to it, or a line
-    named all of the owner's settings."""
+    """The evidence covers an earlier time at which the owner did not have the setting: the metadata log reaches back to it, or a line
+    lists all settings of the owner."""
     named = (e for e in cluster.of("config", topic=event.topic) if e.key is None and e.topic == event.topic and e.broker == event.broker)
     if any(e.at is not None and event.at is not None and e.at < event.at and key not in (e.value or "").split(",") for e in named):
         return True
@@ -145,7 +145,7 @@ class _Harm:
 
 
 def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm | None:
-    """The first thing that could not have come about with the value before."""
+    """The first harm that the previous value would have prevented."""
     if drift.key == UNCLEAN:
         for election in elections(timeline, cluster):
             term = election.term
@@ -160,8 +160,8 @@ def _harm(drift: Drift, timeline: PartitionTimeline, cluster: Cluster) -> _Harm 
             continue
         if len(state.isr) < number(drift.before, 0):
             text = (
-                f"Later the ISR of {timeline.name} shrank to {list(state.isr)}, producers with acks=all were still served, and offsets {loss.range} "
-                "were lost; with the value before, those writes would have been refused"
+                f"Later the ISR of {timeline.name} shrank to {list(state.isr)}, writes with acks=all still succeeded, and offsets {loss.range} "
+                "were lost; with the previous value, those writes would have been refused"
             )
             return _Harm(text, term, loss.evidence)
     return None
@@ -174,9 +174,9 @@ def _in_force(drift: Drift, timeline: PartitionTimeline, at: datetime, cluster: 
 
 def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm | None) -> Finding:
     why = (
-        "an election may from then on take a replica that lacks committed records"
+        "from then on an election can choose a replica that lacks committed records"
         if drift.key == UNCLEAN
-        else "writes with acks=all are from then on acknowledged with fewer copies"
+        else "from then on writes with acks=all are acknowledged with fewer copies"
     )
     change = f"{drift.key} of {drift.owner} was set from {drift.before or 'the default'} to {drift.after}"
     return Finding(
@@ -188,11 +188,11 @@ def _finding(drift: Drift, topic: str | None, partition: int | None, harm: _Harm
         brokers=(harm.term.leader,) if harm is not None else (),
         start=drift.at,
         cause=f"{drift.owner} {drift.key}",
-        summary=f"{change} at {moment(drift.at)}" + (" and harm came of it" if harm is not None else ""),
+        summary=f"{change} at {moment(drift.at)}" + (" and caused harm" if harm is not None else ""),
         explanation=(f"At {moment(drift.at)} {change}: {why}." + (f" {harm.text}." if harm is not None else "")),
         next_steps=(
-            f"Ask who set {drift.key}, and set it back once the partitions have a leader.",
-            "KAFKA-9254: some versions (2.0 to 2.4) drop a topic's overrides when broker settings change; compare topics with what they were made with.",
+            f"Find out who set {drift.key} of {drift.owner}, and set {drift.key} back to {drift.before or 'the default'} once the partitions have a leader.",
+            "Compare the topic settings with those at creation: some versions (2.0 to 2.4) drop topic overrides when broker settings change (KAFKA-9254).",
         ),
         evidence=quote(drift.event, harm.evidence if harm is not None else ()),
     )
@@ -202,10 +202,10 @@ RULE = Rule(
     kind="config-drift",
     rank=480,
     level="medium",
-    meaning="A setting that guards records was made less safe while the cluster ran; high if records or a clean election were lost by it.",
+    meaning="A durability setting was made less safe while the cluster was running. High if this caused a loss or an unclean election.",
     benign=(
-        "A topic made with the value: nothing was changed.",
-        "A controller that reads its metadata log again and prints every setting with the time of then.",
+        "A topic that was created with the value: nothing was changed.",
+        "A controller that reads its metadata log again and prints every setting with the current time.",
     ),
     references=("KAFKA-9254", "KIP-226"),
     partition=judge,

@@ -1,4 +1,4 @@
-"""consumer-reset: a consumer group cannot go on at its commit, because the log was cut below it."""
+"""consumer-reset: a consumer group cannot continue at its commit, because the log was truncated below it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 start=loss.term.at,
                 end=loss.term.at,
                 cause=client.outcome,
-                summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, had come further than offset {loss.range.start}, where the log was cut: {_BRIEFLY[client.outcome]}",
+                summary=f"{timeline.name}: group {client.group}, at offset {client.committed}, was beyond offset {loss.range.start}, where the log was truncated: {_BRIEFLY[client.outcome]}",
                 explanation=(
-                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was cut at offset "
+                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}; the log was truncated to offset "
                     f"{loss.range.start} in leader epoch {loss.term.epoch}. {_explained(client, loss, log_end(timeline))}"
                 ),
                 next_steps=(
-                    "To have it read on where the log was cut, stop its members and set it back: "
+                    f"To make group {client.group} continue where {timeline.name} was truncated, stop its members and reset it: "
                     f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}",
                 ),
                 clients=(client,),
@@ -45,38 +45,38 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 _BRIEFLY = {
-    RESET: "auto.offset.reset decides where it goes on",
-    RETURNS: "it returns there, where its clients check leader epochs",
+    RESET: "auto.offset.reset decides where it continues",
+    RETURNS: "it returns there if its clients check leader epochs",
     WENT_BACK: "it went back afterwards",
 }
 
 
 def _explained(client: Client, loss: Loss, end: int | None) -> str:
     if client.outcome == WENT_BACK:
-        return "Its commits after that begin below: it was reset, or somebody has set it back, and it may have been given records twice."
+        return "Its later commits start below: it was reset automatically or by hand, and may have received records twice."
     if client.outcome == RETURNS:
         return (
-            f"Its commit names leader epoch {client.leader_epoch}. Java clients from 2.3 on, and others that check it (librdkafka from 2.1 on), ask where that epoch ended and go on at "
-            f"offset {loss.range.start}; with auto.offset.reset=none they stop (LogTruncationException). Clients that do not look at it go on at their commit, or, "
-            f"where that is beyond the log's end{f' ({end})' if end is not None else ''}, where auto.offset.reset says."
+            f"Its commit names leader epoch {client.leader_epoch}. Java clients from 2.3 on, and others that check it (librdkafka from 2.1 on), ask for the end of that epoch and continue at "
+            f"offset {loss.range.start}; with auto.offset.reset=none they stop (LogTruncationException). Clients that do not check it continue at their commit. If "
+            f"that is beyond the end of the log{f' ({end})' if end is not None else ''}, auto.offset.reset decides."
         )
     return (
-        f"The log ends at {end}. Consumers that go on before it reaches their commit again are refused (OffsetOutOfRange): auto.offset.reset=latest skips "
-        f"what was written since, earliest reads all again, none stops them. Later, the log having grown past {client.committed}, they go on there, "
-        f"and are not given what was written from offset {loss.range.start} on."
+        f"The log ends at {end}. Consumers that continue before it reaches their commit again are refused (OffsetOutOfRange): auto.offset.reset=latest skips "
+        f"the records written since, earliest reads all records again, none stops them. Once the log has grown past {client.committed}, they continue there "
+        f"and skip the new records from offset {loss.range.start} on."
     )
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
-    return f"group {', '.join(first.groups)} had come further than where the logs were cut: {_BRIEFLY[first.cause or RESET]}"
+    return f"group {', '.join(first.groups)} was beyond the offsets to which the logs were truncated: {_BRIEFLY[first.cause or RESET]}"
 
 
 RULE = Rule(
     kind="consumer-reset",
     rank=113,
     level="medium",
-    meaning="A consumer group's committed offset lies above where the log was cut: it is reset by auto.offset.reset, or returns to the cut where its clients check leader epochs.",
-    benign=("A group that keeps its offsets elsewhere, or that nobody uses any more.",),
+    meaning="A consumer group's committed offset is above the truncation of the log: auto.offset.reset resets it, or it returns to the truncation if its clients check leader epochs.",
+    benign=("A group that keeps its offsets elsewhere, or that is no longer used.",),
     references=("KIP-320", "KAFKA-7747"),
     partition=judge,
     many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),

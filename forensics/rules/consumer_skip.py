@@ -1,4 +1,4 @@
-"""consumer-skip: a consumer group is not given records that were written in the place of lost ones it had read."""
+"""consumer-skip: a consumer group skips records that replaced lost records which it had read."""
 
 from __future__ import annotations
 
@@ -31,23 +31,27 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 start=loss.term.at,
                 end=loss.term.at,
                 offsets=(client.skipped,),
-                summary=f"{timeline.name}: group {client.group} {'was not given' if done else 'will not be given'} what is written anew at offsets {client.skipped}",
+                summary=f"{timeline.name}: group {client.group} {'skipped' if done else 'will skip'} the new records at offsets {client.skipped}",
                 explanation=(
-                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}. What it had read from offset "
-                    f"{loss.range.start} on was lost in leader epoch {loss.term.epoch}, and other records are written there. "
+                    f"Group {client.group} had read {timeline.name} up to offset {client.committed} by {moment(client.at)}. The records that it had read from offset "
+                    f"{loss.range.start} on were lost in leader epoch {loss.term.epoch}, and other records get these offsets. "
                     + (
-                        "Its next commits go on from there, so it was not given them, and nothing reports that."
+                        "Its next commits continue from there, so it skipped them without an error."
                         if done
                         else _shared(client, end)
                         if client.protocol == SHARE
-                        else f"A consumer goes on at its commit{_end(end)}: it is not given them, and nothing reports that. Its commit names no leader epoch "
-                        "by which it could notice (KIP-320)."
+                        else f"A consumer continues at its commit{_end(end)}: it skips them without an error. Its commit has no leader epoch "
+                        "to detect this (KIP-320)."
                     )
                 ),
                 next_steps=(
-                    f"{'Find out what it missed' if done else 'Stop its members, and set it back before they start again'}, and have it read them: "
+                    f"{f'Find out which records group {client.group} missed' if done else f'Stop the members of group {client.group}'}, and reset it: "
                     f"{reset_group(client, timeline.topic, timeline.partition, loss.range.start, loss.term.at)}"
-                    + (f" (see with --dry-run first that it comes to offset {loss.range.start})" if client.protocol == SHARE else ""),
+                    + (
+                        f" (check with --dry-run first that this resets it to offset {loss.range.start})"
+                        if client.protocol == SHARE
+                        else ""
+                    ),
                 ),
                 clients=(client,),
                 evidence=quote(*reader.evidence, *loss.evidence),
@@ -56,33 +60,31 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _shared(client: Client, end: int | None) -> str:
     waits = (
-        f" The log ends at {end}: until it has come so far again, the group is given nothing."
+        f" The log ends at {end}: until it reaches the commit again, the group gets no records."
         if end is not None and client.committed and end < client.committed
         else ""
     )
-    more = (
-        f" {client.out_of_order} offsets above that it was through with are not given to it again, either." if client.out_of_order else ""
-    )
-    return f"A share group goes on where its share-partition begins, which no leader moves back: it is not given them, and nothing reports that (KIP-932).{waits}{more}"
+    more = f" It also skips {client.out_of_order} offsets above that which it had completed." if client.out_of_order else ""
+    return f"A share group continues at the start of its share-partition, which no leader moves back: it skips them without an error (KIP-932).{waits}{more}"
 
 
 def _end(end: int | None) -> str:
-    return f", which lies inside the log (it ends at {end})" if end is not None else ""
+    return f", which is inside the log (it ends at {end})" if end is not None else ""
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.skipped.length or 0 for f in group for c in f.clients if c.skipped is not None)
-    return f"group {', '.join(first.groups)} is not given {counted(count, 'offset')} that are written anew, or will be"
+    return f"group {', '.join(first.groups)} skips {counted(count, 'offset')} of new records"
 
 
 RULE = Rule(
     kind="consumer-skip",
     rank=112,
     level="high",
-    meaning="A consumer group had read records that were lost, and its committed offset lies above where others are written in their place: it is never given those, and nothing reports it. Share groups always go on so.",
+    meaning="A consumer group had read records that were lost, and its committed offset is above the offsets of their replacements: it skips those without an error. Share groups always do.",
     benign=(
-        "A group that reads the partition from its start each time, or keeps its offsets elsewhere, commits and does not go by it.",
-        "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to where the log was cut: consumer-reset.",
+        "A group that commits but does not use its commits: it reads the partition from the start each time, or keeps its offsets elsewhere.",
+        "Consumers that check leader epochs (Java clients from 2.3 on, with commits that name one) return to the truncation: consumer-reset.",
     ),
     references=("KIP-320", "KIP-932", "KAFKA-7747"),
     partition=judge,

@@ -1,4 +1,4 @@
-"""controlled-shutdown: a broker was stopped in order."""
+"""controlled-shutdown: a broker was shut down cleanly."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _finding(broker: int, life: Incarnation) -> Finding:
         brokers=(broker,),
         start=begin.at if begin is not None else None,
         end=life.end_at,
-        summary=f"broker {broker} was shut down in order" + (", without handing over all leaderships" if failed else ""),
+        summary=f"broker {broker} was shut down cleanly" + (", without handing over all leaderships" if failed else ""),
         explanation=f"Broker {broker} began to stop at {moment(begin.at if begin is not None else None)} {how} and had stopped at {moment(life.end_at)}.".replace(
             "  ", " "
         ),
@@ -48,9 +48,9 @@ RULE = Rule(
     kind="controlled-shutdown",
     rank=310,
     level="info",
-    meaning="A broker was stopped in order: leader changes and a smaller ISR at that time are expected.",
+    meaning="A broker was shut down cleanly: leader changes and a smaller ISR at that time are expected.",
     references=("KAFKA-340",),
     cluster=judge,
-    many=Many(words=lambda first, group: "were shut down in order"),
-    root="shut down in order",
+    many=Many(words=lambda first, group: "were shut down cleanly"),
+    root="shut down cleanly",
 )

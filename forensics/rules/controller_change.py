@@ -27,7 +27,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unknown: int) -> Finding:
-    """Who was controller in between is in no log that was collected."""
+    """The finding for a controller whose predecessors are unknown, because no collected log names them."""
     first = events[0]
     assert first.controller is not None
     between = f"epoch {epoch - 1}" if unknown == 1 else f"epochs {before[0] + 1} to {epoch - 1}"
@@ -38,13 +38,13 @@ def _after_others(before: tuple[int, int], epoch: int, events: list[Event], unkn
         brokers=(first.controller,),
         start=first.at,
         end=first.at,
-        summary=f"node {first.controller} became controller in epoch {epoch}; who was it in {between} is not in evidence",
+        summary=f"node {first.controller} became controller in epoch {epoch}; the controller of {between} is unknown",
         explanation=(
-            f"At {moment(first.at)} node {first.controller} became the active controller in controller epoch {epoch}. The one known before it is node "
-            f"{before[1]} in epoch {before[0]}: no log that was collected tells who was it in {between}, and what that controller decided is known only "
-            "from others. A new controller looks at every partition anew, so leader changes at that time may be its doing."
+            f"At {moment(first.at)} node {first.controller} became the active controller in controller epoch {epoch}. The last known controller before it is node "
+            f"{before[1]} in epoch {before[0]}. No collected log names the controller of {between}, and its decisions are known only "
+            "from other nodes. A new controller checks every partition, so it may have caused leader changes at that time."
         ),
-        next_steps=("Collect controller.log and state-change.log of all brokers, rotated files too.",),
+        next_steps=("Collect controller.log and state-change.log of all brokers, including rotated files.",),
         evidence=quote(events[:3]),
     )
 
@@ -64,7 +64,7 @@ def _finding(before: int, epoch: int, events: list[Event]) -> Finding:
         summary=f"node {now} became controller in epoch {epoch}" + ("" if same else f", after node {before}"),
         explanation=f"At {moment(first.at)} node {now} became the active controller in controller epoch {epoch}"
         + (", as before (a restart or a new session)." if same else f", in place of node {before}.")
-        + " It looks at every partition anew, so leader changes at that time may be its doing.",
+        + " A new controller checks every partition, so it may have caused leader changes at that time.",
         evidence=quote(events[:3]),
     )
 

@@ -1,4 +1,4 @@
-"""culprit-broker: one broker is behind all the under-replication of a time."""
+"""culprit-broker: one broker causes all under-replication of a period."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judge(cluster: Cluster, partitions: Rows) -> Iterator[Finding]:
 
 
 class _Whole:
-    """What the episodes are held against, from one look at all partitions."""
+    """Data of all partitions for the comparison with the episodes, collected once."""
 
     def __init__(self, partitions: Rows) -> None:
         self._shared = shared(partitions)
@@ -38,21 +38,21 @@ class _Whole:
             (f"{p['topic']}-{p['partition']}", [s for s in p["shorts"] or () if not s["planned"]]) for p in partitions if p["shorts"]
         ]
         self.count = series(partitions, leaders=False)[0]
-        """Of under-replicated partitions."""
+        """Number of under-replicated partitions over time."""
 
     def shared(self, broker: int, until: datetime | None) -> int:
-        """Partitions of which it holds a replica among others, without those that came to be later."""
+        """Number of partitions with a replica on this broker and on others, without partitions that were created later."""
         own = self._shared.get(broker, [])
         return len(own) if until is None else bisect_left(own, until)
 
     def short_without(self, broker: int, start: datetime | None, end: datetime | None) -> list[str]:
-        """Partitions that were under-replicated in that time and never lacked the broker."""
+        """Partitions that were under-replicated in that period while this broker was in sync."""
         within = ((name, [s for s in own if _overlap(s["start"], s["end"], start, end)]) for name, own in self._short)
         return [name for name, own in within if own and not any(broker in s["missing"] for s in own)]
 
 
 def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> Finding:
-    """A broker that is gone: what is under-replicated ought to be what it holds."""
+    """The finding for an offline broker: its partitions should be the under-replicated ones."""
     hit = set(episode.names)
     held = max(whole.shared(broker, episode.end), len(hit))
     others = whole.short_without(broker, episode.start, episode.end)
@@ -69,8 +69,8 @@ def _offline(broker: int, episode: Episode, whole: _Whole, cluster: Cluster) -> 
         summary=f"broker {broker} was offline: missing from the ISR of {len(hit)} of the {counted(held)} it shares with others",
         explanation=(
             f"From {moment(episode.start)} {back} broker {broker} was missing from the ISR of {episode.shown()}: {len(hit)} of the {counted(held)} "
-            f"that it shared with other brokers then{'' if len(hit) == held else '; where it stayed in the ISR it was the last in sync, or nothing tells'}. "
-            f"The cluster had at most {counted(peak)} under-replicated at once in that time. {_sum(others, broker)} Why: {episode.told()}."
+            f"that it shared with other brokers{'' if len(hit) == held else '; in the others it was the last in-sync replica, or the evidence shows no change'}. "
+            f"The cluster had at most {counted(peak)} under-replicated at once in that period. {_sum(others, broker)} Cause: {episode.told()}."
         ),
         next_steps=(f"Bring broker {broker} back, or move its replicas to other brokers.",) if episode.open else (),
         evidence=episode.evidence,
@@ -83,9 +83,9 @@ def _overlap(start: datetime | None, end: datetime | None, begin: datetime | Non
 
 def _sum(others: Sequence[str], broker: int) -> str:
     if not others:
-        return f"The counts add up: every partition that was under-replicated then lacked broker {broker}."
+        return f"The counts add up: every under-replicated partition of that period lacked broker {broker}."
     shown = ", ".join(others[:3]) + (" and more" if len(others) > 3 else "")
-    return f"Not all of it is this broker's: {counted(len(others))} lacked other replicas only ({shown})."
+    return f"Broker {broker} does not explain all of them: {counted(len(others))} lacked other replicas only ({shown})."
 
 
 def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
@@ -102,12 +102,12 @@ def _slack(found: Degradation, whole: _Whole, cluster: Cluster) -> Finding:
         start=episode.start,
         end=episode.end,
         cause=found.side,
-        summary=f"broker {broker} is behind {of_all}{' under-replication' if found.whole else ''}: "
-        + (f"it is the one missing from the ISR of {where}" if found.side == "replica" else f"it leads {where} that are short of replicas"),
+        summary=f"broker {broker} is the cause of {of_all}{' under-replication' if found.whole else ''}: "
+        + (f"it is missing from the ISR of {where}" if found.side == "replica" else f"it leads {where} with missing replicas"),
         explanation=_why(broker, found, of_all, whole, cluster),
         next_steps=(
-            f"Look at broker {broker}: GC log, disk latency and errors, network, CPU, and whether it carries more than the others.",
-            "Compare with the other brokers' metrics of the same time; they were not hit.",
+            f"Check broker {broker}: GC log, disk latency and errors, network, CPU, and whether its load is above that of the others.",
+            f"Compare the metrics of broker {broker} with those of the other brokers at the same time; they were not affected.",
         ),
         evidence=episode.evidence,
     )
@@ -121,30 +121,28 @@ def _why(broker: int, found: Degradation, of_all: str, whole: _Whole, cluster: C
         held = max(whole.shared(broker, episode.end), len({o.name for o in episode.outs if o.broker == broker}))
         of_them = "Every time" if found.whole else f"In {of_all}"
         common = (
-            f"{of_them} it was broker {broker} that was missing, from {len(episode.names)} of the {counted(held)} it shares with others"
+            f"{of_them} the missing replica was on broker {broker}, in {len(episode.names)} of the {counted(held)} it shares with others"
         )
     else:
         missing = sorted({o.broker for o in episode.outs})
-        common = (
-            f"The partitions are led by broker {broker}, and brokers {missing} were missing from them, which keep up with other leaders"
-        )
-    return f"{begin}, while their brokers lived, in {episode.shown()}. {common}. {manner}: that is performance, not a broker that is gone. Why: {episode.told()}."
+        common = f"The partitions are led by broker {broker}, and brokers {missing} were missing from their ISRs; these brokers keep up with other leaders"
+    return f"{begin}, while their brokers were running, in {episode.shown()}. {common}. {manner}: this is a performance problem, not an offline broker. Cause: {episode.told()}."
 
 
 RULE = Rule(
     kind="culprit-broker",
     rank=240,
     level="high",
-    meaning="All under-replication of a time has one broker in common: it is offline (then the counts add up to its partitions), the one missing from every ISR, or the one leader.",
+    meaning="All under-replication of a period has one broker in common: it is offline (then the counts add up to its partitions), missing from every ISR, or the only leader.",
     benign=(
-        "Brokers that are shut down in order, one after the other.",
-        "Replicas that a reassignment adds or takes away.",
-        "A broker that was gone and came back (medium).",
+        "Brokers that are shut down cleanly, one after the other.",
+        "Replicas that a reassignment adds or removes.",
+        "A broker that was offline and came back (medium).",
     ),
     references=("KIP-16",),
     cluster=judge,
     facts=(ABSENCES, SHORTS, TOLD_FROM),
     many=Many(),
-    root="was slow or cut off while it lived",
+    root="was slow or cut off while it was running",
     root_causes=frozenset({"replica", "leader"}),
 )

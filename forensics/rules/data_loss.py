@@ -1,4 +1,4 @@
-"""data-loss: records a leader's log held are gone, or may be."""
+"""data-loss: records of a leader's log are lost or may be lost."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from spark.partition.replicas import Removal
 from spark.partition.timeline import PartitionTimeline, Term
 
 _BECAUSE = {
-    "unclean-election": "was elected from outside the ISR and did not have them",
-    "unflushed-log": "had lost them in an unclean stop: they were in memory and not yet on the disk",
-    "uncommitted-tail": "was in sync but the leader before it had not replicated them yet",
-    "hw-truncation": "had cut its log to its high watermark and led before it had fetched again, as happens before leader epochs "
+    "unclean-election": "was elected from outside the ISR and did not have the rest",
+    "unflushed-log": "had lost the rest in an unclean stop: it was in memory and not yet on the disk",
+    "uncommitted-tail": "was in sync, but had not fetched the rest from the previous leader yet",
+    "hw-truncation": "had truncated its log to its high watermark and became leader before it fetched again, which can happen before leader epochs "
     "(0.11): the first case of KIP-101",
-    "empty-replica": "had come back with an empty log",
-    "inherited-log": "did not have them. They were records of another partition of this name, of a cluster or a topic before, in a log that was still on "
-    "the disk and was taken for this one's",
-    "corruption": "had cut its log at damaged records",
-    "unknown": "did not have them; the evidence does not show why",
+    "empty-replica": "had restarted with an empty log",
+    "inherited-log": "did not have the rest: records of another partition of this name, from an earlier cluster or topic, in a log that was still on "
+    "the disk and was used for this partition",
+    "corruption": "had truncated its log at damaged records",
+    "unknown": "did not have the rest; the evidence does not show why",
 }
 _REMOVED = {
     "leader-epoch": "truncated them to follow the new leader",
     "high-watermark": "truncated to its high watermark",
     "truncation": "truncated them to follow the new leader",
     "latest": "truncated them to the new leader's log end offset",
-    "overwritten": "kept them on its disk while the partition went on without them",
-    "restart": "came back from a restart without them",
-    "empty": "came back with an empty log",
-    "deleted": "had them in the log it deleted when its replica was taken away",
-    "stray": "had them in the log it put aside as stray when its replica was taken away",
+    "overwritten": "kept them on its disk while the partition continued without them",
+    "restart": "restarted without them",
+    "empty": "restarted with an empty log",
+    "deleted": "had them in the log that it deleted when its replica was removed",
+    "stray": "had them in the log that it renamed to -stray when its replica was removed",
     "left-behind": "still has them on its disk, but never followed the new leader",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """A broker was started on other log directories: its log is new, and the old one lies where it was."""
+    """A broker was started with other log directories: its log is new, the old log is still in the old directory."""
 
     broker: int
     old: tuple[str, ...]
@@ -62,9 +62,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         told = _with(found, _told(loss, timeline, tuple(_moved(loss, timeline, cluster))), timeline)
         clients = tuple(reader.client for reader in readers(loss, timeline))
         readers_words = "; ".join(of_groups(clients, told.place))
-        yield replace(
-            told, clients=clients, explanation=told.explanation + (f" Of those who read: {readers_words}." if readers_words else "")
-        )
+        yield replace(told, clients=clients, explanation=told.explanation + (f" Consumers: {readers_words}." if readers_words else ""))
         if loss.below is not None:
             found = salvageable(loss.below.range, loss.term, loss.removals, timeline)
             yield _with(found, _perhaps(loss, loss.below, timeline), timeline)
@@ -81,23 +79,21 @@ def _senders(found: Salvageable) -> str:
     for p in found.producers:
         who = "producers without an id" if p.id is None else f"producer {p.id}"
         if p.transactional_id is not None:
-            who = f"transactional id {p.transactional_id} (producer {p.id}; its transaction was last told to be {p.state})"
+            who = f"transactional id {p.transactional_id} (producer {p.id}; last known transaction state: {p.state})"
         told.append(f"{p.records} by {who}")
-    return f" Of these were sent {some(told)}."
+    return f" Senders: {some(told)}."
 
 
 def _with(found: Salvageable, finding: Finding, timeline: PartitionTimeline) -> Finding:
-    """With what can be brought back, and how."""
+    """The finding with the offsets that can be recovered, and how."""
     if not found.held:
         return finding if finding.confidence == "possible" else replace(finding, salvageable=found)
     spans = some([f"{h.offsets} on {brokers_named([h.broker])}" if h.broker is not None else str(h.offsets) for h in found.held])
     sources = some([h.source.rpartition("/")[0] for h in found.held])
-    which = "of them, " if found.missing else ""
-    proof = "" if found.certain else ", as far as the evidence tells them from others at the same offsets"
-    words = (
-        f" What was collected holds {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}.{_senders(found)}"
-    )
-    step = f"Bring back what the collected disks hold of {timeline.name}: kafka-forensics salvage writes it out, and says how to send it again."
+    which = "some of them: " if found.missing else ""
+    proof = "" if found.certain else ", as far as the evidence can distinguish them from other records at the same offsets"
+    words = f" The collected files contain {which}offsets {spans}{'' if found.missing else ', all of them'} ({sources}){proof}.{_senders(found)}"
+    step = f"Recover the records of {timeline.name} that the collected disks contain: kafka-forensics salvage exports them and shows how to resend them."
     return replace(finding, salvageable=found, explanation=finding.explanation + words, next_steps=(step, *finding.next_steps))
 
 
@@ -117,7 +113,7 @@ def _moved(loss: Loss, timeline: PartitionTimeline, cluster: Cluster) -> Iterato
 
 
 def _before_its_start(removal: Removal, cluster: Cluster) -> tuple[str, ...]:
-    """The log directories of the process before the one that found its log empty."""
+    """The log directories of the previous broker process; the next one found its log empty."""
     start = max(cluster.presence(removal.broker).begun(datetime.min, removal.at or datetime.min), default=None)
     first = next(iter(cluster.settings.history("log.dirs", broker=removal.broker)), None)
     if start is None or first is None or first.at >= start - SLACK:
@@ -151,21 +147,21 @@ def _told(loss: Loss, timeline: PartitionTimeline, moved: Sequence[_Moved]) -> F
 
 def _moved_words(moved: _Moved) -> str:
     return (
-        f" Broker {moved.broker} had been started on other log directories ({', '.join(moved.new)} and no longer {', '.join(moved.old)}): that deletes nothing, "
-        f"so unless somebody removed it, the log it had still lies in {', '.join(moved.old)}."
+        f" Broker {moved.broker} was started with other log directories ({', '.join(moved.new)} instead of {', '.join(moved.old)}). That deletes nothing: "
+        f"unless it was removed, the old log is still in {', '.join(moved.old)}."
     )
 
 
 def _copy_words(moved: _Moved, timeline: PartitionTimeline) -> str:
     return (
-        f"Copy the directory of {timeline.name} in {', '.join(moved.old)} of broker {moved.broker} first: what it holds can be read from there "
-        "(kafka-dump-log) and sent again. Do not set log.dirs back without it: records that were written since would be left behind in turn."
+        f"Copy the directory of {timeline.name} in {', '.join(moved.old)} of broker {moved.broker} first: its records can be read "
+        "(kafka-dump-log) and resent. Do not set log.dirs back without that copy: records written since would be left behind."
     )
 
 
 LONG = timedelta(seconds=10)
 MANY = 100
-"""So long, or so many records, and what a deposed leader took alone is no matter of a moment."""
+"""From this duration or number of offsets on, a loss of records that a deposed leader accepted alone is severe."""
 
 
 def _severity(loss: Loss) -> str:
@@ -180,15 +176,15 @@ def _severity(loss: Loss) -> str:
 
 
 def _lost_words(loss: Loss) -> str:
-    kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[loss.committed]
+    kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[loss.committed]
     if loss.range.end is None:
-        more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any"
-        return f"{kind}{more}; how far they went is not in evidence"
+        more = f", at least up to {loss.reached - 1}" if loss.reached > loss.range.start else ", if there were any records"
+        return f"{kind}{more}; the end of the range is unknown"
     if loss.excuse is not None:
-        return f"{kind}; possibly sent again, or acknowledged to nobody"
+        return f"{kind}; possibly resent, or never acknowledged"
     if loss.committed is False:
-        kind += ": producers with acks=0 or acks=1 may miss them"
-    return f"{kind}{' (or a little more)' if loss.at_least else ''}"
+        kind += ": only acks=0/1 producers can be affected"
+    return f"{kind}{' (or slightly more)' if loss.at_least else ''}"
 
 
 def _cause_words(loss: Loss, term: Term) -> str:
@@ -197,21 +193,21 @@ def _cause_words(loss: Loss, term: Term) -> str:
         "unflushed-log": f"unflushed log of broker {term.leader}",
         "uncommitted-tail": f"not replicated before broker {term.leader} took over, epoch {term.epoch}",
         "hw-truncation": f"broker {term.leader} had truncated to its high watermark",
-        "empty-replica": f"broker {term.leader} came back empty",
+        "empty-replica": f"broker {term.leader} restarted empty",
         "corruption": f"damaged log of broker {term.leader}",
-        "inherited-log": "of the partition of this name before, cut as this one began",
+        "inherited-log": "of an earlier partition of this name, truncated when this one began",
     }.get(loss.cause, f"missing on broker {term.leader}, epoch {term.epoch}")
 
 
 def _explain(loss: Loss, before: Term | None, count: int | None, timeline: PartitionTimeline) -> str:
     term = loss.term
-    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the leader before"
+    whose = f"broker {before.leader}, leader in epoch {before.epoch}," if before is not None else "the previous leader"
     removal = loss.removals[0]
     reach = f"{'at least ' if loss.at_least else ''}offset {removal.end}"
     gone = loss.reached - loss.range.start if count is None else count
     parts = [
         f"The log of {whose} reached {reach} (exclusive).",
-        f"At {moment(term.at)} broker {term.leader} {'led on after its restart' if term.restart else 'became leader'} in leader epoch "
+        f"At {moment(term.at)} broker {term.leader} {'continued as leader after its restart' if term.restart else 'became leader'} in leader epoch "
         f"{term.epoch} with a log that ended at offset {_where(loss)}: it {_BECAUSE[loss.cause]}.",
         _gone_words(loss, gone),
         *(_removal_words(r, loss) for r in loss.removals[:3]),
@@ -219,17 +215,19 @@ def _explain(loss: Loss, before: Term | None, count: int | None, timeline: Parti
         _commitment(loss, timeline),
     ]
     if loss.still_on:
-        parts.append(f"They still lie on the disk of {brokers_named(loss.still_on)}.")
+        parts.append(f"They are still on the disk of {brokers_named(loss.still_on)}.")
     return " ".join(p for p in parts if p)
 
 
 def _gone_words(loss: Loss, gone: int) -> str:
     if not gone:
-        return f"What is below offset {loss.reached} is told as a loss of its own; whatever the leader appended after that was seen is gone, too."
-    more = ", and whatever the leader appended after that was seen" if loss.range.end is None else ""
+        return f"A separate finding reports the loss below offset {loss.reached}; records that the leader appended later are lost as well."
+    more = ", with all records that the leader appended later" if loss.range.end is None else ""
     least = "at least " if loss.at_least else ""
     are = "are" if gone > 1 else "is"
-    return f"So {least}{counted(gone, 'offset')} ({loss.range.start}..{loss.range.start + gone - 1}) {are} gone from the partition{more}."
+    return (
+        f"So {least}{counted(gone, 'offset')} ({loss.range.start}..{loss.range.start + gone - 1}) {are} missing from the partition{more}."
+    )
 
 
 def _handover_words(loss: Loss) -> str:
@@ -237,26 +235,26 @@ def _handover_words(loss: Loss) -> str:
     if gave_way is None or loss.committed is True:
         return ""
     if gave_way.orderly:
-        return f"Broker {gave_way.leader} gave way in order: they are what was in flight then."
+        return f"Broker {gave_way.leader} stepped down cleanly: these records were in flight then."
     seconds = gave_way.late.total_seconds()
-    return (
-        f"Broker {gave_way.leader}, deposed, went on for {seconds:.1f} s before it obeyed, and may have taken records alone all that time."
-    )
+    return f"Broker {gave_way.leader} was deposed but continued as leader for {seconds:.1f} s, and may have accepted records alone in that time."
 
 
 def _where(loss: Loss) -> str:
     if loss.proven and loss.term.at_most is None:
         seen = "when its files were collected" if loss.removals[0].cause != "latest" else "when another replica followed it"
-        return f"{loss.range.start} or below (there it ended {seen}; no line of this Kafka version says where a leader begins)"
+        return f"{loss.range.start} or below (it ended there {seen}; this Kafka version does not log the start offset of a leader)"
     return loss.term.began
 
 
 def _removal_words(removal: Removal, loss: Loss) -> str:
     if loss.cause == "hw-truncation" and removal.broker == loss.term.leader:
-        return f"Broker {removal.broker} itself had them, and cut its log from {removal.end} to {removal.start} at {moment(removal.at)}."
+        return (
+            f"Broker {removal.broker} itself had them, and truncated its log from {removal.end} to {removal.start} at {moment(removal.at)}."
+        )
     when = f" at {moment(removal.at)}" if removal.cause != "left-behind" else ""
     what = (
-        f"cut its log from {removal.end} to {removal.start}"
+        f"from {removal.end} to {removal.start}"
         if removal.cause not in ("left-behind", "restart", "empty", "overwritten", "deleted", "stray")
         else ""
     )
@@ -267,60 +265,62 @@ def _commitment(loss: Loss, timeline: PartitionTimeline) -> str:
     hw = loss.high_watermark
     if loss.committed:
         if hw is not None and loss.range.end is not None and hw >= loss.range.end:
-            return f"They were committed: a high watermark of {hw} was seen before."
+            return f"They were committed: the evidence shows an earlier high watermark of {hw}."
         before = loss.term.before
         if before is not None and len(before.isr) == 1:
-            return f"They were committed: broker {before.isr[0]} was the whole ISR, so its high watermark was its log end offset."
+            return (
+                f"They were committed: broker {before.isr[0]} was the only in-sync replica, so its high watermark was its log end offset."
+            )
         if loss.cause == "hw-truncation" and before is not None and (hw is None or hw < (loss.range.end or loss.reached)):
             whole = f"{brokers_named(before.isr)}, the whole ISR, had them"
-            return f"They were committed: {whole} before broker {loss.term.leader} cut its log."
-        return f"They were committed: a high watermark of {hw} was seen before."
+            return f"They were committed: {whole} before broker {loss.term.leader} truncated its log."
+        return f"They were committed: the evidence shows an earlier high watermark of {hw}."
     if loss.committed is False:
         proof = "the new leader was in sync, so the high watermark cannot have passed its log end offset"
-        told = "No producer with acks=all was told that they were written; who sends with acks=0 or acks=1 may have been."
+        told = "Only producers with acks=0 or acks=1 can have had them acknowledged."
         if loss.excuse is None:
             return f"They were never committed: {proof}. {told}{_unweighed(loss)}"
-        return f"They were never committed: {proof}. That they were cut is not in doubt, that anybody misses them is: {loss.excuse}. {told}"
-    untold = "Whether they were committed is not in evidence" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
-    return f"{untold}{_unweighed(loss)}" if loss.excuse is None else f"{untold} That anybody was told so is in doubt: {loss.excuse}."
+        return f"They were never committed: {proof}. They were truncated, but possibly no producer is affected: {loss.excuse}. {told}"
+    untold = "Commit status unknown" + (f"; the high watermark is known up to {hw}." if hw is not None else ".")
+    return f"{untold}{_unweighed(loss)}" if loss.excuse is None else f"{untold} Possibly no producer got an acknowledgement: {loss.excuse}."
 
 
 def _unweighed(loss: Loss) -> str:
     return (
         ""
         if loss.weighed
-        else " Whether anybody was is no more than possible: what was written in their place, or when, is not in evidence."
+        else " An acknowledgement is possible, not proven: the evidence does not show which records replaced them, or when."
     )
 
 
 def _next_steps(loss: Loss, timeline: PartitionTimeline) -> Iterator[str]:
     strays = {r.broker for r in loss.removals if r.cause == "stray"}
     if strays:
-        yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it holds them."
+        yield f"Copy the directory of {timeline.name} that ends in -stray from {brokers_named(sorted(strays))}: it contains the lost records."
     elif loss.still_on:
-        yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before starting it: it truncates when it rejoins."
+        yield f"Copy the directory of {timeline.name} from {brokers_named(loss.still_on)} before the broker starts: it truncates the log when it rejoins."
     if loss.committed is False:
-        yield f"Ask the producers of {timeline.name} with acks=0 or acks=1, if there are any, for what they sent at that time; those with acks=all know that it failed, or sent it again."
+        yield f"Resend the records that producers with acks=0 or acks=1, if any, wrote to {timeline.name} around the time of the loss; producers with acks=all got an error or resent them."
     else:
-        yield f"Ask the producers of {timeline.name} for what they sent at that time and have it sent again."
+        yield f"Have the producers of {timeline.name} resend the records that they wrote around the time of the loss."
     if loss.committed is not False:  # consumers read below the high watermark only
-        yield "Consumers that had read past the start of the range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
+        yield f"Consumers of {timeline.name} that had read past the start of the lost range must rewind or skip; look for OffsetOutOfRange and LogTruncationException."
     if loss.at_least or loss.range.end is None:
-        yield f"The end is a lower bound: an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments) would settle it."
+        yield f"Look for an older copy of the leader's disk (its replication-offset-checkpoint or {timeline.name} segments): the end of the lost range is a lower bound, and the copy would settle it."
 
 
 def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
-    """The records right below a proven loss."""
+    """The possible loss right below a proven loss."""
     term, part = loss.term, below.range
     old = loss.removals[0].broker
     stood = below.confidence == "probable"
     severity = _severity(loss) if stood else min(_severity(loss), "medium", key=LEVELS.index)
     why = (
-        f"The high watermark stood at {part.start} until the old leader was gone: broker {old} had it so in its checkpoint and a follower "
-        f"that was alive when broker {term.leader} was elected had heard of no higher one. An in-sync replica held it back, and broker "
-        f"{term.leader}, which was in sync and did not have the end of the log, is the likely one; only what its last fetch brought it, it has."
+        f"The high watermark stayed at {part.start} until the old leader failed: the checkpoint of broker {old} contains this value, and a follower "
+        f"that was running when broker {term.leader} was elected had received no higher one. An in-sync replica held it back, probably broker "
+        f"{term.leader}, which was in sync and did not have the end of the log. It has at most the records of its last fetch beyond that."
         if stood
-        else f"Broker {term.leader} may have had them, or all or some of them may have been replaced by records that it was sent later: "
+        else f"Broker {term.leader} may have had them, or records written later may have replaced some or all of them: "
         f"its log is only known to have reached offset {part.start}."
     )
     return Finding(
@@ -333,15 +333,15 @@ def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
         offsets=(part,),
         committed=loss.committed,
         cause=loss.cause,
-        summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'perhaps'} lost with those from {loss.range.start} on "
+        summary=f"{timeline.name}: offsets {part} {'probably' if stood else 'possibly'} lost with those from {loss.range.start} on "
         f"({_cause_words(loss, term)})",
         explanation=(
-            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be gone. {why} "
+            f"Broker {old} had offsets {part.start} to {loss.reached - 1}; those from {loss.range.start} on are proven to be lost. {why} "
             f"{_why_unknown(timeline)}"
         ),
         next_steps=(
-            f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with what offsets {part} hold now: "
-            "it settles how many of them are others.",
+            f"Compare the producers' records of {timeline.topic} for partition {timeline.partition} at that time with the records that offsets {part} hold now: "
+            "the comparison shows how many of them were replaced.",
         ),
         evidence=quote(*below.evidence, *loss.evidence),
     )
@@ -349,8 +349,8 @@ def _perhaps(loss: Loss, below: Below, timeline: PartitionTimeline) -> Finding:
 
 def _why_unknown(timeline: PartitionTimeline) -> str:
     if timeline.has_epochs:
-        return "Its line of that time is not in evidence, and what the epoch files hold of it only says where it began at the latest."
-    return "Before leader epochs (0.11) no line says where a leader's log ended when it began, and the replaced records were cut off."
+        return "The evidence does not contain the log line of its start, and the epoch files only give an upper bound of its start offset."
+    return "Before leader epochs (0.11) no line shows where the log of a new leader ended, and the replaced records were truncated."
 
 
 def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
@@ -365,18 +365,18 @@ def _taken_alone(alone: Deposed, timeline: PartitionTimeline) -> Finding:
         offsets=(Range(alone.start, None),),
         committed=alone.committed,
         cause="uncommitted-tail" if alone.committed is False else "unknown",
-        summary=f"{timeline.name}: what broker {broker} took after broker {term.leader} was elected is lost, from offset {alone.start} on, "
-        "if it took anything",
+        summary=f"{timeline.name}: any records that broker {broker} accepted after the election of broker {term.leader} are lost, "
+        f"from offset {alone.start} on",
         explanation=(
-            f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the leader before, was alive, went on and was "
-            f"refused to change the ISR; when it obeyed, it cut its log to its high watermark {alone.start}. Whatever it had told producers with acks=0 or "
-            "acks=1 to be written since the election is gone. Before leader epochs (0.11) the line of that cut is the same when nothing was cut, and "
-            "no line says how far the log had come."
+            f"Broker {term.leader} was elected at {moment(term.at)} (leader epoch {term.epoch}). Broker {broker}, the previous leader, was running and continued "
+            f"as leader; its ISR changes were refused. When it stepped down, it truncated its log to its high watermark {alone.start}. Any records that it "
+            "acknowledged to producers with acks=0 or acks=1 since the election are lost. Before leader epochs (0.11) the line of that truncation is the "
+            "same when nothing was removed, and no line shows the log end offset."
         ),
         next_steps=(
-            f"The producers' last acknowledged offsets of {timeline.name} would settle it, or what they sent to broker {broker} at that time and how often "
-            "they were answered.",
-            f"Have the producers of {timeline.topic} send again what they sent to partition {timeline.partition} at that time.",
+            f"Check the producers' last acknowledged offsets of {timeline.name}, or their requests to broker {broker} at that time and its answers: they would "
+            "settle whether records were lost.",
+            f"Have the producers of {timeline.name} resend the records that they wrote around the time of the loss.",
         ),
         evidence=quote(*alone.evidence),
     )
@@ -386,7 +386,7 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
     term = doubt.term
     who = brokers_named(doubt.brokers)
     alone = "was the only in-sync replica" if doubt.alone else "were all the in-sync replicas"
-    again = "led on" if term.restart else "was elected"
+    again = "continued as leader" if term.restart else "was elected"
     return Finding(
         kind="data-loss",
         severity="medium" if doubt.start else "low",
@@ -399,14 +399,14 @@ def _possible(doubt: Unflushed, timeline: PartitionTimeline) -> Finding:
         cause="unflushed-log",
         summary=f"{timeline.name}: records from offset {doubt.start} on may be lost: {who} {alone} and stopped uncleanly",
         explanation=(
-            f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop in order. At {moment(term.at)} broker {term.leader} {again} "
-            f"in leader epoch {term.epoch} with the log that recovery left, ending at offset {doubt.start}. If only the process died, the operating system "
-            "kept what was written and nothing is missing; if the machine lost power or was reset, records above that offset that were "
-            "not flushed are gone, acknowledged or not. No collected file tells how far the log had reached before."
+            f"{who[0].upper() + who[1:]} {alone} of {timeline.name} and did not stop cleanly. At {moment(term.at)} broker {term.leader} {again} "
+            f"in leader epoch {term.epoch} with the log that remained after recovery, ending at offset {doubt.start}. If only the process crashed, the "
+            "operating system kept all written records and none are lost. If the machine lost power or was reset, unflushed records above that "
+            "offset are lost, acknowledged or not. No collected file shows how far the log had reached before."
         ),
         next_steps=(
-            f"Find out how {who} went down: a killed process keeps its page cache, a power loss or a kernel panic does not.",
-            f"A copy of {timeline.name} or of replication-offset-checkpoint made before the restart, or the producers' last acknowledged offsets, would settle it.",
+            f"Find out how {who} stopped: the page cache survives a killed process, but not a power loss or a kernel panic.",
+            f"Look for a copy of {timeline.name} or of replication-offset-checkpoint made before the restart, or for the producers' last acknowledged offsets: they would settle whether records were lost.",
         ),
         evidence=quote(*doubt.evidence),
     )
@@ -417,7 +417,7 @@ def _many(first: Finding, group: Sequence[Statement]) -> str:
     if _open(first):
         return tail.replace(f" from offset {first.offsets[0].start} on", "", 1)
     count = offsets_in((f, f.place) for f in group)
-    kind = {True: "committed, lost", False: "cut, never committed", None: "lost"}[first.committed]
+    kind = {True: "committed, lost", False: "truncated, never committed", None: "lost"}[first.committed]
     return f"{counted(count, 'offset')} {kind} ({first.cause})"
 
 
@@ -429,11 +429,11 @@ RULE = Rule(
     kind="data-loss",
     rank=10,
     level="critical",
-    meaning="An offset range that was in a leader's log is gone. Committed: below the high watermark, so consumers may have read it and acks=all producers were told it is safe. Not committed: producers with acks=0 or acks=1 may miss it, no other was told that it was written.",
+    meaning="An offset range of a leader's log is lost. Committed: below the high watermark, so consumers may have read it and acks=all producers may have got an acknowledgement. Not committed: only producers with acks=0 or acks=1 can have got one.",
     benign=(
-        "A truncation of records that the leader still has (a follower that re-fetches).",
+        "A truncation of records that the leader still has (the follower fetches them again).",
         "A log start that moved: retention and DeleteRecords are reported as retention.",
-        "A topic that was deleted and made again: offsets of different topic ids are never compared.",
+        "A topic that was deleted and created again: offsets of different topic ids are never compared.",
     ),
     references=("KIP-101", "KIP-279", "KIP-966", "KAFKA-3919", "KAFKA-1211"),
     partition=judge,

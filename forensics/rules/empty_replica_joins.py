@@ -1,7 +1,7 @@
-"""empty-replica-joins: a replica came back with an empty log while the partition still counted it in sync.
+"""empty-replica-joins: a replica restarted with an empty log while it was still in the ISR.
 
-Here: the moment between the empty return and its leaving the ISR, in which it could have been elected. Not here: what was lost when it
-was (data_loss, cause empty-replica).
+Here: the time between the restart and its removal from the ISR, in which it could be elected. Not here: the records lost by such an
+election (data_loss, cause empty-replica).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _in_sync(removal: Removal, timeline: PartitionTimeline) -> tuple[State, State | None] | None:
-    """The state that had the broker in its ISR, with others, when it began an empty log; and the one that ended it."""
+    """The state with the broker and others in the ISR when its empty log began, and the next state."""
     if removal.at is None:
         return None
     for state, after in zip_longest(timeline.states, timeline.states[1:]):
@@ -54,12 +54,12 @@ def _finding(removal: Removal, state: State, after: State | None, timeline: Part
         summary=f"{timeline.name}: broker {removal.broker} was in the ISR with an empty log"
         + (f" and became leader in epoch {after.leader_epoch}" if led and after is not None else ""),
         explanation=(
-            f"Broker {removal.broker} had held {timeline.name} up to {removal.end}. At {moment(removal.at)} it began an empty log, and {until} the "
-            f"partition had it in its ISR {list(state.isr)}: an election in that time could make it leader cleanly, and the others would cut their "
-            "logs to its own. A new disk, or a new directory.id, under an old broker id does that."
+            f"Broker {removal.broker} had {timeline.name} up to offset {removal.end}. At {moment(removal.at)} its log started empty, and {until} it was "
+            f"still in the ISR {list(state.isr)}: a clean election in that time could make it leader, and the others would truncate their "
+            "logs to its own. Possible causes: a new disk or a new directory.id under an old broker id."
         ),
         next_steps=(
-            "Wait until a replaced broker is out of all ISRs before it is started on an empty disk (KIP-903 does so from 3.5 on).",
+            f"Wait until broker {removal.broker} is out of all ISRs before it starts on an empty disk (KIP-903 enforces this from 3.5 on).",
         ),
         evidence=quote(removal.evidence, state.event, after.event if after is not None else None),
     )
@@ -69,8 +69,8 @@ RULE = Rule(
     kind="empty-replica-joins",
     rank=140,
     level="medium",
-    meaning="A replica came back with an empty log and was still in the ISR: it could have been elected with nothing; high if it was.",
-    benign=("A broker with a new disk that had left the ISR before: it copies its log and joins again.",),
+    meaning="A replica restarted with an empty log while it was still in the ISR, so it could be elected. High if it was.",
+    benign=("A broker with a new disk that had left the ISR before: it copies the log and rejoins.",),
     references=("KIP-903", "KAFKA-14139", "KAFKA-14617"),
     partition=judge,
     many=Many(),

@@ -1,8 +1,8 @@
-"""epoch-history-damaged: a replica's leader-epoch-checkpoint does not tell the history its own records tell.
+"""epoch-history-damaged: a replica's leader-epoch-checkpoint contradicts its own records.
 
-Here: the file against the batches beside it, and what Kafka says of a conflict. Not here: a file that cannot be read (checkpoint_corrupt),
-replicas against each other (forensics.partition.lineage). Kafka's LeaderEpochFileCache notes every epoch in which a record was appended, so
-an epoch among the records and not in the file was lost from it.
+Here: the file compared with the batches next to it, and Kafka's lines about conflicts. Not here: an unreadable file (checkpoint_corrupt),
+replicas compared with each other (forensics.partition.lineage). Kafka's LeaderEpochFileCache adds every epoch in which a record is
+appended, so an epoch that the records have and the file lacks was lost from the file.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from spark.partition.timeline import PartitionTimeline
 
 LISTED = "epoch-checkpoint"
 COPYING = timedelta(hours=1)
-"""The files of a running broker are not copied at one moment; an epoch as young as this may lie between them."""
+"""The files of a running broker are not copied at the same time; an epoch younger than this may have begun between the copies."""
 LATE_FILE = (3, 8)
-"""From 3.8 on a truncation has the epoch file written later, and a start drops what lies beyond the log."""
+"""From 3.8 on the epoch file is written some time after a truncation, and a start drops entries beyond the log."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             by_writer.setdefault(event.writer, []).append(event)
     for writer, events in sorted(by_writer.items(), key=lambda item: (item[0] is None, item[0] or 0)):
         first = events[0]
-        what = f"epoch {first.leader_epoch} was assigned from offset {first.offset} on, below what its history had for other epochs"
+        what = f"epoch {first.leader_epoch} was assigned from offset {first.offset} on, below offsets of other epochs in its history"
         yield _finding(writer, what, tuple(events), timeline)
 
 
@@ -45,8 +45,8 @@ Damage = tuple[str, tuple[Event, ...]]
 
 
 def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Damage]:
-    """Epochs that records have and the file has not. Retention takes entries off its front, so only what lies above its first
-    entry counts."""
+    """Epochs that the records have and the file lacks. Retention removes entries from its front, so only epochs after its first entry
+    count."""
     found = of_batches(disk)
     if not found or _old_format(disk, timeline):
         return
@@ -58,20 +58,20 @@ def _against_batches(disk: Disk, timeline: PartitionTimeline, cluster: Cluster) 
     if segment is None:
         return
     epochs = ", ".join(str(e.epoch) for e in missing[:8])
-    held = f"its log holds records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0].start} on)"
+    held = f"its log has records of epoch{'s' if len(missing) > 1 else ''} {epochs} (from offset {missing[0].start} on)"
     if disk.epoch_file is None:
         if _others_have_theirs(disk, cluster):
-            yield f"{held} and no leader-epoch-checkpoint was collected, though the broker's other partitions have theirs", (segment,)
+            yield f"{held} and no leader-epoch-checkpoint was collected, although the broker's other partitions have one", (segment,)
     elif not in_file:
         yield f"{held}, and its leader-epoch-checkpoint is empty", (disk.epoch_file, segment)
     else:
         last, start = disk.epochs[-1]
-        short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "leaves them out"
+        short = f"ends with epoch {last} (from {start})" if missing[0].epoch > last else "lacks them"
         yield f"{held}, and its leader-epoch-checkpoint {short}", (disk.epoch_events[-1], segment)
 
 
 def _old_format(disk: Disk, timeline: PartitionTimeline) -> bool:
-    """A log written in message format v0 or v1 again has no epochs any more: Kafka deletes the file (KAFKA-7959)."""
+    """A log that uses message format v0 or v1 again has no epochs: Kafka deletes the file (KAFKA-7959)."""
     if any(e.writer == disk.broker and e.reason == "message-format" for e in timeline.of("epoch-conflict")):
         return True
     last = next((b for s in reversed(disk.segments) for b in reversed(s.batches or ())), None)
@@ -114,15 +114,15 @@ def _written_late(disk: Disk, start: int, timeline: PartitionTimeline, cluster: 
 
 
 def _followed(broker: int | None, timeline: PartitionTimeline) -> list[Cut]:
-    """Truncations by high watermark although there are leader epochs: the leader, or the follower, did not know the epoch asked for."""
+    """Truncations by high watermark despite leader epochs: the leader or the follower did not know the requested epoch."""
     return [c for c in cuts(timeline) if c.reason == "high-watermark" and broker is not None and broker in (c.broker, c.leader)]
 
 
 def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timeline: PartitionTimeline) -> Finding:
     cut = _followed(broker, timeline)
     followed = "".join(
-        f" Broker {c.broker} cut its log from {c.end} to {c.start} to follow broker {c.leader} at {moment(c.evidence[-1].at)}, by its high "
-        "watermark and not by epoch: that is what such a damage leads to."
+        f" Broker {c.broker} truncated its log from {c.end} to {c.start} to follow broker {c.leader} at {moment(c.evidence[-1].at)}, by its high "
+        "watermark instead of by epoch, which is a consequence of such damage."
         for c in cut[:2]
     )
     return Finding(
@@ -133,13 +133,13 @@ def _finding(broker: int | None, what: str, evidence: tuple[Event, ...], timelin
         start=evidence[0].at,
         summary=f"{timeline.name} on broker {broker}: {what}",
         explanation=(
-            f"On broker {broker} {what}. Leaders and followers find by this file where their logs part (KIP-101). With a wrong one a leader "
-            f"answers with too low an offset, or with none, and followers cut committed records or fall back to their high watermark.{followed}"
+            f"On broker {broker} {what}. Leaders and followers use this file to find the offset from which on their logs differ (KIP-101). With a "
+            f"damaged file, a leader returns too low an offset or none, and followers truncate committed records or use their high watermark.{followed}"
         ),
         next_steps=(
-            "Keep a copy of the directory. Have another replica lead, then delete this one's directory while its broker is stopped, so that it "
-            "copies log and history anew.",
-            "See KAFKA-7897, KAFKA-7959, KAFKA-10432 and KAFKA-16541 for the versions that do this by themselves.",
+            f"Copy the directory of {timeline.name} on broker {broker}. Let another replica lead, then delete the directory while the broker is "
+            "stopped, so that it copies log and history again.",
+            "Check whether the Kafka version has a bug that damages epoch files: KAFKA-7897, KAFKA-7959, KAFKA-10432, KAFKA-16541.",
         ),
         evidence=quote(evidence, *(c.evidence for c in cut[:2])),
     )
@@ -149,12 +149,12 @@ RULE = Rule(
     kind="epoch-history-damaged",
     rank=470,
     level="medium",
-    meaning="A replica's leader epoch file lacks epochs its records have, or has epochs beyond its log: the next truncation may cut at the wrong place.",
+    meaning="A replica's leader epoch file lacks epochs of its records, or has epochs beyond its log: the next truncation may remove too much or too little.",
     benign=(
         "Entries below the log start offset: retention drops them.",
         "A log in message format v0 or v1: it has no epochs, and Kafka deletes the file.",
-        "From 3.8 on the file is written some time after a truncation; what lies beyond the log is dropped at the next start.",
-        "A broker that ran while its files were copied: an epoch that began in between.",
+        "From 3.8 on the file is written some time after a truncation; the next start drops entries beyond the log.",
+        "A broker that was running while its files were copied: an epoch that began in between.",
     ),
     references=("KIP-101", "KAFKA-7897", "KAFKA-7959", "KAFKA-10432", "KAFKA-16541"),
     partition=judge,

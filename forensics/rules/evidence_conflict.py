@@ -1,4 +1,4 @@
-"""evidence-conflict: statements that cannot all be true: about a hand-over, about whose a file is, or from more than one cluster."""
+"""evidence-conflict: statements that contradict each other about a hand-over, the broker of a file, or the cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _clusters(cluster: Cluster) -> Iterator[Finding]:
-    """Disks of two clusters, which no broker can have been in at once, or paths that name two."""
+    """Disks of two clusters, or paths that name two clusters."""
     by_id: dict[str, Event] = {}
     for event in (e for life in cluster.lives for e in life.of("log-directory-identity")):
         if event.value:
@@ -39,10 +39,10 @@ def _clusters(cluster: Cluster) -> Iterator[Finding]:
         kind="evidence-conflict",
         severity="medium",
         confidence="certain",
-        summary=f"the evidence is of {len(names)} clusters ({', '.join(sorted(names))}): what is said of brokers and topics may be mixed up",
+        summary=f"the evidence is from {len(names)} clusters ({', '.join(sorted(names))}): brokers and topics may be mixed up",
         explanation=(
-            "Everything given to one run is taken for the evidence of one set of brokers. Disks with a meta.properties of their own are told apart by its "
-            "cluster id; of what names no cluster, brokers of the same ids and topics of the same names are taken for one cluster's."
+            "One run treats all evidence as one set of brokers. Disks with a meta.properties are distinguished by its cluster id. In files that name "
+            "no cluster, brokers with the same id and topics with the same name are treated as those of one cluster."
         ),
         next_steps=("Run the analysis once for each cluster.",),
         evidence=places,
@@ -56,12 +56,12 @@ def _misplaced(cluster: Cluster) -> Iterator[Finding]:
             severity="low",
             confidence="certain",
             brokers=(conflict.says, conflict.surroundings),
-            summary=f"{conflict.path} is broker {conflict.says}'s, but lies among files of broker {conflict.surroundings}",
+            summary=f"{conflict.path} is from broker {conflict.says}, but is stored with files of broker {conflict.surroundings}",
             explanation=(
-                f"The lines of {conflict.path} name broker {conflict.says} as their writer; meta.properties or server.properties beside it belong to broker "
-                f"{conflict.surroundings}. The lines were believed. A bundle put together by hand, or a disk moved to another broker, looks like this."
+                f"The lines of {conflict.path} name broker {conflict.says} as their writer; meta.properties or server.properties next to it belong to broker "
+                f"{conflict.surroundings}. The lines were used. Possible causes: a bundle that was assembled by hand, or a disk that was moved to another broker."
             ),
-            next_steps=("Check where the file was collected.",),
+            next_steps=(f"Check from which broker {conflict.path} was collected.",),
             evidence=(
                 Evidence(conflict.path, None, None, f"names broker {conflict.says}; surroundings name broker {conflict.surroundings}"),
             ),
@@ -72,12 +72,12 @@ _NAMES = {
     "high_watermark": "the high watermark",
     "new_log_end": "the end of the new leader's log",
     "old_log_end": "the end of the old leader's log",
-    "start": "the offset at which two logs part",
-    "end": "the end of a log that was cut",
+    "start": "the offset from which on two logs differ",
+    "end": "the end of a truncated log",
     "unseen": "the number of leader epochs in between",
     "election": "whether the new leader was in the ISR",
-    "log": "what became of the new leader's log",
-    "process": "what became of the new leader's process",
+    "log": "whether the new leader kept its log",
+    "process": "whether the new leader's process kept running",
 }
 
 
@@ -127,8 +127,8 @@ def _of_contradiction(row: Handover, timeline: PartitionTimeline) -> Finding:
         start=min((t.at for t in mixed if t.at is not None), default=None),
         summary=f"{timeline.name}: {told}",
         explanation=(
-            f"In {timeline.name} {told}. Kafka writes each leader epoch once, with one leader: two partitions of this name are mixed in the evidence, "
-            "such as a topic that was deleted and created again, or files of two clusters."
+            f"In {timeline.name} {told}. Each leader epoch has one leader, so the evidence mixes two partitions of this name: "
+            "a topic that was deleted and created again, or files of two clusters."
         ),
         next_steps=(f"Give only the files of one cluster, with logs that reach back to the creation of topic {timeline.topic}.",),
         evidence=quote(*(t.evidence for t in mixed)),
@@ -139,7 +139,7 @@ RULE = Rule(
     kind="evidence-conflict",
     rank=490,
     level="medium",
-    meaning="Two statements cannot both be true: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster a file is from.",
+    meaning="Two statements contradict each other: about one hand-over of a partition, whose verdict is then unknown, or about the broker or cluster of a file.",
     partition=judge_partition,
     cluster=judge,
     many=Many(),

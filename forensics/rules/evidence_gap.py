@@ -1,4 +1,4 @@
-"""evidence-gap: what was not collected or could not be read, and what that hides."""
+"""evidence-gap: files that are missing or unreadable, and what they would show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CORRUPT = frozenset({"checkpoint-corrupt", "epochs-not-rising"})
 
 
 def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """What there was too much of (spark.partition.floods)."""
+    """Events that were left out because there were too many (spark.partition.floods)."""
     gaps = timeline.of(LEFT_OUT)
     if gaps:
         first, last, count = gaps[0].at, gaps[-1].last_at, sum(e.count or 0 for e in gaps)
@@ -26,14 +26,14 @@ def judge_partition(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[F
             confidence="certain",
             start=first,
             end=last,
-            summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out, more of the same",
+            summary=f"{timeline.name}: {count:,} events between {moment(first)} and {moment(last)} were left out as repetitive",
             explanation=(
-                f"So much is told of {timeline.name} that it cannot be held at once. Times in which one leader led in one leader epoch, and nothing "
-                "but changes of its ISR, refused writes and failed fetches is told, were judged by how they begin and how they end "
-                f"({len(gaps)} of them); {count:,} events between were left out. When the ISR was how small in between, and how often, is unknown: "
-                "windows and counts that reach into that time are told smaller than they were."
+                f"The evidence about {timeline.name} is too large for memory. {len(gaps)} periods with one leader in one leader epoch, and with no events "
+                "other than ISR changes, refused writes and failed fetches, were judged by their first and last events; "
+                f"{count:,} events in between were left out. The ISR in between is unknown, so reported durations and counts that include these "
+                "periods are lower bounds."
             ),
-            next_steps=("Give a shorter time of these logs, to have all of it judged.",),
+            next_steps=(f"Analyze a shorter period of the logs of {timeline.name}, so that all events are judged.",),
             evidence=quote(gaps[:3]),
         )
 
@@ -45,7 +45,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _premises(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Brokers whose logs were collected, and in which a missing line proves nothing."""
+    """Brokers whose logs were collected, but whose missing lines prove nothing."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
     for broker in sorted(named & cluster.collected):
         coverage = log_coverage(broker, cluster)
@@ -59,11 +59,11 @@ def _premises(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iter
             brokers=(broker,),
             summary=f"a missing line in the logs of broker {broker} proves nothing: {coverage.reasons[0]}",
             explanation=(
-                f"Premises about the logs of broker {broker} do not hold: {reasons}. What its logs state is used. What they do not mention, such as a "
-                "restart or a truncation, may have happened all the same, so verdicts that rest on it are unknown."
+                f"The logs of broker {broker} may lack lines: {reasons}. The existing lines are used. Events without a line, such as a "
+                "restart or a truncation, may have happened anyway, so verdicts that depend on their absence are unknown."
             ),
             next_steps=(
-                f"Collect the log files of broker {broker} from its disk, whole and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
+                f"Collect the log files of broker {broker} from its disk, complete and unfiltered, and keep the loggers kafka.log, kafka.cluster, kafka.server "
                 "and state.change.logger at INFO.",
             ),
             evidence=tuple(Evidence(s.path, None, None, f"{s.lines} lines") for s in cluster.sources_of(broker) if s.kind.endswith("-log"))[
@@ -85,14 +85,14 @@ def _unreadable(cluster: Cluster) -> Iterator[Finding]:
             confidence="certain",
             brokers=(events[0].writer,) if events[0].writer is not None else (),
             summary=f"{source}: {events[0].text}{more}",
-            explanation=f"{source} could not be read whole: {'; '.join(e.text or '' for e in events[:5])}. What could be read was used; what it would have said is unknown.",
-            next_steps=("Collect the file again.",),
+            explanation=f"{source} could not be read completely: {'; '.join(e.text or '' for e in events[:5])}. The readable part is used.",
+            next_steps=(f"Collect {source} again.",),
             evidence=quote(events[:3]),
         )
 
 
 def _silent(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """Brokers that hold replicas and of which nothing was collected, or no log that tells of them."""
+    """Brokers with replicas from which nothing was collected, or no log with lines about replicas."""
     named = {b for p in partitions for b in (*(p["replicas"] or ()), *(p["isr"] or ())) if b >= 0}
     absent = tuple(sorted(named - cluster.collected))
     mute = tuple(sorted(b for b in named & cluster.collected if not log_coverage(b, cluster).reaches()))
@@ -111,8 +111,8 @@ def _untold(brokers: tuple[int, ...], what: str, cluster: Cluster, partitions: S
         brokers=brokers,
         summary=f"{what} was collected from {names}, which {hold} replicas of {counted(len(touched))}",
         explanation=(
-            f"{what[0].upper() + what[1:]} of {names} is here, which {hold} replicas ({some(touched)}). How far their logs reached, and what they "
-            "truncated, is unknown: a loss that only their logs show cannot be seen."
+            f"{what[0].upper() + what[1:]} was collected from {names}, which {hold} replicas ({some(touched)}). Their log end offsets and "
+            "truncations are unknown, and losses that only their logs show are not detected."
         ),
         next_steps=(f"Collect server.log*, state-change.log*, the checkpoints and leader-epoch-checkpoint files of {names}.",),
         evidence=(
@@ -125,9 +125,9 @@ RULE = Rule(
     kind="evidence-gap",
     rank=510,
     level="low",
-    meaning="Something was not collected or could not be read; the report cannot know what it held.",
+    meaning="Files are missing or unreadable; the report cannot use their content.",
     partition=judge_partition,
     cluster=judge,
-    many=Many(words=lambda first, group: "more is told of them than can be held: the middle was left out", whenever=True),
+    many=Many(words=lambda first, group: "too many events for memory: repetitive ones were left out", whenever=True),
     of_evidence=True,
 )

@@ -1,7 +1,7 @@
-"""halted-on-truncation: a follower ended its process rather than cut its log to a shorter leader's.
+"""halted-on-truncation: a broker halted because a follower's log was longer than the leader's.
 
-Before 2.0 a follower whose log went beyond its leader's, on a topic without unclean elections, halted the broker. Here: that line.
-Not here: how the leader came to be shorter (data_loss, unclean_election).
+Before 2.0 a follower whose log was longer than the leader's, on a topic without unclean elections, halted the broker. Here: that line.
+Not here: why the leader's log was shorter (data_loss, unclean_election).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spark.events import Event
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """One finding for each broker and partition, however often it was started again; up to 0.10.0 only the topic is named."""
+    """One finding for each broker and partition, over all restarts; up to 0.10.0 the line only names the topic."""
     halts: dict[tuple[int, str, int], list[Event]] = {}
     for event in cluster.of("truncation-refused"):
         broker = event.writer if event.writer is not None else event.node
@@ -45,13 +45,13 @@ def _finding(broker: int, topic: str, partition: int, events: list[Event]) -> Fi
         offsets=(ahead,) if ahead is not None else (),
         summary=f"broker {broker} halted: its log of {name} ends at {last.log_end_offset}, that of {leader} at {last.offset}",
         explanation=(
-            f"Broker {broker} ended its process {times}: it was to follow {leader}, whose log of {name} ends at {last.offset}, with a log that ends at "
-            f"{last.log_end_offset}, and unclean.leader.election.enable is false for the topic, so that it must not cut. It does so again at every "
-            f"start. Its disk holds records the leader does not have{f' (offsets {ahead})' if ahead is not None else ''}."
+            f"Broker {broker} halted {times}: it had to follow {leader}, whose log of {name} ends at {last.offset}, but its own log ends at "
+            f"{last.log_end_offset}, and unclean.leader.election.enable=false on the topic forbids the truncation. It halts again at every "
+            f"start. Its disk has records that the leader does not have{f' (offsets {ahead})' if ahead is not None else ''}."
         ),
         next_steps=(
             f"Copy {name} from broker {broker} before anything else: it may hold the only copy of committed records.",
-            f"Then either have broker {broker} lead, or let it cut by setting unclean.leader.election.enable=true on the topic for its start only.",
+            f"After that copy, either let broker {broker} lead {name}, or set unclean.leader.election.enable=true on {topic} while broker {broker} starts, so that it truncates.",
         ),
         evidence=quote(events[:1], events[-1:]),
     )
@@ -61,8 +61,8 @@ RULE = Rule(
     kind="halted-on-truncation",
     rank=90,
     level="high",
-    meaning="Before 2.0: a follower ahead of its leader halted its broker rather than truncate; its disk holds what the leader has not.",
-    benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker goes on.",),
+    meaning="Before 2.0: a follower ahead of its leader halted its broker instead of truncating; its disk has records that the leader lacks.",
+    benign=("An ordinary truncation: from 0.11 on by leader epoch, and the broker continues.",),
     references=("KAFKA-3410",),
     cluster=judge,
 )

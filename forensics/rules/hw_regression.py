@@ -1,4 +1,4 @@
-"""hw-regression: a high watermark went back and no loss explains it."""
+"""hw-regression: a high watermark went back and no known loss explains it."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def _refetch(event: Event, timeline: PartitionTimeline) -> bool:
 
 
 def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[tuple[int, int]]:
-    """High watermark and log end with which the leader began that the follower followed then; none where a later one had begun of which the
-    follower's lines do not tell. A new leader begins with the high watermark it was told last, a fetch
-    behind its predecessor's, and followers that knew more take it over; the records are in its log (KIP-207)."""
+    """High watermark and log end offset with which the leader of this follower started; empty if a later leader had started that the
+    follower's lines do not mention. A new leader starts with the high watermark of its last fetch, which is one fetch older than that of
+    the previous leader. Followers that knew a higher one adopt it; the records are in the new leader's log (KIP-207)."""
     own = timeline.replicas.get(event.writer) if event.writer is not None else None
     if own is None or event.at is None:
         return []
@@ -56,7 +56,7 @@ def _of_its_leader(event: Event, timeline: PartitionTimeline) -> list[tuple[int,
 
 
 def _between_collections(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """A broker's checkpoint of a later collection is below that of an earlier one, and its log too short to hold what was committed."""
+    """A broker's checkpoint in a later collection is below that of an earlier one, and its log is too short for the committed records."""
     if timeline.generation != 0 or timeline.topic in cluster.recreated:
         return
     for broker, disk in sorted(timeline.disks.items()):
@@ -83,15 +83,17 @@ def _fallen(timeline: PartitionTimeline, broker: int, before: Event, now: Event,
         summary=f"{timeline.name}: the checkpointed high watermark of broker {broker} went back from {before.offset} to {now.offset}",
         explanation=(
             f"One collection has a high watermark of {before.offset} for {timeline.name} on broker {broker} ({moment(before.at)}), a later one "
-            f"{now.offset} ({moment(now.at)}), and its log ends at {end}: committed records are not in it, and no line tells of a truncation."
+            f"{now.offset} ({moment(now.at)}), and its log ends at {end}: committed records are missing from it, and no line shows a truncation."
         ),
-        next_steps=("Collect the logs of the time between the two collections, and the files of the other replicas.",),
+        next_steps=(
+            f"Collect the logs of broker {broker} from the time between the two collections, and the files of the other replicas of {timeline.name}.",
+        ),
         evidence=quote(before, now),
     )
 
 
 def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Finding:
-    """`told`: with what its leader had begun is in evidence; else that may explain it."""
+    """`told`: the evidence shows the high watermark with which its leader started; otherwise that may be the explanation."""
     return Finding(
         kind="hw-regression",
         severity="medium",
@@ -102,13 +104,13 @@ def _finding(event: Event, timeline: PartitionTimeline, *, told: bool) -> Findin
         summary=f"{timeline.name}: high watermark on broker {event.writer} went back from {event.previous_offset} to {event.high_watermark}",
         explanation=(
             f"At {moment(event.at)} broker {event.writer} moved its high watermark of {timeline.name} from {event.previous_offset} back to "
-            f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} see "
-            "OffsetOutOfRange until it has risen again."
-            + ("" if told else " A new leader may have begun with it; the line with which it did is not in evidence.")
+            f"{event.high_watermark}, and no truncation or loss in evidence explains it. Consumers that had read up to {event.previous_offset} get "
+            "OffsetOutOfRange until the high watermark has risen again."
+            + ("" if told else " A new leader may have started with this high watermark; its log line is missing.")
         ),
         next_steps=(
-            "Compare leader-epoch-checkpoint of the replicas around that offset.",
-            "See KAFKA-14704 (fixed in 3.4.1, 3.5): the high watermark was raised before a truncation.",
+            f"Compare the leader-epoch-checkpoint files of the replicas of {timeline.name} around the offset.",
+            "Check whether KAFKA-14704 applies (fixed in 3.4.1, 3.5): a high watermark that was raised before a truncation.",
         ),
         evidence=quote(event),
     )
@@ -118,11 +120,11 @@ RULE = Rule(
     kind="hw-regression",
     rank=170,
     level="medium",
-    meaning="A high watermark went back without a loss that explains it.",
+    meaning="A high watermark went back, and no known loss explains it.",
     benign=(
-        "A follower that truncates and copies again.",
-        "A follower that knew more than the new leader, whose log has the records: it takes over the leader's high watermark.",
-        "A loss: then the data-loss finding says so.",
+        "A follower that truncates and fetches the same records again.",
+        "A follower with a higher high watermark than the new leader: it adopts the lower one, and the leader's log has the records.",
+        "A loss: it is reported as data-loss.",
     ),
     references=("KAFKA-14704", "KIP-207"),
     partition=judge,

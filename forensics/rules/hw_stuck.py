@@ -1,4 +1,4 @@
-"""hw-stuck: records are in the leader's log, and the high watermark does not reach them."""
+"""hw-stuck: the leader's log has records that the high watermark does not reach."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 LATEST_MS = 250_000_000_000_000
-"""Milliseconds since 1970 that a datetime holds."""
+"""The largest number of milliseconds since 1970 that a datetime supports."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -40,8 +40,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: datetime, skew: timedelta) -> timedelta | None:
-    """How long at least the first record above the HW had been in the log when that HW was written down, by times that brokers gave: its
-    LogAppendTime, when its segment was last touched, when a line told that the log had come further. CreateTime is a producer's word."""
+    """The minimum time that the first record above the HW had been in the log when that HW was checkpointed, by the brokers' times: its
+    LogAppendTime, the modification time of its segment, or a line that shows a larger log end. CreateTime is the producer's time."""
     told = _seen_beyond(timeline.replicas.get(disk.broker), hw)
     for segment in disk.segments:
         above = next((b for b in segment.batches or () if b["last_offset"] >= hw), None)
@@ -53,7 +53,7 @@ def _waited(timeline: PartitionTimeline, disk: Disk, hw: int, checkpointed: date
 
 
 def _seen_beyond(replica: Replica | None, hw: int) -> list[datetime]:
-    """When the log was seen to hold the record, since it was last cut there."""
+    """Times at which the log contained the record, since its last truncation there."""
     if replica is None:
         return []
     cut = max((r.at for r in replica.removals if r.start <= hw and r.at is not None), default=datetime.min)
@@ -76,7 +76,7 @@ def _finding(
     waited: timedelta,
     held: Effective | None,
 ) -> Finding:
-    """`held`: the min.insync.replicas that the ISR is below, where the HW may wait for it."""
+    """`held`: min.insync.replicas if the ISR is below it and the HW may wait for that reason."""
     assert disk.high_watermark is not None
     isr = ", ".join(f"broker {b} {o}" for b, o in reached.items())
     return Finding(
@@ -87,17 +87,17 @@ def _finding(
         leader_epoch=now.known_epoch,
         end=disk.high_watermark.at,
         offsets=(Range(hw, end),),
-        summary=f"{timeline.name}: offsets {Range(hw, end)} are in the log but above the high watermark {hw}: kept, not readable",
+        summary=f"{timeline.name}: offsets {Range(hw, end)} are in the log but above the high watermark {hw}: not lost, not readable",
         explanation=(
-            f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, yet it checkpointed a high watermark of {hw} at "
+            f"Broker {disk.broker} leads {timeline.name} with a log that ends at {end}, but it checkpointed a high watermark of {hw} at "
             f"{moment(disk.high_watermark.at)}, {waited.total_seconds():.0f} s after the next record had been appended. The ISR is {list(now.isr)} and its logs end at: {isr}. "
-            f"{_why(whole, min(reached.values()), held)} Consumers cannot read these records; nothing is lost."
+            f"{_why(whole, min(reached.values()), held)} Consumers cannot read these records; none are lost."
         ).replace("  ", " "),
         next_steps=(
-            "Bring the replicas outside the ISR back: the high watermark goes on once enough are in sync."
+            f"Bring the other replicas of {timeline.name} back in sync: the high watermark advances once enough are in the ISR."
             if held is not None
             else _step(disk.broker, end, reached, whole, timeline.orders.first(now.replicas)),
-            "Do not delete or reset anything: the records are on the disks.",
+            f"Do not delete or reset {timeline.name}: its records are on the disks.",
         ),
         evidence=quote(
             disk.high_watermark,
@@ -112,22 +112,24 @@ def _finding(
 def _why(whole: bool, should: int, held: Effective | None) -> str:
     if held is not None:
         return (
-            f"The ISR is below min.insync.replicas={held.value} ({held.place}): from 3.7 on the high watermark waits until it is not (KAFKA-15583), "
-            "and only producers that do not ask for acks=all are served."
+            f"The ISR is below min.insync.replicas={held.value} ({held.place}): from 3.7 on the high watermark waits for a larger ISR (KAFKA-15583), "
+            "and only writes with acks=0 or acks=1 succeed."
         )
-    return "acks=all producers wait for them." + (f" All of it has the records, so the high watermark should be {should}." if whole else "")
+    return "acks=all producers wait for them." + (
+        f" All replicas of the ISR have the records, so the high watermark should be {should}." if whole else ""
+    )
 
 
 def _step(leader: int, end: int, reached: dict[int, int], whole: bool, preferred: int | None) -> str:
-    """A new leader makes the others cut what it lacks, so only one that has all of it may take over."""
+    """A new leader makes the others truncate records that it lacks, so only a replica with all records may take over."""
     complete = [b for b, o in reached.items() if b != leader and o >= end]
     if not whole or not complete or min(reached.values()) < end:
         return (
-            f"Do not move the leadership away from broker {leader} before another in-sync replica has its log up to {end}: what the next leader "
-            "lacks is cut. Restarting the leader moves it as well."
+            f"Do not move the leadership away from broker {leader} before another in-sync replica has its log up to {end}: records that the next "
+            "leader lacks are truncated. A restart of the leader moves the leadership too."
         )
     move = "by a preferred election" if preferred in complete else f"by restarting broker {leader}"
-    return f"Move the leadership {move}: all of the ISR has the records, and the new leader computes the high watermark anew."
+    return f"Move the leadership {move}: all replicas of the ISR have the records, and the new leader recomputes the high watermark."
 
 
 RULE = Rule(
@@ -136,8 +138,8 @@ RULE = Rule(
     level="high",
     meaning="Records are in the leader's log and the in-sync replicas have them, but the high watermark does not advance: unreadable, not lost.",
     benign=(
-        "A checkpoint written just before the records came: the file is up to replica.high.watermark.checkpoint.interval.ms old.",
-        "From 3.7 on, an ISR below min.insync.replicas: the high watermark goes on when replicas are back.",
+        "A checkpoint that was written just before the records: the file is up to replica.high.watermark.checkpoint.interval.ms old.",
+        "From 3.7 on, an ISR below min.insync.replicas: the high watermark advances when replicas are back.",
     ),
     references=("KAFKA-15583", "KIP-966"),
     partition=judge,

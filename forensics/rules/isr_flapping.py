@@ -1,4 +1,4 @@
-"""isr-flapping: the same replica leaves the ISR and comes back again and again."""
+"""isr-flapping: a replica repeatedly leaves the ISR and comes back."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _often(own: Sequence[Interval]) -> list[Interval]:
-    """The absences that follow each other so fast that they are a pattern; a start that is not known is no time apart."""
+    """The absences that follow each other fast enough for a pattern; an unknown start never separates two of them."""
     starts = [i.start for i in own]
     dense = {
         n
@@ -61,12 +61,12 @@ def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) 
         summary=f"{timeline.name}: broker {broker} left the ISR {times} and came back",
         explanation=(
             f"Broker {broker} left the ISR of {timeline.name} {times} between {moment(own[0].start)} and {moment(own[-1].start)} "
-            f"({', '.join(f'{_WORDS[cause]}: {count}' for cause, count in causes.most_common())}) and came back each time while it was not being shut "
-            "down. Each time it caught up soon after: a process, disk or network on that broker that stalls again and again."
+            f"({', '.join(f'{_WORDS[cause]}: {count}' for cause, count in causes.most_common())}) and came back each time, without a "
+            "shutdown. Each time it caught up soon after: the process, the disk or the network of that broker stalls repeatedly."
         ),
         next_steps=(
-            f"Look at broker {broker}: GC pauses, disk latency, network drops at these times.",
-            "With min.insync.replicas near the replication factor, every such gap refuses writes.",
+            f"Check broker {broker} at the times when it left the ISR: GC pauses, disk latency, network drops.",
+            f"Compare min.insync.replicas of {timeline.name} with its replication factor: if they are close, every such gap refuses writes.",
         ),
         evidence=quote(*(timeline.states[i.first].event for i in own[:MAX_EVIDENCE])),
     )
@@ -75,24 +75,24 @@ def _finding(broker: int, own: Sequence[Interval], timeline: PartitionTimeline) 
 _WORDS = {
     STUCK: "it fetched nothing",
     SLOW: "it fetched and did not catch up",
-    CRASHED: "it had died",
-    GONE: "it was gone",
+    CRASHED: "it had crashed",
+    GONE: "it was offline",
     LOG_DIR: "its log directory had failed",
-    NOT_TOLD: "stuck or slow, which is not told",
-    UNKNOWN: "why is not in evidence",
+    NOT_TOLD: "stuck or slow, unknown which",
+    UNKNOWN: "unknown cause",
 }
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
-    return f"broker {first.brokers[0]} keeps leaving the ISR and coming back"
+    return f"broker {first.brokers[0]} repeatedly left the ISR and came back"
 
 
 RULE = Rule(
     kind="isr-flapping",
     rank=280,
     level="medium",
-    meaning="One replica leaves the ISR and returns again and again: its broker stalls.",
-    benign=("Restarts of the broker: each takes it out once.",),
+    meaning="A replica repeatedly leaves the ISR and returns: its broker stalls.",
+    benign=("Restarts of the broker: each removes it from the ISR once.",),
     references=("KIP-16", "KAFKA-1407"),
     partition=judge,
     many=Many(words=_many, key=lambda f: f.brokers, whenever=True),

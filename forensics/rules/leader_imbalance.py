@@ -1,4 +1,4 @@
-"""leader-imbalance: a broker leads fewer of the partitions it is the preferred leader of than Kafka allows."""
+"""leader-imbalance: a broker leads too few of its preferred partitions, by leader.imbalance.per.broker.percentage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spark.cluster.effective import Effective, effective, enabled
 from spark.cluster.facts import Cluster
 
 NAMED = 8
-"""Partitions named one by one."""
+"""Number of partitions that a text names."""
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -41,11 +41,11 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
         brokers=(broker,),
         start=begun.at,
         summary=(
-            f"broker {broker} does not lead {now.elsewhere} of the {now.preferred} partitions it should lead: {now.ratio:.0%}, "
-            f"{bound:.0%} is allowed, since {f'{begun.at:%Y-%m-%d %H:%M:%S}Z' if begun.at else 'before the evidence begins'}"
+            f"broker {broker} does not lead {now.elsewhere} of its {now.preferred} preferred partitions: {now.ratio:.0%} "
+            f"(allowed: {bound:.0%}), since {f'{begun.at:%Y-%m-%d %H:%M:%S}Z' if begun.at else 'before the evidence begins'}"
         ),
         explanation=(
-            f"Broker {broker} is the first replica of {now.preferred} partitions; {brokers_named(leaders)} led {names} of them where the evidence ends. "
+            f"Broker {broker} is the preferred leader of {now.preferred} partitions. At the end of the evidence {brokers_named(leaders)} led {names} instead. "
             f"{_can(broker, ready, away)} {_who_acts(cluster, rebalance, bound)}"
         ),
         next_steps=_steps(broker, ready, away, rebalance),
@@ -55,7 +55,7 @@ def _finding(broker: int, now: Ratio, begun: Ratio, bound: float, away: Sequence
 
 def _can(broker: int, ready: Sequence[object], away: Sequence[object]) -> str:
     if not ready:
-        return f"Broker {broker} was in sync for none of them, so that it could not be elected."
+        return f"Broker {broker} was not in sync for any of them, so it could not be elected."
     if len(ready) == len(away):
         return f"Broker {broker} was in sync and could have been elected."
     return f"Broker {broker} was in sync for {len(ready)} of them and could have been elected there."
@@ -64,16 +64,16 @@ def _can(broker: int, ready: Sequence[object], away: Sequence[object]) -> str:
 def _who_acts(cluster: Cluster, rebalance: Effective, bound: float) -> str:
     interval = effective(cluster, "leader.imbalance.check.interval.seconds").value
     if rebalance.value is None:
-        return "Whether auto.leader.rebalance.enable is on is not in evidence."
+        return "The value of auto.leader.rebalance.enable is unknown."
     if not enabled(rebalance.value):
         return f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): only a preferred election by command moves leaders back."
     if cluster.mode == "kraft":
         return (
-            f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller looks every {interval} s and elects every preferred "
-            "leader that is in sync; in KRaft leader.imbalance.per.broker.percentage is not asked."
+            f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller checks every {interval} s and elects every preferred "
+            "leader that is in sync; KRaft does not use leader.imbalance.per.broker.percentage."
         )
     return (
-        f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller looks every {interval} s and elects the preferred "
+        f"auto.leader.rebalance.enable is {rebalance.value} ({rebalance.place}): the controller checks every {interval} s and elects the preferred "
         f"leaders of a broker whose ratio is above {bound:.0%}."
     )
 
@@ -81,7 +81,7 @@ def _who_acts(cluster: Cluster, rebalance: Effective, bound: float) -> str:
 def _steps(broker: int, ready: Sequence[object], away: Sequence[object], rebalance: Effective) -> tuple[str, ...]:
     back = (f"Bring broker {broker} back in sync first.",) if len(ready) < len(away) else ()
     if rebalance.value is not None and enabled(rebalance.value):
-        return (*back, "Wait for the next check of the controller; if nothing moves, its log says why.")
+        return (*back, "Wait for the next check of the controller; if no leader moves, look for the reason in the controller log.")
     elect = "Run a preferred leader election (kafka-leader-election --election-type preferred); `kafka-forensics plan` writes its file."
     return (*back, elect)
 
@@ -95,8 +95,8 @@ RULE = Rule(
     kind="leader-imbalance",
     rank=380,
     level="low",
-    meaning="Where the evidence ends, a broker did not lead more of the partitions it is the first replica of than leader.imbalance.per.broker.percentage allows.",
-    benign=("A broker that is in sync for none of them cannot lead: told as info, its absence is what matters.",),
+    meaning="At the end of the evidence, a broker did not lead more of its preferred partitions than leader.imbalance.per.broker.percentage allows.",
+    benign=("A broker that is not in sync for any of them cannot lead: its absence is the problem (info).",),
     next_steps=("Run a preferred leader election, or turn auto.leader.rebalance.enable on.",),
     references=("KAFKA-1305", "KIP-460"),
     cluster=judge,

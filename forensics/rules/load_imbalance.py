@@ -12,7 +12,7 @@ from forensics.partition.placement import SIZES, STEPS, TOLD, WRITTEN
 from spark.cluster.facts import Cluster
 
 NAMED = 5
-"""Brokers told one by one."""
+"""Number of brokers that a text lists."""
 
 
 def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _elsewhere(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> bool:
-    """Leaders are not where the assignment wants them: leader-imbalance tells it, and no replica need move for it."""
+    """Leaders are not on their preferred replicas: leader-imbalance reports this, and no replica has to move."""
     bound = limit(cluster)
     return any(now.ratio > bound for now in at_end(partitions).values())
 
@@ -60,8 +60,8 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
             f"the mean of {len(found.shares)} brokers; most uneven: {metric}"
         ),
         explanation=(
-            f"Shares of the load where the evidence ends (mean {mean:.1%}): {told}{f' and {len(away) - NAMED} more' if len(away) > NAMED else ''}. "
-            f"The standard deviation of the shares is {found.sigma:.4f}, {found.limit:.4f} is a deviation of {DEVIATION:.0%} of every broker. "
+            f"Shares of the load at the end of the evidence (mean {mean:.1%}): {told}{f' and {len(away) - NAMED} more' if len(away) > NAMED else ''}. "
+            f"The standard deviation of the shares is {found.sigma:.4f}, the limit is {found.limit:.4f} (every broker {DEVIATION:.0%} away from the mean). "
             f"Weights: {weights or 'equal'}."
         ),
         next_steps=(
@@ -74,7 +74,7 @@ def _finding(found: Load, away: Sequence[int], metric: str, cluster: Cluster, ev
 def _evidence(
     cluster: Cluster, partitions: Sequence[Mapping[str, Any]], away: Sequence[int], avoidable: Sequence[str]
 ) -> tuple[Evidence, ...]:
-    """The user's numbers of the brokers in question, their largest files, and what tells who leads and replicates what."""
+    """The user's measurements of these brokers, their largest files, and the evidence of their leaderships and replicas."""
     found = [
         Evidence(m.source, m.line, m.byte, m.text or f"{m.metric}={m.mean:g}")
         for m in cluster.measures
@@ -95,12 +95,12 @@ RULE = Rule(
     level="low",
     meaning="The standard deviation of the brokers' shares of load is larger than if each were a tenth away from the mean.",
     benign=(
-        "So few partitions that no placement of whole ones is more even.",
-        "Less than 100 MiB a broker.",
-        "A broker that is down: it has no part in the comparison.",
-        "Leaders away from their preferred replicas: leader-imbalance tells it.",
+        "Too few partitions for a more even placement.",
+        "Less than 100 MiB per broker.",
+        "A broker that is down: it is not compared.",
+        "Leaders that are not on their preferred replicas: reported as leader-imbalance.",
     ),
-    next_steps=("Reassign replicas; give --weight METRIC=W where some metrics matter more.",),
+    next_steps=("Reassign replicas; give --weight METRIC=W if some metrics matter more.",),
     cluster=judge,
     facts=(SIZES, STEPS, TOLD, WRITTEN),
 )

@@ -1,4 +1,4 @@
-"""log-dir-failure: a log directory went offline, why the system refused it, and whether the broker went on without it."""
+"""log-dir-failure: a log directory went offline, with its cause, and whether the broker continued without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spark.cluster.facts import Cluster
 from spark.events import Event
 
 ONE_FAILURE = timedelta(seconds=60)
-"""Within it the exception, both managers' lines, the controller's and the halt are told."""
+"""The exception, the lines of both managers and of the controller, and the halt of one failure are within this time."""
 DISK = ("full", "read-only", "io")
 
 
@@ -34,7 +34,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _failures(broker: int | None, events: Sequence[Event], halts: Sequence[datetime]) -> Iterator[list[Event]]:
-    """Lines of one failure each: a directory may fail again, months later or seconds after it halted the broker."""
+    """Lines grouped by failure: a directory may fail again, months later or seconds after it halted the broker."""
     current: list[Event] = []
     for event in events:
         first = current[0].at if current else None
@@ -66,7 +66,7 @@ class _Failure:
         return [e for e in told if e.at is not None and abs(e.at - self.at) <= ONE_FAILURE]
 
     def refused(self) -> Event | None:
-        """The exception behind it: the last before it that is about this directory."""
+        """The exception that caused the failure: the last one before it about this directory."""
         told = [e for e in self.near("log-file-refused") if e.value is None or e.value.startswith(self.directory or "")]
         before = [e for e in told if e.at is not None and self.at is not None and e.at <= self.at]
         return before[-1] if before else next(iter(told), None)
@@ -77,7 +77,7 @@ class _Failure:
 
     @cached_property
     def set(self) -> tuple[str, ...]:
-        """The broker's log directories by its settings; empty where they are not in evidence."""
+        """The log directories in the broker's settings; empty if unknown."""
         return self.cluster.log_dirs(self.broker, self.at) if self.broker is not None else ()
 
 
@@ -111,11 +111,11 @@ def _why(refused: Event | None) -> str:
     file = refused.value or "a file in it"
     return {
         "in-use": f": Windows refused {_change(refused.value)}, because a file there is mapped or open (KAFKA-1194, KAFKA-9458)",
-        "missing": f": {file} was not there. The directory, or what was in it, had been removed under the running broker",
+        "missing": f": {file} was missing. The directory or its content was removed while the broker was running",
         "full": ": its disk was full",
         "read-only": ": its file system had become read-only",
-        "io": ": its disk gave an input/output error",
-        "handles": f": the process could not open {file}, it had too many files open",
+        "io": ": its disk returned an input/output error",
+        "handles": f": the process could not open {file}, because it had too many open files",
         "denied": f": the process was denied access to {file}",
     }[refused.reason or ""]
 
@@ -136,50 +136,54 @@ def _change(value: str | None) -> str:
 def _went_on(failure: _Failure, halted: Event | None, back: Event | None) -> str:
     if halted is None and len(failure.set) != 1:
         goes_on = (
-            "the broker goes on with its other directories"
+            "the broker continues with its other directories"
             if failure.set
-            else "with other directories a broker goes on, with none it halts"
+            else "with other directories a broker continues, without any it halts"
         )
-        return f"Its replicas there stopped at once; {goes_on} (KIP-112)."
-    ended = f"No other was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
-    return f"{ended}; it was up again at {moment(back.at)}." if back is not None else f"{ended}. No later start of it is in evidence."
+        return f"Its replicas there stopped immediately; {goes_on} (KIP-112)."
+    ended = f"No other log directory was left, so the broker halted at {moment((halted or failure.lines[-1]).at)}, without a shutdown"
+    return (
+        f"{ended}; it had restarted by {moment(back.at)}." if back is not None else f"{ended}. No later start of the broker is in evidence."
+    )
 
 
 def _records(cause: str | None, alone: bool) -> str:
     if cause == "missing":
         return (
-            "All records in the removed files are gone with them: they live on only where another broker has a copy, and a partition with no other "
-            "replica has lost all it held. The broker makes an empty directory at its next start."
+            "All records in the removed files are gone, unless another broker has a copy; a partition with no other replica has lost all its "
+            "records. The broker creates an empty directory at its next start."
         )
     if cause in ("in-use", "handles", "denied"):
-        return "The disk need not be damaged: what was written is still there" + (
-            ", except what the operating system had not yet flushed if the machine went down too." if alone else "."
+        return "The disk is probably not damaged: written records are still there" + (
+            ", except unflushed ones if the machine failed too." if alone else "."
         )
-    return "The replicas come back only with a restart on a working disk; on an empty disk they are copied anew."
+    return "The replicas return only after a restart on a working disk; on an empty disk they are copied again."
 
 
 def _next_steps(cause: str | None) -> tuple[str, ...]:
     if cause == "in-use":
         return (
-            "It comes back at every start until nothing is left to rename: with the broker stopped, finish by hand what it was refused (for a deleted topic, "
-            "remove its directories).",
-            "Do not delete the whole log directory over it: the records of the other topics are there.",
-            "Run Kafka where open files can be renamed: Linux, a container, or WSL 2 on its own file system.",
+            "Complete the refused change by hand while the broker is stopped (for a deleted topic, remove its directories); otherwise the failure "
+            "returns at every start.",
+            "Do not delete the whole log directory: it contains the records of the other topics.",
+            "Run Kafka on a system that can rename open files: Linux, a container, or WSL 2 on its own file system.",
         )
     if cause == "missing":
         return (
-            "Find out what removed it: by hand, a script, or a cleaner of temporary directories; log.dirs must not lie where one runs, as in /tmp.",
-            "For each partition on it, find another replica that was in sync; where there is none, ask the producers to send the records again.",
+            "Find out what removed the log directory: a person, a script, or a cleaner of temporary directories. Keep log.dirs out of directories such as /tmp.",
+            "For each partition of the log directory, find another in-sync replica; if there is none, have the producers resend the records.",
         )
     if cause == "handles":
-        return ("Raise the limit of open files (ulimit -n): two for every segment and one for every connection.",)
+        return ("Raise the limit of open files (ulimit -n): a broker needs two for every segment and one for every connection.",)
     if cause == "denied":
-        return ("Give the directory and all files in it back to the user that runs the broker; look who started it as another user.",)
+        return (
+            "Give the log directory and all its files back to the user that runs the broker; find out who started the broker as another user.",
+        )
     return (
-        "Look at the disk: full, read-only, or failing (dmesg)."
+        "Check whether the disk is full, read-only or failing (dmesg)."
         if cause not in DISK
-        else "Mend the disk before the broker is started on it.",
-        "Before the disk is replaced, make sure that every partition on it has another in-sync replica: copy what has none.",
+        else "Repair the disk before the broker starts on it.",
+        "Before the disk is replaced, check that every partition on it has another in-sync replica, and copy the partitions that have none.",
     )
 
 
@@ -187,8 +191,8 @@ RULE = Rule(
     kind="log-dir-failure",
     rank=330,
     level="high",
-    meaning="A log directory failed; the broker serves on without it, or halts if it was the last.",
-    benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline with nothing wrong with the disk.",),
+    meaning="A log directory failed; the broker continues without it, or halts if it was the last.",
+    benign=("On Windows a file that is mapped or open cannot be renamed: the directory goes offline although the disk is healthy.",),
     references=("KIP-112", "KIP-858", "KAFKA-1194", "KAFKA-9458"),
     cluster=judge,
     many=Many(),

@@ -1,4 +1,4 @@
-"""log-divergence: logs hold different records at the same offsets, and no truncation will remove the difference."""
+"""log-divergence: logs have different records at the same offsets, and no truncation will remove the difference."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class _Difference:
     start: int
     end: int
     proven: bool
-    """The log cleaner did not cause it."""
+    """The log cleaner did not cause the difference."""
     epoch: int | None
-    """The leader epoch that both logs have at the first of them, if that makes an election impossible as a cause."""
+    """The leader epoch of both logs at the first of these offsets, if it excludes an election as the cause."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
-    """They are in sync, and the disks were not saved before they came to be: then what parts would have been cut since."""
+    """The brokers are in sync, and their disks were not saved before that: joining the ISR may have truncated the difference."""
     together = list(takewhile(lambda s: brokers <= {*s.isr}, reversed(timeline.told)))
     if not brokers <= {*timeline.standing.isr} or not together or (since := together[-1].at) is None:
         return brokers <= {*timeline.standing.isr}
@@ -53,8 +53,8 @@ def _in_sync(brokers: set[int], timeline: PartitionTimeline) -> bool:
 
 
 def _stays(parting: Parting, timeline: PartitionTimeline) -> bool:
-    """Both count as in sync, and both call the offset committed: no truncation will come by it. Where both have batches, those were
-    compared, and a difference of epochs alone is a damage of the history."""
+    """Both replicas are in sync and have the offset below their high watermarks, so no truncation will remove the difference. If both have
+    batches, those were compared, and a difference of epochs alone is a damaged history."""
     pair = (parting.one, parting.other)
     if not _in_sync({x.broker for x in pair}, timeline) or all(x.source == "batches" for x in pair):
         return False
@@ -66,9 +66,9 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
     """The span of batches at the same base offset with different contents, if no truncation will remove the difference.
 
     A tail that differs is truncated when its replica rejoins, unless the same leader epoch wrote it; in a log that was brought from another
-    cluster (`brought`) the same number may be an epoch of that cluster. What lies below records that both logs have, or on replicas that are
-    in sync, is never compared again. The log cleaner may have caused the difference if the topic's cleanup.policy is not in evidence and the
-    records are compressed: then it is not proven.
+    cluster (`brought`) the same number may be an epoch of that cluster. Kafka never compares records again that are below records of both
+    logs, or on in-sync replicas. The log cleaner may have caused the difference if the topic's cleanup.policy is unknown and the records are
+    compressed: then it is not proven.
     """
     same = same_batches(one, other, cleaned)
     conflicts = {} if brought else same_epoch_conflicts(one, other, same)
@@ -86,7 +86,7 @@ def _difference(one: Disk, other: Disk, in_sync: bool, cleaned: bool | None, bro
 
 def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
     one, other = parting.one, parting.other
-    right = f" The partition's own leaders say what broker {parting.right} has." if parting.right is not None else ""
+    right = f" The leader changes of the partition agree with broker {parting.right}." if parting.right is not None else ""
     return Finding(
         kind="log-divergence",
         severity="high",
@@ -94,18 +94,20 @@ def _by_epochs(timeline: PartitionTimeline, parting: Parting) -> Finding:
         brokers=(one.broker, other.broker),
         leader_epoch=timeline.standing.leader_epoch,
         offsets=(Range(parting.offset, min(one.end, other.end)),),
-        summary=f"{timeline.name}: by their leader epochs brokers {one.broker} and {other.broker} differ from offset {parting.offset} on",
+        summary=f"{timeline.name}: the leader epochs of brokers {one.broker} and {other.broker} differ from offset {parting.offset} on",
         explanation=(
             f"At offset {parting.offset} of {timeline.name} the epoch history of broker {one.broker} has leader epoch {one.epoch_at(parting.offset)}, that of "
-            f"broker {other.broker} epoch {other.epoch_at(parting.offset)}, although both are in sync and both high watermarks lie above: either they hold "
+            f"broker {other.broker} epoch {other.epoch_at(parting.offset)}, although both are in sync and both high watermarks are above. Either they have "
             f"different records there (KIP-279), or one of the histories is damaged.{right}"
         ),
-        next_steps=("Collect the segments of both replicas: their record batches decide which of the two it is.",),
+        next_steps=(
+            f"Collect the segments of {timeline.name} from brokers {one.broker} and {other.broker}: their record batches show which cause is right.",
+        ),
         evidence=quote(one.evidence, other.evidence),
     )
 
 
-_MIXED = "Check by meta.properties and partition.metadata that the files of {} are of the same cluster and the same topic, and that nobody changed or restored them."
+_MIXED = "Check in meta.properties and partition.metadata that the files of {} are from the same cluster and topic, and were not changed or restored."
 
 
 def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
@@ -114,7 +116,7 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
     related = (
         "Other batches of the two logs are identical, so both are logs of this partition."
         if conflict.agree
-        else "The two logs have no identical batch, so one of them may be of another topic or cluster of the same name."
+        else "The two logs have no identical batch, so one of them may be from another cluster or another topic of this name."
     )
     return Finding(
         kind="log-divergence",
@@ -125,10 +127,13 @@ def _of_copies(timeline: PartitionTimeline, conflict: CopyConflict) -> Finding:
         offsets=spans,
         summary=f"{timeline.name}: {one} and {other} have different records at offsets {_listed(spans)} in the same leader epoch",
         explanation=(
-            f"{one} and {other} hold batches of {timeline.name} at offsets {_listed(spans)} with the same leader epochs, valid checksums and different "
+            f"{one} and {other} contain batches of {timeline.name} at offsets {_listed(spans)} with the same leader epochs, valid checksums and different "
             f"contents. {_NO_ELECTION} {related}"
         ),
-        next_steps=(_MIXED.format(f"{one} and {other}"), "Do not use either log to restore records before the difference is explained."),
+        next_steps=(
+            _MIXED.format(f"{one} and {other}"),
+            f"Do not restore records of {timeline.name} from either log before the difference is explained.",
+        ),
         evidence=quote(conflict.evidence),
     )
 
@@ -154,37 +159,35 @@ def _listed(ranges: Sequence[Range]) -> str:
 
 _NO_ELECTION = (
     "A leader epoch has one leader, and followers copy its batches unchanged, so no election causes this. Possible causes: a leader lost unflushed records "
-    "in a restart and continued in the same epoch, somebody changed or restored files, or the evidence mixes files of different clusters or topics."
+    "in a restart and continued in the same epoch, files were changed or restored, or the evidence mixes files of different clusters or topics."
 )
 
 
 def _case(timeline: PartitionTimeline, cluster: Cluster, difference: _Difference, brokers: tuple[int, ...]) -> str:
-    """How it came about, as far as the evidence tells; KIP-101 has two cases in which replicas without leader epochs go wrong."""
+    """The likely cause of the difference. KIP-101 describes two cases in which replicas without leader epochs diverge."""
     wrote = [t for t in timeline.terms if t.start_offset is not None and t.start_offset <= difference.start]
     unclean = next((e for e in elections(timeline, cluster) if e.unclean and e.term in wrote[-1:]), None)
     if difference.epoch is not None:
         return _NO_ELECTION
     if timeline.has_epochs:
-        return (
-            "With leader epochs (0.11 and later) this takes a fast succession of leaders before 2.0 (KIP-279), or a damaged epoch history."
-        )
+        return "With leader epochs (0.11 and later) possible causes are a fast succession of leaders before 2.0 (KIP-279) or a damaged epoch history."
     if unclean is not None:
         return (
             f"Broker {unclean.term.leader}, elected from outside the ISR at {moment(unclean.term.at)} with a log that ended at "
-            f"{unclean.term.start_offset}, wrote other records at these offsets, and a replica that had the old ones came back with a high watermark no "
-            "lower than theirs: without leader epochs it cut nothing."
+            f"{unclean.term.start_offset}, wrote other records at these offsets. A replica that had the old records returned with a high watermark "
+            "above them: without leader epochs it truncated nothing."
         )
     loads = [timeline.replicas[b].loads if b in timeline.replicas else [] for b in brokers]
     if all(loads) and any(load.unclean for own in loads for load in own):
         return (
-            "This is the second case of KIP-101, possible before leader epochs (0.11): all replicas had stopped, the one with the shorter log came "
-            "back first and led, new records took the same offsets, and the other's high watermark was not higher, so that nothing was cut."
+            "This is the second case of KIP-101, possible before leader epochs (0.11): all replicas had stopped, the one with the shorter log "
+            "restarted first and led, new records got the same offsets, and the other replica truncated only to its high watermark, which removed nothing."
         )
-    return "Before leader epochs (0.11) this is what a shorter log leading first leaves behind (KIP-101)."
+    return "Before leader epochs (0.11) a possible cause is that the replica with the shorter log led first (KIP-101)."
 
 
 _IF_COMPACTED = (
-    "Unless the topic is compacted, which the evidence does not tell: the log cleaner writes batches anew, each replica's by itself. "
+    "If the topic is compacted, which is unknown, this may be harmless: the log cleaner rewrites batches on each replica separately. "
 )
 
 
@@ -201,9 +204,9 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
         else f"brokers {', '.join(map(str, brokers))} differ"
     )
     although = (
-        f"although leader epoch {difference.epoch} wrote all of them"
+        f"although all of them are from leader epoch {difference.epoch}"
         if difference.epoch is not None
-        else "although these replicas count as in sync or agree again after them"
+        else "although these replicas are in sync or agree again after these offsets"
     )
     return Finding(
         kind="log-divergence",
@@ -222,8 +225,8 @@ def _finding(timeline: PartitionTimeline, cluster: Cluster, difference: _Differe
         ),
         next_steps=(
             *([_MIXED.format(", ".join(f"broker {b}" for b in brokers))] if difference.epoch is not None else []),
-            "Decide which replica is right, then delete the partition's directory on the others while they are stopped, so that they copy it again.",
-            "kafka-replica-verification shows the same while the cluster runs.",
+            f"Decide which replica of {timeline.name} is right, then delete its directory on the other brokers while they are stopped, so that they copy it again.",
+            f"Confirm the difference in {timeline.name} with kafka-replica-verification while the cluster runs.",
         ),
         evidence=quote(segments),
     )
@@ -233,10 +236,10 @@ RULE = Rule(
     kind="log-divergence",
     rank=30,
     level="critical",
-    meaning="Replicas hold different records at the same offsets, below offsets they agree on or in the same leader epoch.",
+    meaning="Replicas have different records at the same offsets, below offsets on which they agree or in the same leader epoch.",
     benign=(
-        "A replica that has not rejoined yet: its tail of an older leader epoch is truncated when it does.",
-        "A compacted topic: the log cleaner removes records on each replica by itself; a rewritten batch proves nothing.",
+        "A replica that has not rejoined yet: it truncates its tail of an older leader epoch when it does.",
+        "A compacted topic: the log cleaner removes records on each replica separately; a rewritten batch proves nothing.",
     ),
     references=("KIP-101", "KIP-279", "KAFKA-6361"),
     partition=judge,

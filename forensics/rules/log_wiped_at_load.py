@@ -1,4 +1,4 @@
-"""log-wiped-at-load: a broker threw away a whole log when it loaded it, since it ended below its log start offset."""
+"""log-wiped-at-load: a broker deleted a whole log when it loaded it, because the log ended below its log start offset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _led_next(event: Event, timeline: PartitionTimeline) -> Term | None:
-    """The first term this broker took with the wiped log, if no other replica led before."""
+    """The broker's first term as leader with the wiped log, if no other replica led before."""
     if event.at is None:
         return None
     after = next((t for t in timeline.terms if t.at is not None and t.at >= event.at), None)
@@ -29,9 +29,9 @@ def _led_next(event: Event, timeline: PartitionTimeline) -> Term | None:
 def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Finding:
     end, start = event.previous_offset, event.offset
     led = (
-        f" It led the partition next, in leader epoch {term.epoch}: the followers cut their logs to its own."
+        f" It led the partition next, in leader epoch {term.epoch}: the followers truncated their logs to its own."
         if term is not None
-        else " It copies what the leader has from there on; a leader would have led with nothing."
+        else " It copies the records from the leader; as a leader it would have had no records."
     )
     return Finding(
         kind="log-wiped-at-load",
@@ -42,13 +42,13 @@ def _finding(event: Event, term: Term | None, timeline: PartitionTimeline) -> Fi
         start=event.at,
         summary=f"{timeline.name}: broker {event.writer} deleted its whole log at start-up: it ended at {end}, below its log start offset {start}",
         explanation=(
-            f"At {moment(event.at)} broker {event.writer} loaded {timeline.name} and found a log end offset of {end} where its checkpoint has a log "
-            f"start offset of {start}, so it deleted all segments and began an empty log at {start}. Segments that were taken away by hand, a "
-            f"checkpoint of another log, or a recovery that dropped the tail of an unclean stop do that (KAFKA-10101).{led}"
+            f"At {moment(event.at)} broker {event.writer} loaded {timeline.name} with a log end offset of {end}, but a checkpointed log "
+            f"start offset of {start}, so it deleted all segments and started an empty log at {start}. Possible causes: segments that were removed by hand, "
+            f"a checkpoint of another log, or a recovery that truncated the tail after an unclean stop (KAFKA-10101).{led}"
         ),
         next_steps=(
-            "Find out what removed the segments: hands, a restored directory, a damaged file system.",
-            f"Let another replica of {timeline.name} lead until this one has copied its log.",
+            f"Find out what removed the segments of {timeline.name} on broker {event.writer}: a person, a restored directory, or a damaged file system.",
+            f"Let another replica of {timeline.name} lead until broker {event.writer} has copied the log.",
         ),
         evidence=quote(event, term.evidence if term is not None else ()),
     )
@@ -58,7 +58,7 @@ RULE = Rule(
     kind="log-wiped-at-load",
     rank=100,
     level="medium",
-    meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset; high if it led next.",
+    meaning="A broker deleted a whole log when it loaded it, because the log ended below its log start offset. High if the broker led next.",
     benign=("Segments below the log start offset are deleted: retention.",),
     references=("KAFKA-10101",),
     partition=judge,

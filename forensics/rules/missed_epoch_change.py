@@ -1,7 +1,7 @@
-"""missed-epoch-change: a follower went on fetching across another leader's epoch and did not truncate.
+"""missed-epoch-change: a follower continued fetching across another leader's epoch and did not truncate.
 
-Here: brokers that heard nothing of a leader in between and took the same broker's next leader epoch for the one they followed
-(KAFKA-7164, up to 2.0). Not here: what their logs hold since (log_divergence, where the files were collected).
+Here: brokers that missed a leader in between and treated the same broker's next leader epoch as the one they followed (KAFKA-7164, up to
+2.0). Not here: the resulting differences between logs (log_divergence).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spark.partition.timeline import PartitionTimeline, Term
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A broker followed `leader` in leader epoch `before`, was ordered to in `epoch`, and said that it changes nothing."""
+    """A broker followed `leader` in leader epoch `before`, was ordered to follow it in `epoch`, and printed that it keeps its state."""
 
     leader: int
     before: int
     epoch: int
     lines: tuple[Event, Event, Event]
-    """The order of `before`, that of `epoch`, and what was said."""
+    """The order of `before`, the order of `epoch`, and the line that it printed."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -52,13 +52,13 @@ def _kept(events: Sequence[Event]) -> Iterator[_Kept]:
 
 
 def _followed(between: Sequence[Term], kept: _Kept, events: Sequence[Event]) -> bool:
-    """It fetched from one of those leaders after all: the lines of that order are not in evidence."""
+    """It fetched from one of those leaders: only the lines of that order are missing from the evidence."""
     begin, end = events.index(kept.lines[0]), events.index(kept.lines[2])
     return any(e.event == "fetcher-added" and e.broker in {t.leader for t in between} for e in events[begin:end])
 
 
 def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """It ended and came back in between: a broker that starts is sent every partition and truncates, whatever it was told before."""
+    """The broker restarted in between: after a start it receives every partition and truncates."""
     begin, end = kept.lines[0].at, kept.lines[2].at
     if begin is None or end is None:
         return False
@@ -67,7 +67,7 @@ def _left(broker: int, kept: _Kept, timeline: PartitionTimeline, cluster: Cluste
 
 
 def _covered(broker: int, term: Term, kept: _Kept, cluster: Cluster) -> bool:
-    """The broker's log of that time was collected, so that an order of that leader would be in it."""
+    """The broker's log of that time was collected, so it would contain an order of that leader."""
     old, _, said = kept.lines
     if old.source == said.source or term.at is None:
         return True
@@ -87,18 +87,18 @@ def _finding(broker: int, kept: _Kept, between: Sequence[Term], timeline: Partit
         leader_epoch=kept.epoch,
         start=between[0].at,
         end=said.at,
-        summary=f"{timeline.name}: broker {broker} took leader epoch {kept.epoch} of broker {kept.leader} for epoch {kept.before} and did not truncate",
+        summary=f"{timeline.name}: broker {broker} did not truncate for leader epoch {kept.epoch} of broker {kept.leader}, because it missed the leaders since epoch {kept.before}",
         explanation=(
-            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next heard, at {moment(said.at)}, that it leads in epoch "
-            f"{kept.epoch}: the same leader, so it went on fetching where it was. It never heard of {others}, whose followers truncated and whose "
-            f"records took the offsets from there on; the leader itself may have cut its log then. What broker {broker} holds beyond the beginning "
-            "of those epochs may differ from what the others hold, at the same offsets."
-            + ("" if whole else " Its orders are from two log files; one between them may be missing.")
+            f"Broker {broker} followed broker {kept.leader} in leader epoch {kept.before} and next learned, at {moment(said.at)}, that it leads in epoch "
+            f"{kept.epoch}: the same leader, so it continued fetching without truncation. It missed {others}, whose followers truncated and whose "
+            f"records got the following offsets; broker {kept.leader} may have truncated its log then. The records of broker {broker} after the start "
+            "of those epochs may differ from those of other replicas at the same offsets."
+            + ("" if whole else " The two orders are from different log files; a file between them may be missing.")
         ),
         next_steps=(
-            f"Compare the segments of broker {broker} with the leader's (`kafka-forensics checkpoints`); where they differ, let it fetch the partition anew "
-            "before it may lead.",
-            "Upgrade: from 2.1 on a follower truncates at every new leader epoch.",
+            f"Compare the segments of {timeline.name} on broker {broker} with the leader's (`kafka-forensics checkpoints`). If they differ, let broker "
+            f"{broker} copy the partition again before it leads.",
+            "Upgrade Kafka: from 2.1 on a follower truncates at every new leader epoch.",
         ),
         evidence=quote(old, *(t.evidence[:1] for t in between), new, said),
     )
@@ -108,10 +108,10 @@ RULE = Rule(
     kind="missed-epoch-change",
     rank=40,
     level="high",
-    meaning="A follower missed that another broker led in between and went on without truncation: its log may hold other records than the leader's.",
+    meaning="A follower missed that another broker led in between and did not truncate: its log may have different records than the leader's.",
     benign=(
-        "The same leader in the next leader epoch, with nobody leading in between: there is nothing to truncate.",
-        "The broker was stopped and started in between: it is sent every partition then and truncates.",
+        "The same leader in the next leader epoch, with no other leader in between: no truncation is needed.",
+        "The broker restarted in between: it receives every partition then and truncates.",
     ),
     references=("KAFKA-7164",),
     partition=judge,

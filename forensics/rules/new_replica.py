@@ -36,7 +36,7 @@ def _finding(broker: int, added: State, joined: State | None, timeline: Partitio
         summary=f"{timeline.name}: broker {broker} was added as a replica"
         + (f" and was in sync after {waited:.1f} s" if waited is not None else " and is not in sync yet" if joined is None else ""),
         explanation=(
-            f"At {moment(added.at)} broker {broker} became a replica of {timeline.name} by {_by(broker, timeline)}, began with an empty log and {ending}. "
+            f"At {moment(added.at)} broker {broker} became a replica of {timeline.name} by {_by(broker, timeline)}, started with an empty log and {ending}. "
             "Until then the partition counts as under-replicated without any failure."
         ),
         evidence=quote(added.event, fetch[:2], joined.event if joined is not None else None),
@@ -44,7 +44,7 @@ def _finding(broker: int, added: State, joined: State | None, timeline: Partitio
 
 
 def _by(broker: int, timeline: PartitionTimeline) -> str:
-    """A replication factor is raised by a reassignment, too: one that takes nobody away."""
+    """The kind of reassignment; a higher replication factor is a reassignment that removes no replica."""
     before = next((s.replicas for s in timeline.states if s.replicas and broker not in s.replicas), ())
     after = timeline.assigned
     if before and set(before) < set(after) and not any(s.removing for s in timeline.states):

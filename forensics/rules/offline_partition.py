@@ -25,7 +25,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _seen(now: State, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
-    """What only --describe tells."""
+    """The finding for a partition whose missing leader only --describe shows."""
     able = now.isr or eligible_leaders(now, None, timeline, cluster)
     return Finding(
         kind="offline-partition",
@@ -33,9 +33,9 @@ def _seen(now: State, timeline: PartitionTimeline, cluster: Cluster) -> Finding:
         confidence="certain",
         brokers=now.isr,
         start=now.at,
-        summary=f"{timeline.name}: no leader when kafka-topics --describe saw it at {moment(now.at)}",
+        summary=f"{timeline.name}: no leader in kafka-topics --describe at {moment(now.at)}",
         explanation=(
-            f"At {moment(now.at)} kafka-topics --describe saw {timeline.name} without a leader, with ISR {list(now.isr)}; since when and why is not in "
+            f"At {moment(now.at)} kafka-topics --describe showed {timeline.name} without a leader, with ISR {list(now.isr)}. The start and the cause are not in "
             f"evidence. {_electable(now, able)}"
         ),
         next_steps=_steps(able, now.isr),
@@ -76,7 +76,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
 
 
 def _electable(state: State, able: tuple[int, ...]) -> str:
-    """Who may lead without loss: the ISR; when that is empty, its eligible leader replicas (KIP-966) that did not crash."""
+    """The brokers that can lead without loss: the ISR; when that is empty, its eligible leader replicas (KIP-966) that did not crash."""
     if state.isr:
         return f"Only {brokers_named(state.isr)} could be elected cleanly."
     crashed = tuple(b for b in named_eligible(state) if b not in able)
@@ -89,17 +89,17 @@ def _electable(state: State, able: tuple[int, ...]) -> str:
         return f"With an empty ISR {brokers_named(able)}, as eligible leader {'replica' if len(able) == 1 else 'replicas'} (KIP-966), could be elected cleanly.{again}"
     if crashed:
         return f"With an empty ISR, and no eligible leader replica (KIP-966) that did not crash, no clean election was possible.{again}"
-    return "With an empty ISR, and no eligible leader replica (KIP-966) in evidence, nobody could be elected cleanly."
+    return "With an empty ISR, and no eligible leader replica (KIP-966) in evidence, no clean election was possible."
 
 
 def _steps(able: tuple[int, ...], gone: tuple[int, ...]) -> tuple[str, ...]:
     if able:
         return (
-            f"Bring {brokers_named(able)} back; an unclean election would lose what only {'it holds' if len(able) == 1 else 'they hold'}.",
+            f"Bring {brokers_named(able)} back; an unclean election would lose the records that only {'this broker has' if len(able) == 1 else 'these brokers have'}.",
         )
-    last = f" {brokers_named(gone)} led it last;" if gone else ""
+    last = f" Its last leader and ISR: {brokers_named(gone)}." if gone else ""
     return (
-        f"Compare how far the replicas' logs reach before one is elected:{last} the one whose log reaches furthest in the latest leader epoch loses least.",
+        f"Compare the log end offsets of the replicas before an election: the replica that reaches furthest in the latest leader epoch loses least.{last}",
     )
 
 
@@ -111,12 +111,12 @@ RULE = Rule(
     kind="offline-partition",
     rank=200,
     level="high",
-    meaning="A partition had no leader: nobody could write to it or read from it.",
+    meaning="A partition had no leader: clients could not write to it or read from it.",
     benign=(
-        "Less than a second on the way from one leader to the next.",
+        "A change of leaders that takes less than a second.",
         "The deletion of the topic.",
-        "All its replicas were on brokers that somebody stopped and started again (medium).",
-        "All brokers of the cluster were shut down in order within minutes (medium).",
+        "All its replicas were on brokers that were shut down and started again (medium).",
+        "All brokers of the cluster were shut down cleanly within minutes (medium).",
     ),
     partition=judge,
     many=Many(words=_many, key=lambda f: f.end is None),

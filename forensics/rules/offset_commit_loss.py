@@ -1,7 +1,7 @@
-"""offset-commit-loss: consumer groups' committed offsets, or states of share groups or transactions, went with a partition of an internal topic.
+"""offset-commit-loss: a partition of an internal topic lost committed offsets of consumer groups, or states of share groups or transactions.
 
-Here: losses (forensics.proof.losses) of __consumer_offsets, __share_group_state and __transaction_state told in terms of those who are hurt. Not here: the loss
-itself, which data_loss tells with its offsets and cause.
+Here: the consequences of losses (forensics.proof.losses) of __consumer_offsets, __share_group_state and __transaction_state. Not here: the
+offsets and the cause of the loss (data_loss).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 offsets=(loss.range,),
                 committed=loss.committed,
                 cause=loss.cause,
-                summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are gone{_named(groups)}",
+                summary=f"{timeline.name}: {_WHAT[timeline.topic]} written at offsets {loss.range} are lost{_named(groups)}",
                 explanation=_explain(timeline, groups, moment(loss.term.at)),
                 next_steps=tuple(_next_steps(timeline)),
                 evidence=quote(*loss.evidence),
@@ -43,7 +43,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _groups(timeline: PartitionTimeline) -> list[str]:
-    """Groups that a coordinator's lines name with this partition."""
+    """Groups that the lines of a coordinator name with this partition."""
     return sorted({e.value for e in timeline.of("group-coordinated") if e.value})
 
 
@@ -57,19 +57,21 @@ def _named(groups: list[str]) -> str:
 def _explain(timeline: PartitionTimeline, groups: list[str], when: str) -> str:
     if timeline.topic == TRANSACTIONS:
         return (
-            f"With the leader of {when} {timeline.name} lost the latest states of some transactions. Transactional ids it keeps may be fenced by "
-            "an epoch that was given twice, or leave a transaction open that no coordinator knows: consumers with read_committed then stand still "
+            f"With the leader elected at {when}, {timeline.name} lost the latest states of some transactions. Its transactional ids may be fenced by "
+            "an epoch that was assigned twice, or leave a transaction open that no coordinator knows: consumers with read_committed then hang "
             "at its first record."
         )
     if timeline.topic == SHARES:
         return (
-            f"With the leader of {when} {timeline.name} lost the latest states of the share-partitions it keeps. They go back to an earlier one and deliver "
-            "records a second time, or, where none is left, begin where share.auto.offset.reset says."
+            f"With the leader elected at {when}, {timeline.name} lost the latest states of its share-partitions. They return to an earlier state and deliver "
+            "records twice, or, if no state is left, start by share.auto.offset.reset."
         )
-    who = f"The coordinators' lines name {len(groups)} groups of this partition" if groups else "No line names the groups of this partition"
+    who = (
+        f"The lines of coordinators name {len(groups)} groups of this partition" if groups else "No line names the groups of this partition"
+    )
     return (
-        f"With the leader of {when} {timeline.name} lost the latest commits of the groups it keeps. They go back to an earlier commit and read "
-        f"records a second time, or, where no commit is left, begin where auto.offset.reset says: latest skips records, earliest reads all again. {who}."
+        f"With the leader elected at {when}, {timeline.name} lost the latest commits of its groups. They return to an earlier commit and read "
+        f"records twice, or, if no commit is left, start by auto.offset.reset: latest skips records, earliest reads all records again. {who}."
     )
 
 
@@ -77,13 +79,13 @@ def _next_steps(timeline: PartitionTimeline) -> Iterator[str]:
     if timeline.topic == TRANSACTIONS:
         yield "Look for hanging transactions with kafka-transactions --find-hanging."
     elif timeline.topic == SHARES:
-        yield "Compare kafka-share-groups --describe with what the applications have processed, and set share groups with --reset-offsets."
+        yield "Compare kafka-share-groups --describe with the records that the applications have processed, and correct share groups with --reset-offsets."
     else:
         yield (
-            f"A group is kept in partition abs(hash) % partitions of {GROUPS}, hash being Java's String.hashCode of its name: groups with "
-            f"{timeline.partition} are the ones."
+            f"Find the groups of {timeline.name}: a group is in partition abs(hash) % partitions of {GROUPS}, where hash is Java's "
+            "String.hashCode of its name."
         )
-        yield "Compare kafka-consumer-groups --describe with what the applications have processed, and set offsets with --reset-offsets."
+        yield "Compare kafka-consumer-groups --describe with the records that the applications have processed, and correct offsets with --reset-offsets."
 
 
 RULE = Rule(
@@ -91,7 +93,7 @@ RULE = Rule(
     rank=110,
     level="high",
     meaning="A partition of __consumer_offsets, __share_group_state or __transaction_state lost records: groups rewind or skip, transactions hang.",
-    benign=("A tail that was never committed: the coordinator writes with acks=all and had told nobody.",),
+    benign=("A tail that was never committed: the coordinator writes with acks=all and had not acknowledged it.",),
     references=("KAFKA-20634", "KAFKA-19902"),
     partition=judge,
     many=Many(),

@@ -1,4 +1,4 @@
-"""planned-reassignment: somebody moved replicas on purpose."""
+"""planned-reassignment: a reassignment moved replicas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         return
     states = [b for _, b in changes] + marks
     ended = [b for a, b in itertools.pairwise(timeline.states) if (a.adding or a.removing) and not (b.adding or b.removing)]
-    told = () if cluster.mode == "kraft" and states else lines  # every KRaft controller replays it, one that starts again much later
+    told = () if cluster.mode == "kraft" and states else lines  # every KRaft controller replays the line, a restarted one much later
     times = [t for t in (*(s.at for s in (*states, *ended)), *(e.at for e in told)) if t is not None]
     before = assigned[0].replicas if assigned else None
     now = timeline.standing
@@ -36,8 +36,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
         end=max(times, default=None),
         summary=f"{timeline.name}: replicas {list(before or ())} -> {list(after or ())}",
         explanation=(
-            f"A reassignment moved the replicas of {timeline.name} from {list(before or ())} to {list(after or ())}: leader changes, a growing and shrinking "
-            "ISR and deleted directories of it at that time are its work."
+            f"A reassignment moved the replicas of {timeline.name} from {list(before or ())} to {list(after or ())}: it explains leader changes, "
+            "a growing and shrinking ISR, and deleted directories at that time."
         ),
         evidence=quote(lines[:2], *(s.event for s in states[:2]), *(s.event for s in states[-1:]), lines[-1:]),
     )
@@ -51,7 +51,7 @@ RULE = Rule(
     kind="planned-reassignment",
     rank=340,
     level="info",
-    meaning="Replicas were moved, added or taken away by a reassignment.",
+    meaning="A reassignment moved, added or removed replicas.",
     references=("KIP-455",),
     partition=judge,
     many=Many(words=lambda first, group: "replicas moved by a reassignment"),

@@ -1,4 +1,4 @@
-"""preferred-election: leadership was given back to the preferred replicas."""
+"""preferred-election: leadership moved back to the preferred replicas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spark.partition.timeline import PartitionTimeline, Term
 SAME_ELECTION = timedelta(seconds=30)
 """Partitions of one election command change leaders within seconds."""
 ROUND = timedelta(seconds=10)
-"""A round of the automatic rebalance begins its elections at once."""
+"""A round of the automatic rebalance starts its elections within this time."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -33,19 +33,19 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 ASKED = {
-    "AutoTriggered": "by the controller itself, which auto.leader.rebalance.enable makes look for such leaders",
+    "AutoTriggered": "by the automatic rebalance of the controller (auto.leader.rebalance.enable)",
     "AdminClientTriggered": "by a command (kafka-leader-election, or another client of the admin API)",
     "ZkTriggered": "by a command through ZooKeeper (/admin/preferred_replica_election)",
-    "command": "by a command, for auto.leader.rebalance.enable was off",
-    "command-between-rounds": "by a command, for the rounds in which the controller itself looks for such leaders were before and after it",
+    "command": "by a command, because auto.leader.rebalance.enable was off",
+    "command-between-rounds": "by a command, because the rounds of the automatic rebalance were before and after it",
 }
-"""Who asked, as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as it must have been."""
-UNTOLD = "by a command or by the automatic rebalance; no line tells which"
+"""The trigger as the ZooKeeper controller names it (ElectionTrigger, 2.4 on), or as inferred."""
+UNTOLD = "by a command or by the automatic rebalance; no line shows which"
 
 
 def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, cluster: Cluster) -> tuple[str | None, Event | None]:
-    """A key of ASKED, and the line that tells it if one does; None when the evidence leaves it open. Before 2.4 the controller does not
-    say who asked, in KRaft never; its own rounds are known by their lines."""
+    """A key of ASKED and the line that shows it, if any; None if the trigger is unknown. Before 2.4, and in KRaft, the controller does not
+    print the trigger, but the lines of its own rounds show them."""
     if named := next((e for e in said if e.value in ASKED), None):
         return named.value, named
     for e in timeline.of("election-told"):
@@ -58,12 +58,12 @@ def _asker(said: Sequence[Event], term: Term, timeline: PartitionTimeline, clust
 
 
 _TOOLS = {"completed": "AdminClientTriggered", "started": "ZkTriggered"}
-"""What kafka-leader-election and kafka-preferred-replica-election say of a partition."""
+"""The trigger by the results that kafka-leader-election and kafka-preferred-replica-election print for a partition."""
 
 
 @once
 def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Event]]]:
-    """Rounds of the automatic rebalance, by controller, in order of time."""
+    """Rounds of the automatic rebalance by controller, sorted by time."""
     found: dict[int | None, list[tuple[datetime, Event]]] = defaultdict(list)
     for e in cluster.of("balance-checked"):
         if e.at is not None:
@@ -72,8 +72,8 @@ def _rounds(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[datetime, Ev
 
 
 def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str | None, Event | None]:
-    """By the controller's rounds: one that began just before the election, or that moved leaders just then, asked for it; where two that
-    follow each other lie around it, nobody but a command can have."""
+    """The trigger by the controller's rounds: a round that started just before the election or moved leaders then is the trigger. Between
+    two consecutive rounds only a command can be."""
     at = asked.at if asked is not None else term.at
     if at is None:
         return None, None
@@ -92,8 +92,8 @@ def _by_rounds(asked: Event | None, term: Term, cluster: Cluster) -> tuple[str |
 
 
 def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: Cluster) -> bool:
-    """Leadership moved to the first replica while the leader before was alive and stayed in the ISR: only an election asked
-    for does that. Failures and shutdowns take the old leader out of the ISR, or leave the partition without one."""
+    """Leadership moved to the first replica while the previous leader was running and stayed in the ISR: only a requested election
+    does that. Failures and shutdowns remove the old leader from the ISR, or leave the partition without a leader."""
     state = term.state
     if state is None or term.before is None or before.leader == term.leader or term.before.leader != before.leader:
         return False
@@ -103,7 +103,7 @@ def _preferred(before: Term, term: Term, timeline: PartitionTimeline, cluster: C
 
 
 def _leaving(leader: int, term: Term, timeline: PartitionTimeline) -> bool:
-    """A reassignment elects another leader before it takes the one before away (ReassignPartitionLeaderElectionStrategy)."""
+    """A reassignment elects another leader before it removes the previous one (ReassignPartitionLeaderElectionStrategy)."""
     around = [s for s in timeline.states if s.at is not None and term.at is not None and abs(s.at - term.at) <= SAME_ELECTION]
     aims = [e for e in timeline.of("reassignment") if e.replicas and _near(e, term.at)]
     return any(leader in s.removing or (s.replicas and leader not in s.replicas) for s in around) or any(
@@ -125,17 +125,17 @@ def _finding(before: Term, term: Term, said: list[Event], asker: str | None, tol
         start=term.at,
         end=term.at,
         cause=asker,
-        summary=f"{timeline.name}: leadership went from broker {before.leader} back to its preferred replica {term.leader}",
+        summary=f"{timeline.name}: leadership moved from broker {before.leader} back to its preferred replica {term.leader}",
         explanation=(
-            f"At {moment(term.at)} leadership of {timeline.name} was given from broker {before.leader} to its preferred replica {term.leader}, which was in "
-            f"sync, {ASKED[asker] if asker is not None else UNTOLD}. Nothing is lost by it."
+            f"At {moment(term.at)} leadership of {timeline.name} moved from broker {before.leader} to its preferred replica {term.leader}, which was in "
+            f"sync, {ASKED[asker] if asker is not None else UNTOLD}. Such an election loses no records."
         ),
         evidence=quote(said[:1], told, term.evidence),
     )
 
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
-    return f"leadership went back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
+    return f"leadership moved back to their preferred replicas on {brokers_named(sorted({f.brokers[0] for f in group}))}"
 
 
 RULE = Rule(

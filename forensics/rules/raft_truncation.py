@@ -1,7 +1,7 @@
 """raft-truncation: a voter of the KRaft quorum lost part of the metadata log that it had acknowledged.
 
-Here: what the quorum's leader says when a voter fetches from a lower offset than before, or the high watermark would go back. Not
-here: a follower that cuts what was never committed, as after every change of the quorum's leader.
+Here: lines of the quorum's leader when a voter fetches from a lower offset than before, or the high watermark would go back. Not here: a
+follower that truncates uncommitted records, as after every change of the quorum's leader.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def _voter(voter: int, events: list[Event]) -> Finding:
         offsets=(Range(first.offset, first.previous_offset),),
         summary=f"node {voter} lost part of its metadata log: it had {first.previous_offset} and fetched from {first.offset}",
         explanation=(
-            f"At {moment(first.at)} node {voter}, which the quorum's leader knew to hold __cluster_metadata up to {first.previous_offset}, fetched from "
-            f"{first.offset}: a disk was emptied, restored from a copy, or lost what it had not flushed. It copies the rest from the leader; but "
-            "had a majority done so, committed metadata would be gone."
+            f"At {moment(first.at)} node {voter}, which had fetched __cluster_metadata up to {first.previous_offset} before, fetched from "
+            f"{first.offset}. Possible causes: a disk that was emptied or restored from a copy, or unflushed records that were lost. The node copies the rest "
+            "from the leader; but if a majority of voters does this, committed metadata is lost."
         ),
-        next_steps=(f"Look for what happened to the metadata directory of node {voter}; never restore a voter from a copy.",),
+        next_steps=(f"Find out what happened to the metadata directory of node {voter}; never restore a voter from a copy.",),
         evidence=quote(events),
     )
 
 
 def _observer(broker: int, events: list[Event]) -> Finding:
-    """A broker that is no controller copies the metadata log and has no vote: nothing is committed by what it holds."""
+    """The finding for a broker without the controller role: it copies the metadata log and has no vote, so it does not affect commits."""
     first = events[0]
     assert first.offset is not None and first.previous_offset is not None
     return Finding(
@@ -70,11 +70,11 @@ def _observer(broker: int, events: list[Event]) -> Finding:
         offsets=(Range(first.offset, first.previous_offset),),
         summary=f"broker {broker} lost part of its copy of the metadata log: it had {first.previous_offset} and fetched from {first.offset}",
         explanation=(
-            f"At {moment(first.at)} broker {broker}, which the quorum's leader knew to hold __cluster_metadata up to {first.previous_offset}, fetched "
-            f"from {first.offset}: a disk was emptied, restored from a copy, or lost what it had not flushed. It has no vote in the quorum and copies "
-            "the log anew: no metadata is lost by it. Replicas in the same directory may have lost as much."
+            f"At {moment(first.at)} broker {broker}, which had fetched __cluster_metadata up to {first.previous_offset} before, fetched "
+            f"from {first.offset}. Possible causes: a disk that was emptied or restored from a copy, or unflushed records that were lost. The broker has no vote "
+            "in the quorum and copies the log again: no metadata is lost. Replicas in the same directory may have lost records too."
         ),
-        next_steps=(f"Look for what happened to the disk of broker {broker}, and to the replicas on it.",),
+        next_steps=(f"Find out what happened to the disk of broker {broker}, and check the replicas on it.",),
         evidence=quote(events),
     )
 
@@ -92,12 +92,12 @@ def _committed(events: list[Event]) -> Finding:
         offsets=(Range(first.high_watermark, first.previous_offset),),
         summary=f"the high watermark of the metadata log would have gone back from {first.previous_offset} to {first.high_watermark}",
         explanation=(
-            f"At {moment(first.at)} the quorum's leader, node {first.writer}, found that a majority of voters no longer holds __cluster_metadata up to "
-            f"its high watermark {first.previous_offset}: by their fetches it would be {first.high_watermark}. A voter has lost committed metadata, or "
-            "the set of voters was changed."
+            f"At {moment(first.at)} the quorum's leader, node {first.writer}, detected that a majority of voters no longer has __cluster_metadata up to "
+            f"its high watermark {first.previous_offset}: according to their fetches it would be {first.high_watermark}. A voter has lost committed metadata, "
+            "or the set of voters was changed."
         ),
         next_steps=(
-            "Do not restart the quorum's leader before the other voters have caught up: kafka-metadata-quorum describe --replication.",
+            "Do not restart the quorum's leader before the other voters have caught up (check with kafka-metadata-quorum describe --replication).",
         ),
         evidence=quote(events),
     )
@@ -109,9 +109,9 @@ RULE = Rule(
     level="high",
     meaning="A voter of the KRaft quorum lost part of the metadata log that it had acknowledged, or a majority did.",
     benign=(
-        "A follower that cuts an uncommitted tail after the quorum has a new leader.",
+        "A follower that truncates an uncommitted tail after the quorum has a new leader.",
         "A change of the voters (3.9 and later).",
-        "A broker that is no controller: it has no vote (low).",
+        "A broker without the controller role: it has no vote (low).",
     ),
     references=("KAFKA-12460", "KIP-595"),
     partition=judge,

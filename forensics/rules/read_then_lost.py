@@ -1,4 +1,4 @@
-"""read-then-lost: a consumer group had read records that Kafka lost afterwards: what lies downstream has what Kafka has no more."""
+"""read-then-lost: a consumer group had read records before they were lost, so downstream systems may still have them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
                 start=loss.term.at,
                 end=loss.term.at,
                 offsets=(had,),
-                summary=f"{timeline.name}: group {client.group} had read {'all' if whole else 'offsets'} {had} of what was lost",
+                summary=f"{timeline.name}: group {client.group} had read {'all lost offsets' if whole else 'the lost offsets'} {had}",
                 explanation=(
-                    f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}, so it had read offsets {had}, which are "
-                    f"gone from the partition since leader epoch {loss.term.epoch}. Whatever it does with records holds what Kafka has no more: a second copy of them, "
-                    "or a difference to every group that had not read them."
+                    f"Group {client.group} had committed offset {client.committed} of {timeline.name} by {moment(client.at)}, so it had read offsets {had}, which the "
+                    f"partition lost in leader epoch {loss.term.epoch}. Its downstream systems may have a copy of these records, and differ from those of groups "
+                    "that had not read them."
                 ),
                 next_steps=(
-                    f"Ask who runs {client.named} for what it made of {timeline.name}, offsets {had}: it may be all that is left of them, and it differs from "
-                    "what other readers have.",
+                    f"Ask the owner of {client.named} for the results from {timeline.name}, offsets {had}: they may be the only copy, and differ from "
+                    "those of other consumers.",
                 ),
                 clients=(client,),
                 evidence=quote(*reader.evidence, *loss.evidence),
@@ -46,15 +46,15 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _many(first: Finding, group: Sequence[Statement]) -> str:
     count = sum(c.had_read.length or 0 for f in group for c in f.clients if c.had_read is not None)
-    return f"group {', '.join(first.groups)} had read {counted(count, 'offset')} of what was lost"
+    return f"group {', '.join(first.groups)} had read {counted(count, 'lost offset')}"
 
 
 RULE = Rule(
     kind="read-then-lost",
     rank=114,
     level="medium",
-    meaning="A consumer group had read records before they were lost: downstream has what Kafka has no more.",
-    benign=("Records of a topic that is read again and again from elsewhere.",),
+    meaning="A consumer group had read records before they were lost: downstream systems may still have them.",
+    benign=("Records of a topic that is repeatedly copied from another source.",),
     references=("KIP-320",),
     partition=judge,
     many=Many(words=_many, key=lambda f: tuple(f.groups), recurs=False),

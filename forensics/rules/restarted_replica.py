@@ -1,4 +1,4 @@
-"""restarted-replica: a broker came back and had to catch up before it was in sync again."""
+"""restarted-replica: a broker restarted and had to catch up before it was in sync again."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def _finding(episode: Episode) -> Finding:
         start=episode.start if orderly else back,
         end=end,
         cause="controlled-shutdown" if orderly else "broker-crash",
-        summary=f"broker {broker} was restarted {'in order' if orderly else 'after it had died'} and {_came_back(episode, elected)}{caught_up}"
+        summary=f"broker {broker} was restarted {'cleanly' if orderly else 'after a crash'} and {_came_back(episode, elected)}{caught_up}"
         if not behind
         else f"broker {broker} was restarted and is not in sync yet in {behind} of {counted(len(episode.names))}",
         explanation=(
-            f"Broker {broker} {'was shut down in order' if orderly else 'had died'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
-            f"began again at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.told()}."
+            f"Broker {broker} {'was shut down cleanly' if orderly else 'crashed'} and left the ISR of {episode.shown()} from {moment(episode.start)} on; its process "
+            f"restarted at {moment(back)}{_before(back, episode.start)}. {_how(episode, elected)} {ending} {episode.told()}."
         ),
         evidence=episode.evidence,
     )
@@ -58,7 +58,7 @@ def _finding(episode: Episode) -> Finding:
 
 def _before(back: datetime | None, left: datetime | None) -> str:
     early = back is not None and left is not None and back < left
-    return ", while the session of the one before was not over yet" if early else ""
+    return ", before the session of the previous process expired" if early else ""
 
 
 def _came_back(episode: Episode, elected: Sequence[str]) -> str:
@@ -68,10 +68,10 @@ def _came_back(episode: Episode, elected: Sequence[str]) -> str:
 
 
 def _how(episode: Episode, elected: Sequence[str]) -> str:
-    copied = "A replica that comes back has to fetch what it missed up to its leader's high watermark before it joins the ISR."
+    copied = "After a restart a replica has to fetch all records up to its leader's high watermark before it rejoins the ISR."
     if not elected:
         return copied
-    led = f"In {some(elected, SHOWN)} it came back into the ISR as the leader that was elected, with the log it had, not by catching up."
+    led = f"In {some(elected, SHOWN)} it rejoined the ISR because it was elected leader with its existing log, without catching up."
     return led if set(elected) >= set(episode.names) else f"{copied} {led}"
 
 
@@ -79,8 +79,8 @@ RULE = Rule(
     kind="restarted-replica",
     rank=360,
     level="info",
-    meaning="A replica was outside the ISR because its broker had been restarted and was catching up.",
-    benign=("A restart in order is maintenance; after a crash only the catching up is told here, the crash by broker-crash.",),
+    meaning="A replica was outside the ISR because its broker had restarted and was catching up.",
+    benign=("A clean restart is maintenance; after a crash this finding only reports the catch-up, and broker-crash reports the crash.",),
     references=("KIP-16",),
     cluster=judge,
     facts=(ABSENCES,),

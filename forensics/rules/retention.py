@@ -1,4 +1,4 @@
-"""retention: the head of a log was deleted for a legal reason."""
+"""retention: the head of a log was deleted by retention or on request."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
             f"From {moment(events[0].at)} on the head of the log of {timeline.name} was deleted by {reason}"
             + (f", log start offset {max(starts)}" if starts else "")
             + _low(timeline)
-            + ". Kafka was told to delete these records; that is no loss by failure."
+            + ". These records were deleted on purpose; this is not a loss by failure."
         ),
         evidence=quote(events),
     )
 
 
 def _low(timeline: PartitionTimeline) -> str:
-    """What every replica has deleted by now is below the low watermark; DeleteRecords answers with it."""
+    """A clause with the low watermark, which DeleteRecords returns: all replicas have deleted the records below it."""
     low = timeline.low_watermark
     return f", low watermark {low}" if low else ""
 
@@ -51,7 +51,7 @@ RULE = Rule(
     kind="retention",
     rank=420,
     level="info",
-    meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is no loss.",
+    meaning="Old records were deleted by retention or DeleteRecords: the log start offset rose, which is not a loss.",
     partition=judge,
     many=Many(words=lambda first, group: "the heads of their logs were deleted by retention or on request", whenever=True),
 )

@@ -1,7 +1,7 @@
-"""risky-setting: a value of a durability setting that cost something in this incident, or may.
+"""risky-setting: a value of a durability setting that caused harm in this incident, or can cause it.
 
-One finding for each setting and value, whatever number of topics or brokers has it. It runs after the other rules, for what a
-setting cost is what they found.
+One finding for each setting and value, for all topics and brokers with it. The rule runs after the other rules, because it uses their
+findings.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, quote, some
+from forensics.model import LEVELS, MAX_EVIDENCE, Evidence, Finding, Rule, Statement, brokers_named, counted, quote, some
 from forensics.partition.durability import FACTS, Topic, overridden, own_history, topics
 from spark.cluster.effective import MIN_ISR, NEVER, STRICT, UNCLEAN, Effective, deciding, effective, enabled, number
 from spark.cluster.facts import Cluster
@@ -19,26 +19,26 @@ from spark.cluster.settings import INTERNAL_TOPICS
 from spark.cluster.versions import versions
 
 NAMED = 6
-"""Topics, or consequences, named one by one."""
+"""Number of topics, or of consequences, that a text names."""
 PLACES = 3
 SLACK = timedelta(seconds=2)
-"""A setting's change and what follows from it are told by two brokers, whose clocks differ a little."""
+"""A change of a setting and its consequences are logged by two brokers, whose clocks may differ by this."""
 SHORT_LAG_MS = 10_000
-"""replica.lag.time.max.ms as it was by default up to 2.4."""
+"""The default of replica.lag.time.max.ms up to 2.4."""
 
 
 @dataclass(frozen=True)
 class _Incident:
-    """What the risks are judged by."""
+    """The data by which the risks are judged."""
 
     cluster: Cluster
     topics: Mapping[str, Topic]
     findings: Mapping[str, Sequence[Statement]]
-    """By kind."""
+    """Findings by kind."""
     own: Mapping[str, Mapping[str, None]]
-    """Topics with values of their own, by setting."""
+    """Topics with own values, by setting."""
     alone: Mapping[tuple[str | None, int | None], Any]
-    """Since when a partition had one replica in sync only, of those that lost something."""
+    """For each partition with a loss, the time since which it had only one in-sync replica."""
 
     def sure(self, kind: str) -> list[Statement]:
         return [f for f in self.findings.get(kind, ()) if f.confidence != "possible"]
@@ -71,9 +71,9 @@ def _replication_factor(incident: _Incident) -> Iterator[Finding]:
         "1",
         "medium" if len(brokers) > 1 or seen else "low",
         where=f"in {_topics(sorted(names))}",
-        threat="The failure of one broker takes such a partition offline, that of its disk loses all of it",
+        threat="The failure of one broker takes such a partition offline, and the failure of its disk loses all its records",
         seen=seen,
-        advice="Reassign them to three replicas (kafka-reassign-partitions), and create topics with three.",
+        advice=f"Reassign the partitions of {some(sorted(names), NAMED)} to three replicas (kafka-reassign-partitions), and create topics with three.",
         evidence=told,
         topics=names,
     )
@@ -88,7 +88,7 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
     seen = [_lost(f) for f in incident.sure("data-loss") if f.cause == "unclean-election" and _held(incident, key, f)]
     elected = [f for f in incident.sure("unclean-election") if _held(incident, key, f)]
     if not seen:
-        seen = [f"{f.name} was given a leader from outside the ISR{_when(f)}" for f in elected]
+        seen = [f"{f.name} got a leader from outside the ISR{_when(f)}" for f in elected]
     yield from _finding(
         key,
         "true",
@@ -96,7 +96,7 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
         where=_where(own, brokers),
         threat="When all in-sync replicas are down, a replica that lacks acknowledged records is elected, and they are lost",
         seen=seen,
-        advice="Set it to false; elect a leader outside the ISR only by hand, when what is lost by it is known.",
+        advice=f"Set {key}=false; elect a leader from outside the ISR only by hand, after checking which records that loses.",
         evidence=quote(*(e.event for e in (*own.values(), *brokers.values()))),
         topics=set(own) if not brokers else set(),
         brokers=brokers,
@@ -104,7 +104,7 @@ def _unclean(incident: _Incident) -> Iterator[Finding]:
 
 
 def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
-    """min.insync.replicas=1: what is acknowledged may lie on the leader alone, even with acks=all."""
+    """min.insync.replicas=1: acknowledged records may be on the leader only, even with acks=all."""
     key = MIN_ISR
     values = {t.name: effective(incident.cluster, key, topic=t.name) for t in incident.topics.values() if t.factor and t.factor > 1}
     names = {n for n, v in values.items() if number(v.value, 2) <= 1}
@@ -118,11 +118,11 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
         "1",
         "medium" if lost else "low" if set(shown) - INTERNAL_TOPICS else "info",
         where=f"in {_topics(shown)} ({_places(values[n] for n in shown)})",
-        threat="Its coordinators write with acks=all: what one replica, the leader, has is acknowledged, and lost with it"
+        threat="The coordinators write with acks=all: records that only the leader has are acknowledged, and lost with it"
         if set(shown) <= INTERNAL_TOPICS
         else (
-            "With acks=all a record is acknowledged by as few as one replica, the leader, and lost with it; with acks=1 or 0 always. Which acks producers use "
-            "no broker's file tells"
+            "With acks=all a record can be acknowledged although only the leader has it, and is lost with the leader; with acks=0 or acks=1 this is always "
+            "possible. The files of brokers do not show the acks setting of producers"
         ),
         seen=[_lost(f, "while down to one in-sync replica") for f in lost],
         advice="Set min.insync.replicas=2 with three replicas"
@@ -133,7 +133,7 @@ def _min_isr_of_one(incident: _Incident) -> Iterator[Finding]:
 
 
 def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
-    """min.insync.replicas as large as the replication factor, or larger."""
+    """min.insync.replicas equal to the replication factor, or larger."""
     key = MIN_ISR
     known = versions(incident.cluster)
     groups: dict[tuple[int, bool], dict[str, Effective]] = {}
@@ -147,25 +147,25 @@ def _min_isr_of_all(incident: _Incident) -> Iterator[Finding]:
         short = [f for f in incident.sure("under-min-isr") if f.topic in names]
         refusing = beyond and bool(known) and known[0] < STRICT
         if beyond and not refusing and all(incident.topics[n].factor == 1 for n in names):
-            continue  # from 3.7 on it asks for no more than there are
+            continue  # from 3.7 on Kafka requires at most all replicas
         yield from _finding(
             key,
             str(required),
             "medium" if refusing else "low",
-            where=f"in {_topics(sorted(names))}, which {'have fewer replicas than that' if beyond else 'have just as many replicas'} "
+            where=f"in {_topics(sorted(names))}, which {'have fewer replicas than that' if beyond else 'have exactly as many replicas'} "
             f"({_places(values.values())})",
             threat="Before 3.7 every acks=all write is refused"
             if refusing
             else "Any broker that restarts or fails blocks all acks=all writes",
             seen=[f"{f.whole.summary}{_when(f)}" for f in short],
-            advice="Add a replica, or ask for one less than there are.",
+            advice=f"Add a replica to {some(sorted(names), NAMED)}, or set {key} to one less than the number of replicas.",
             evidence=quote(*(v.event for v in values.values())),
             topics=names,
         )
 
 
 def _factors(incident: _Incident) -> Iterator[Finding]:
-    """Factors with which topics will be created; those that exist are told by their own."""
+    """Replication factors for new topics; existing topics are judged by their own factors."""
     cluster = incident.cluster
     if len([n for n in cluster.nodes.values() if n.broker]) < 3:
         return
@@ -174,13 +174,13 @@ def _factors(incident: _Incident) -> Iterator[Finding]:
         if topic is None:
             brokers = {b: e for b, e in brokers.items() if enabled(effective(cluster, "auto.create.topics.enable", broker=b).value)}
         if brokers and topic not in incident.topics:
-            created = topic or "A topic that is created by its first use, or without a factor,"
+            created = topic or "A topic that is created automatically or without a factor"
             yield from _finding(
                 key,
                 "1",
                 "low" if topic is not None else "info",
                 where=_where({}, brokers),
-                threat=f"{created} will have one replica, and is lost with one broker's disk",
+                threat=f"{created} will have one replica, and is lost with the disk of one broker",
                 seen=(),
                 advice=f"Set {key}=3.",
                 evidence=quote(*(e.event for e in brokers.values())),
@@ -196,7 +196,7 @@ _CREATED: Mapping[str, str | None] = {
 
 
 def _lag_time(incident: _Incident) -> Iterator[Finding]:
-    """A short replica.lag.time.max.ms, where replicas went in and out."""
+    """A short replica.lag.time.max.ms, if replicas left and rejoined the ISR."""
     key = "replica.lag.time.max.ms"
     flapping = incident.sure("isr-flapping")
     brokers = _of_brokers(incident, key, lambda v: number(v, SHORT_LAG_MS) < SHORT_LAG_MS)
@@ -209,16 +209,16 @@ def _lag_time(incident: _Incident) -> Iterator[Finding]:
             value,
             "low",
             where=_where({}, own),
-            threat="A short pause of a follower, or of the disk or network below it, takes it out of the ISR",
+            threat="A short pause of a follower, of its disk or of its network removes it from the ISR",
             seen=[f.whole.summary for f in flapping],
-            advice="Leave it at the default, 30000 since 2.5, and find what makes the replicas slow.",
+            advice=f"Set {key} to the default (30000 since 2.5), and find out what makes the replicas slow.",
             evidence=quote(*(e.event for e in own.values())),
             brokers=own,
         )
 
 
 def _flushing(incident: _Incident) -> Iterator[Finding]:
-    """Flushing left to the operating system, where an unflushed log was lost."""
+    """Flushes left to the operating system, if unflushed records were lost."""
     key = "flush.messages"
     lost = [f for f in incident.sure("data-loss") if f.cause == "unflushed-log" and f.topic is not None]
     values = {f.topic: effective(incident.cluster, key, topic=f.topic) for f in lost if f.topic is not None}
@@ -229,10 +229,10 @@ def _flushing(incident: _Incident) -> Iterator[Finding]:
             key,
             NEVER,
             "low",
-            where=f"in {_topics(sorted(never))} ({_places(never.values())}), as Kafka has it by default",
-            threat="What is acknowledged is in the memory of the in-sync replicas only, until the operating system writes it",
+            where=f"in {_topics(sorted(never))} ({_places(never.values())}), the default of Kafka",
+            threat="Acknowledged records are only in the memory of the in-sync replicas until the operating system writes them",
             seen=seen,
-            advice="Kafka guards records by replicas, not by flushing: spread them over racks with power of their own, with min.insync.replicas=2 and acks=all.",
+            advice="Spread replicas over racks with separate power, with min.insync.replicas=2 and acks=all: Kafka protects records by replication, not by flushes.",
             evidence=quote(*(v.event for v in never.values())),
             topics=set(never),
         )
@@ -254,11 +254,11 @@ _RISKS: tuple[Callable[[_Incident], Iterator[Finding]], ...] = (
 )
 
 
-# who has a value, and what it did
+# owners of a value, and its consequences
 
 
 def _own(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[str, Effective]:
-    """Topics that had a risky value of their own at any time, and where the last such one stands."""
+    """Topics that had an own risky value at any time, each with its last one."""
     found: dict[str, Effective] = {}
     for topic in incident.own.get(key, ()):
         for change in own_history(incident.cluster, key, topic):
@@ -268,14 +268,14 @@ def _own(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> 
 
 
 def _of_brokers(incident: _Incident, key: str, risky: Callable[[str | None], bool]) -> dict[int | None, Effective]:
-    """Nodes with a risky value, of those whose own counts; under None the version's default, where no settings are in evidence."""
+    """Nodes with a risky value, among those whose value applies; the default of the version under None if no settings are in evidence."""
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
     found = {b: effective(incident.cluster, key, broker=b) for b in nodes}
     return {b: e for b, e in found.items() if e.value is not None and risky(e.value) and e.event is not None}
 
 
 def _held(incident: _Incident, key: str, finding: Statement) -> bool:
-    """Whether the setting was on for the topic when it happened, of any node that may have elected."""
+    """Whether the setting was on for the topic at the time of the finding, on any node that can have held the election."""
     at = finding.happened
     moments = (at, at + SLACK) if at is not None else (None,)
     nodes: list[int | None] = [*deciding(incident.cluster, key)] or [None]
@@ -283,13 +283,13 @@ def _held(incident: _Incident, key: str, finding: Statement) -> bool:
 
 
 def _alone(incident: _Incident, finding: Statement) -> bool:
-    """The partition was down to one in-sync replica before it lost records; what the leader of a single replica lost is its log's."""
+    """The partition was down to one in-sync replica before the loss. A loss of the only replica has other causes."""
     since, at = incident.alone.get((finding.topic, finding.partition)), finding.happened
     return since is not None and (at is None or since <= at) and finding.cause in _BY_ONE_REPLICA
 
 
 _BY_ONE_REPLICA = ("unclean-election", "unflushed-log", "empty-replica")
-"""Causes that take what only some of the replicas hold."""
+"""Causes of a loss of records that only some replicas have."""
 
 
 # words
@@ -322,7 +322,7 @@ def _finding(
         cause=f"{key}={shown}",
         summary=f"{key}={shown} {where}" + (f": {told}" if seen else ""),
         explanation=f"{key} was {shown} {where}. {threat}. "
-        + (f"In this incident: {told}." if seen else "Nothing of that was seen in this incident."),
+        + (f"In this incident: {told}." if seen else "The evidence shows no consequence in this incident."),
         next_steps=(advice,),
         evidence=tuple(dict.fromkeys(evidence))[:MAX_EVIDENCE],
     )
@@ -350,19 +350,19 @@ def _when(finding: Statement) -> str:
     return f" at {at:%H:%M:%S}" if (at := finding.happened) is not None else ""
 
 
-def _lost(finding: Statement, how: str = "by it") -> str:
+def _lost(finding: Statement, how: str = "") -> str:
     lengths = [r.length for r in finding.offsets]
     count = sum(n for n in lengths if n is not None)
-    told = f"{count} records" if lengths and None not in lengths else "records"
-    return f"{finding.name} lost {told} {how}{_when(finding)}"
+    told = f"{counted(count, 'offset')}" if lengths and None not in lengths else "records"
+    return f"{finding.name} lost {told}{f' {how}' if how else ''}{_when(finding)}"
 
 
 RULE = Rule(
     kind="risky-setting",
     rank=440,
     level="medium",
-    meaning="A durability setting has a value that lets records be lost or writes be refused; what it cost here is named, else what it may cost.",
-    benign=("A cluster that is meant for records that may be lost.",),
+    meaning="A durability setting has a value with which records can be lost or writes refused; the text names the consequences here, or the possible ones.",
+    benign=("A cluster for records that may be lost.",),
     references=("KIP-106", "KIP-966", "KAFKA-15583"),
     hindsight=judge,
     facts=FACTS,

@@ -1,7 +1,7 @@
-"""segment-corrupt: a segment file holds bytes that are no valid batches, or batches whose offsets contradict each other.
+"""segment-corrupt: a segment file contains invalid batches, or batches whose offsets contradict each other.
 
-Here: damage in the logs that were collected, and which other logs hold valid batches at these offsets. Not here: what a broker found damaged
-when it loaded its log (data_loss, log_wiped_at_load), checkpoints (checkpoint_corrupt), and the torn end that an unclean stop leaves.
+Here: damage in the collected logs, and the other logs that have valid batches at these offsets. Not here: damage that a broker found when it
+loaded its log (data_loss, log_wiped_at_load), checkpoints (checkpoint_corrupt), and the torn end after an unclean stop.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spark.partition.replicas import Disk, disk
 from spark.partition.timeline import PartitionTimeline
 
 _SHOWN = 5
-"""Stretches a text describes one by one."""
+"""Number of damaged places that a text describes."""
 _REASONS = {
     "crc": "a batch does not match its checksum",
     "offset": "a batch has offsets that this segment cannot hold",
@@ -32,7 +32,7 @@ _REASONS = {
 class _Log:
     disk: Disk
     latest: bool
-    """The newest collection of its broker has it."""
+    """The newest collection of its broker contains the log."""
 
     @property
     def broker(self) -> int:
@@ -40,7 +40,7 @@ class _Log:
 
     @property
     def live(self) -> bool:
-        """It is the broker's replica of the partition."""
+        """Whether the log is the broker's current replica of the partition."""
         return self.latest and self.disk.state is None
 
 
@@ -65,7 +65,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _logs(timeline: PartitionTimeline) -> Iterator[_Log]:
-    """The log of each broker as it was collected last, its directories that wait for deletion or are stray, then earlier collections."""
+    """The newest collected log of each broker, its directories that are stray or wait for deletion, then earlier collections."""
     yield from (_Log(found, True) for _, found in sorted(timeline.disks.items()))
     yield from (_Log(found, True) for _, aside in sorted(timeline.aside.items()) for found in aside if found.state != "future")
     earlier: dict[tuple[int, str], list[Event]] = {}
@@ -84,7 +84,7 @@ def _holders(stretch: DamagedStretch, log: _Log, timeline: PartitionTimeline) ->
 
 
 def _epochs_around(stretch: DamagedStretch, damaged: Disk) -> tuple[int, int | None]:
-    """The leader epochs of the batches before and after a stretch: those of the damaged batches lie between them. None: not known."""
+    """The leader epochs of the batches before and after a stretch, which bound those of the damaged batches. None: unknown."""
     before = [b["leader_epoch"] for b in damaged.batches() if b["last_offset"] < stretch.start]
     after = [b["leader_epoch"] for b in damaged.batches() if stretch.end is not None and b["base_offset"] >= stretch.end]
     last = max((epoch for epoch, _ in damaged.epochs), default=None)
@@ -165,7 +165,7 @@ def _consequences(log: _Log, leads: bool) -> str:
 def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: PartitionTimeline) -> Iterator[str]:
     name, broker = timeline.name, log.broker
     if not log.latest:
-        yield f"Use another copy of {name} instead of the one in {log.disk.collection}, which is of an earlier collection of broker {broker}."
+        yield f"Use another copy of {name} instead of the one in {log.disk.collection}, an earlier collection of broker {broker}."
         return
     why = ": a recovery deletes everything behind the damage" if log.disk.extent.recovery_cuts else ""
     yield f"Copy the directory {(log.disk.directory or name).rpartition('/')[2]} on broker {broker} before the broker starts again{why}."
@@ -184,13 +184,13 @@ def _steps(log: _Log, damages: Sequence[_Damage], leads: bool, timeline: Partiti
 
 
 def _has_last_batch(other: Disk, damaged: Disk) -> bool:
-    """The last valid batch of the damaged log is in the other log: it holds nothing that the other one lacks."""
+    """The last valid batch of the damaged log is in the other log, so the other log has all its records."""
     last = max(damaged.batches(), key=lambda b: b["last_offset"], default=None)
     return last is None or any((b["base_offset"], b["crc"]) == (last["base_offset"], last["crc"]) for b in other.batches())
 
 
 def _events(damages: Sequence[_Damage], overlaps: Sequence[Overlap], timeline: PartitionTimeline) -> list[Event]:
-    """The reader's own words for each damage, and the segments."""
+    """The reader's events for each damaged place, and the segments."""
     places = {(d.stretch.segment.source, d.stretch.byte) for d in damages}
     disordered = {o.segment.source for o in overlaps}
     told = [e for e in timeline.of("log-corruption") if e.pattern == "segment"]
@@ -206,8 +206,8 @@ RULE = Rule(
     kind="segment-corrupt",
     rank=455,
     level="medium",
-    meaning="A segment file is damaged: bytes that are no valid batches, or batches whose offsets contradict each other; high on the leader, or where no "
-    "other collected replica holds the records.",
+    meaning="A segment file is damaged: it contains invalid batches, or batches whose offsets contradict each other. High on the leader, or if no "
+    "other collected replica has the records.",
     benign=(
         "A torn last batch of the last segment after a crash, and zero bytes at its end: the next start truncates them.",
         "A file that was copied incompletely looks the same: compare its size with the original.",

@@ -1,4 +1,4 @@
-"""slow-replica: a replica fell out of the ISR although it went on fetching."""
+"""slow-replica: a replica fell out of the ISR although it continued fetching."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
     return Telling(
         what="could not keep up",
         explanation=(
-            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It did not stand still, but did not reach "
-            f"its leaders' log end offsets for replica.lag.time.max.ms: {episode.told()}. Fetching is not catching up: a replica is caught "
-            "up when it has all that its leader had at the fetch before."
+            f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}. It was not stuck, but did not reach "
+            f"the log end offsets of its leaders for replica.lag.time.max.ms: {episode.told()}. A replica is caught up when it has all records that "
+            "its leader had at the previous fetch."
         ),
         next_steps=(
-            f"Look at broker {broker}'s disk and network, and at what was produced to these partitions just before {moment(episode.start)}.",
-            "num.replica.fetchers and replica.fetch.max.bytes bound how fast a follower copies. A replication throttle spares a replica in sync, but not one "
-            "that is out, nor one whose fetcher has only begun: take away what a reassignment left behind.",
+            f"Check the disk and the network of broker {broker}, and the rate of produced bytes in its partitions just before {moment(episode.start)}.",
+            f"Check the limits of the copying speed of broker {broker}: num.replica.fetchers, replica.fetch.max.bytes, and replication throttles. Remove throttles "
+            "that a reassignment left behind: they do not limit in-sync replicas, but replicas out of sync and new fetchers.",
         ),
     )
 
@@ -35,7 +35,7 @@ RULE = Rule(
     kind="slow-replica",
     rank=270,
     level="medium",
-    meaning="A replica was taken out of the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
+    meaning="A replica was removed from the ISR because it did not catch up with its leader for replica.lag.time.max.ms although it was fetching.",
     benign=("A replica that fetched nothing: stuck-replica.", "A replica that a reassignment added: new-replica."),
     references=("KIP-16", "KIP-537"),
     cluster=judge,

@@ -1,7 +1,7 @@
-"""stale-controller: a controller that had been replaced went on giving orders.
+"""stale-controller: a replaced controller continued to send requests.
 
-Here: orders that brokers refused, orders of an older controller epoch that took effect after a newer one's, and answers of a
-controller that did not know a leader's epoch yet. Not here: that the controller changed (controller_change).
+Here: requests that brokers refused, decisions of an older controller epoch that took effect after those of a newer one, and answers of a
+controller that did not know a leader's epoch yet. Not here: the change of the controller (controller_change).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ORDERS = frozenset({"decided", "sent", "received", "stored"})
 
 
 AT_ONCE = timedelta(seconds=30)
-"""A leader that was refused for a newer leader epoch hears of that epoch within this time, while controllers and it are alive."""
+"""A leader that is refused because of a newer leader epoch learns that epoch within this time, if it and a controller are running."""
 
 
 def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
@@ -31,8 +31,8 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _overtaken(timeline: PartitionTimeline) -> Iterator[Finding]:
-    """A leader epoch decided by an older controller than the leader epoch before it. A clock is asked only whether it can have been so: the
-    other way round the topic was made anew in between."""
+    """A leader epoch from an older controller than the previous leader epoch. Times only exclude cases in which the topic was created again
+    in between."""
     highest: Event | None = None
     told: set[int] = set()
     for event in sorted(_orders(timeline), key=lambda e: (e.leader_epoch or 0, -(e.controller_epoch or 0))):
@@ -65,24 +65,24 @@ def _taken(timeline: PartitionTimeline, newer: Event, stale: Event) -> Finding:
         leader_epoch=stale.leader_epoch,
         start=newer.at,
         end=stale.at,
-        summary=f"{timeline.name}: leader epoch {stale.leader_epoch} is of controller epoch {stale.controller_epoch}, "
-        f"after controller epoch {newer.controller_epoch} had made leader epoch {newer.leader_epoch}",
+        summary=f"{timeline.name}: leader epoch {stale.leader_epoch} is from controller epoch {stale.controller_epoch}, "
+        f"although leader epoch {newer.leader_epoch} before it is from controller epoch {newer.controller_epoch}",
         explanation=(
-            f"The controller of epoch {newer.controller_epoch} had set leader epoch {newer.leader_epoch} of {timeline.name} when the controller of epoch "
-            f"{stale.controller_epoch}, which it had replaced, set leader epoch {stale.leader_epoch}: two controllers gave orders at a time, and the "
-            "older one's came through. What it decided rests on an old view of who is alive and in sync."
+            f"The controller of epoch {newer.controller_epoch} had set leader epoch {newer.leader_epoch} of {timeline.name} before the controller of epoch "
+            f"{stale.controller_epoch}, which it had replaced, set leader epoch {stale.leader_epoch}. So two controllers were active, and a decision of the "
+            "older one took effect, although it did not know the current live brokers and ISRs."
         ),
         next_steps=(
-            "Compare leader and ISR that the brokers believe in with what ZooKeeper holds, and have the controller elected anew if they differ.",
-            "From 2.1 on a controller's writes to ZooKeeper fail once another was elected (KAFKA-6082).",
+            f"Compare the leader and the ISR of {timeline.name} on the brokers with those in ZooKeeper, and force a new controller election if they differ.",
+            "Upgrade Kafka: from 2.1 on writes of a replaced controller to ZooKeeper fail (KAFKA-6082).",
         ),
         evidence=quote(newer, stale),
     )
 
 
 def _wrongly_fenced(replica: Replica, timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
-    """A leader was told that its leader epoch is old, and it was the latest: the controller that said so knew less than the leader.
-    Only where the leader's log goes on long enough to have told of a newer epoch."""
+    """A controller refused a leader because of an old leader epoch, although it was the latest: that controller was out of date. Only if the
+    leader's log continues long enough to show a newer epoch."""
     told: set[int] = set()
     heard = cluster.last_line(replica.broker) if replica.rejected else None
     for e in replica.rejected:
@@ -114,25 +114,25 @@ def _fenced(led: LeaderStart, refusal: Event, later: Event | None, timeline: Par
         end=end,
         summary=f"{timeline.name}: a controller refused an ISR change of broker {led.broker} for an old leader epoch, but epoch {led.epoch} was the latest",
         explanation=(
-            f"At {moment(refusal.at)} broker {led.broker}, leader of {timeline.name} since {moment(led.at)} in leader epoch {led.epoch}, was told that "
-            "its leader epoch is old. No newer one followed"
-            f"{f' until {moment(end)}' if end is not None else ''}, so the answer came from a controller that had not heard of this epoch: one that had "
-            "been replaced and did not know it. Before 3.3 the leader waits then for news that never comes and leaves the ISR as it is: replicas "
+            f"At {moment(refusal.at)} broker {led.broker}, leader of {timeline.name} since {moment(led.at)} in leader epoch {led.epoch}, was refused "
+            "because of an old leader epoch. No newer epoch followed"
+            f"{f' until {moment(end)}' if end is not None else ''}, so the answer came from a controller that did not know this epoch because it had "
+            "been replaced. Before 3.3 the leader then waits forever for a newer epoch and does not change the ISR: replicas "
             "that have caught up stay outside."
         ),
         next_steps=(
-            "Give the partition another leader, or restart this one: a new leader epoch makes it ask again.",
-            "From 3.3 on such a controller answers NOT_CONTROLLER, and the leader asks the new one (KAFKA-14154).",
+            f"Move the leadership of {timeline.name} to another broker, or restart the leader: with a new leader epoch it can change the ISR again.",
+            "Upgrade Kafka: from 3.3 on a replaced controller answers NOT_CONTROLLER, and the leader asks the new one (KAFKA-14154).",
         ),
         evidence=quote(led.event, refusal, later),
     )
 
 
 def refused(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
-    """One finding for each stale controller epoch whose orders brokers turned down."""
+    """One finding for each stale controller epoch whose requests brokers refused."""
     by_epoch: dict[tuple[int, int], list[Event]] = {}
     for event in cluster.of("controller-refused"):
-        if event.controller_epoch is not None:  # 1.0 to 2.5 forgot to print it in some lines
+        if event.controller_epoch is not None:  # 1.0 to 2.5 do not print it in some lines
             by_epoch.setdefault((event.controller_epoch, event.controller if event.controller is not None else -1), []).append(event)
     for (epoch, controller), events in sorted(by_epoch.items()):
         yield _refused(epoch, controller, events, cluster)
@@ -152,14 +152,14 @@ def _refused(epoch: int, controller: int, events: list[Event], cluster: Cluster)
         brokers=(controller,) if controller >= 0 else (),
         start=successor.at if successor is not None else events[0].at,
         end=events[-1].at,
-        summary=f"{who} still gave orders as controller of epoch {epoch} after it was replaced; {brokers_named(brokers)} refused them",
+        summary=f"{who} still sent requests as controller of epoch {epoch} after it was replaced; {brokers_named(brokers)} refused them",
         explanation=(
             f"From {moment(events[0].at)} on {brokers_named(brokers)} refused {counted(len(events), 'request')} of {who}, "
-            f"controller in epoch {epoch}, because another had been elected since"
-            f"{f' ({moment(successor.at)}, epoch {successor.controller_epoch})' if successor is not None else ''}. The requests did no harm, but the "
-            "node did not know that it was replaced: it was frozen or cut off, and if it led partitions it went on leading them, too."
+            f"controller in epoch {epoch}, because another controller had been elected"
+            f"{f' ({moment(successor.at)}, epoch {successor.controller_epoch})' if successor is not None else ''}. The requests did no harm, but "
+            f"{who} did not know that it was replaced: it was frozen or cut off. If it led partitions, it continued to lead them."
         ),
-        next_steps=(f"Look for a long pause or a lost ZooKeeper session of {who} before that.",),
+        next_steps=(f"Look for a long pause or a lost ZooKeeper session of {who} before {moment(events[0].at)}.",),
         evidence=quote(events[:4], successor),
     )
 
@@ -168,10 +168,10 @@ RULE = Rule(
     kind="stale-controller",
     rank=80,
     level="high",
-    meaning="A controller that had been replaced went on giving orders: refused by brokers (medium), or taken (high).",
+    meaning="A replaced controller continued to send requests: brokers refused them (medium), or they took effect (high).",
     benign=(
-        "A new controller in a higher epoch, whose orders come after the old one's.",
-        "A leader that is refused for an old leader epoch just before it hears of the newer one.",
+        "A new controller in a higher epoch, whose requests come after those of the old one.",
+        "A leader that is refused because of an old leader epoch just before it learns the newer one.",
     ),
     references=("KAFKA-6082", "KAFKA-14154"),
     partition=judge,

@@ -1,6 +1,6 @@
-"""stale-isr-candidate: a KRaft controller took a broker into an ISR that it had itself fenced or was shutting down.
+"""stale-isr-candidate: a KRaft controller added a broker to an ISR although the broker was fenced or shutting down.
 
-Here: the order of records in the metadata log, which no clock can disturb. Not here: ZooKeeper mode, where broker and partition states
+Here: the order of records in the metadata log, which does not depend on clocks. Not here: ZooKeeper mode, where broker and partition states
 have no common order.
 """
 
@@ -32,7 +32,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 @once
 def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event]]]:
-    """What the metadata log said of each broker, with the offsets, in their order."""
+    """The records of each broker in the metadata log with their offsets, sorted by offset."""
     found: dict[int | None, list[tuple[int, Event]]] = defaultdict(list)
     for e in cluster.of("metadata-broker", "metadata-broker-change"):
         if e.metadata_offset is not None and e.reason in _STANDING:
@@ -43,15 +43,15 @@ def _standing(cluster: Cluster) -> Mapping[int | None, Sequence[tuple[int, Event
 
 
 def _last(broker: int, state: State, standing: Mapping[int | None, Sequence[tuple[int, Event]]]) -> Event | None:
-    """What the metadata log said of the broker last before the state's own record."""
+    """The last record of the broker in the metadata log before the record of the state."""
     told = standing.get(broker, ())
     before = bisect_left(told, state.event.metadata_offset or 0, key=lambda item: item[0])
     return told[before - 1][1] if before else None
 
 
 def _in_one_file(earlier: Event, later: Event) -> bool:
-    """All that the log said in between is in evidence: a snapshot tells how things stood, not what came before, and a segment, whose name
-    is its first offset, has all from there on."""
+    """Whether all records in between are in evidence: a snapshot contains a state without its history, and a segment, whose name is its
+    first offset, contains all records from there on."""
     base = later.source.rpartition("/")[2].partition(".")[0]
     return base.isdigit() and int(base) <= (earlier.metadata_offset or 0) + 1
 
@@ -65,13 +65,15 @@ def _finding(broker: int, state: State, last: Event, timeline: PartitionTimeline
         leader_epoch=state.known_epoch,
         start=state.at,
         end=state.at,
-        summary=f"{timeline.name}: broker {broker} was taken into the ISR although it {_AWAY[last.reason or '']}",
+        summary=f"{timeline.name}: broker {broker} was added to the ISR although it {_AWAY[last.reason or '']}",
         explanation=(
-            f"By the metadata log broker {broker} {_AWAY[last.reason or '']} since {moment(last.at)} (offset {last.metadata_offset}), and at "
-            f"{moment(state.at)} (offset {state.event.metadata_offset}) the ISR of {timeline.name} became {list(state.isr)} with it. A write with "
-            "acks=all waits for a replica that is not there, and the ISR looks safer than it is. Controllers refuse this from 3.3 on (KIP-841)."
+            f"In the metadata log broker {broker} {_AWAY[last.reason or '']} since {moment(last.at)} (offset {last.metadata_offset}), and at "
+            f"{moment(state.at)} (offset {state.event.metadata_offset}) the ISR of {timeline.name} became {list(state.isr)}, including broker {broker}. Writes with "
+            "acks=all then wait for a missing replica, and the ISR looks safer than it is. Controllers refuse this from 3.3 on (KIP-841)."
         ),
-        next_steps=("Upgrade controllers to 3.3 or later, and see whether the broker really held the records it was counted for.",),
+        next_steps=(
+            f"Upgrade the controllers to 3.3 or later, and check whether broker {broker} has all committed records of {timeline.name}.",
+        ),
         evidence=quote(last, state.event),
     )
 
@@ -80,7 +82,7 @@ RULE = Rule(
     kind="stale-isr-candidate",
     rank=190,
     level="medium",
-    meaning="A fenced or stopping broker was taken into an ISR.",
+    meaning="A fenced or stopping broker was added to an ISR.",
     benign=("A broker that was unfenced before it joined.",),
     references=("KIP-841", "KAFKA-13916", "KAFKA-15021"),
     partition=judge,

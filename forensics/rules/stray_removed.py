@@ -1,4 +1,4 @@
-"""stray-removed: a broker put a replica's directory aside as stray, because the metadata it had read did not give it that replica."""
+"""stray-removed: a broker renamed a replica's directory to -stray, because its metadata did not assign the replica to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _assigned(event: Event, timeline: PartitionTimeline, cluster: Cluster) -> State | None:
-    """The state that gave the broker this replica when it put it aside; None if none did, or the topic was made again since."""
+    """The state that assigned this replica to the broker at that time; None without one, or if the topic was created again since."""
     if timeline.topic in cluster.recreated or timeline.generation < 0 or event.at is None:
         return None
     before = [s for s in timeline.states if s.at is not None and s.at <= event.at]
@@ -31,10 +31,10 @@ def _assigned(event: Event, timeline: PartitionTimeline, cluster: Cluster) -> St
 def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) -> Finding:
     where = f" ({event.directory}/{event.value})" if event.directory and event.value else ""
     known = (
-        f" But broker {event.writer} was one of its replicas {list(assigned.replicas or ())} then, by what was decided at {moment(assigned.at)}: "
-        "unless this was the other copy of a move between log directories, the broker read its metadata wrongly and gave up a replica it has to hold."
+        f" But broker {event.writer} was in its replicas {list(assigned.replicas or ())}, according to the decision at {moment(assigned.at)}. "
+        "Unless this was the second copy of a move between log directories, the broker used wrong metadata and gave up an assigned replica."
         if assigned is not None
-        else " The topic had been deleted, or the replica moved elsewhere, while the broker was away."
+        else " The topic had been deleted, or the replica moved elsewhere, while the broker was down."
     )
     return Finding(
         kind="stray-removed",
@@ -43,13 +43,15 @@ def _finding(event: Event, assigned: State | None, timeline: PartitionTimeline) 
         brokers=(event.writer,) if event.writer is not None else (),
         start=event.at,
         end=event.at,
-        summary=f"{timeline.name}: broker {event.writer} put its replica aside as stray"
-        + (", though it was assigned to it" if assigned else ""),
+        summary=f"{timeline.name}: broker {event.writer} renamed its replica to -stray"
+        + (", although it was assigned to the broker" if assigned else ""),
         explanation=(
-            f"At {moment(event.at)} broker {event.writer} loaded the log of {timeline.name}, did not find itself among its replicas, and renamed the "
+            f"At {moment(event.at)} broker {event.writer} loaded the log of {timeline.name}, was not in its replicas according to its metadata, and renamed the "
             f"directory{where}.{known}"
         ),
-        next_steps=("The records are still in the directory whose name ends in -stray until somebody deletes it: copy it first.",)
+        next_steps=(
+            f"Copy the directory of {timeline.name} that ends in -stray on broker {event.writer}: it has the records until it is deleted.",
+        )
         if assigned is not None
         else (),
         evidence=quote(event, assigned.event if assigned is not None else None),
@@ -60,8 +62,8 @@ RULE = Rule(
     kind="stray-removed",
     rank=430,
     level="medium",
-    meaning="A replica's directory was put aside as stray; medium if the broker was one of its replicas at the time.",
-    benign=("A topic deleted, or a replica moved away, while the broker was down (info).",),
+    meaning="A replica's directory was renamed to -stray. Medium if the replica was assigned to the broker at that time.",
+    benign=("A topic that was deleted, or a replica that moved away, while the broker was down (info).",),
     references=("KAFKA-16424", "KAFKA-21022"),
     partition=judge,
     many=Many(),

@@ -1,4 +1,4 @@
-"""stuck-replica: a replica fell out of the ISR because it fetched nothing, or its broker was fenced as it stood still."""
+"""stuck-replica: a replica fell out of the ISR because it fetched nothing, or its broker was fenced while it was stuck."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _told(broker: int, episode: Episode, ending: str) -> Telling:
         what="lost its session" if fenced else "stopped fetching",
         explanation=(
             f"From {moment(episode.start)} on broker {broker} was out of the ISR of {episode.shown()} {ending}: {episode.told()}. "
-            "It stood still rather than being slow: a long pause, a frozen machine or disk, or a cut network."
+            "It was stuck, not slow. Possible causes: a long pause, a frozen machine or disk, or a network failure."
         ),
         next_steps=(
-            f"Look at broker {broker}'s GC log, at its machine (steal time, swap, disk) and at its network just before {moment(episode.start)}.",
+            f"Check the GC log, the machine (steal time, swap, disk) and the network of broker {broker} just before {moment(episode.start)}.",
         ),
     )
 
@@ -33,15 +33,15 @@ RULE = Rule(
     kind="stuck-replica",
     rank=260,
     level="medium",
-    meaning="A replica was taken out of the ISR because it fetched nothing for replica.lag.time.max.ms, or its broker lost its session while it lived: a pause, a frozen process, a cut network.",
+    meaning="A replica was removed from the ISR because it fetched nothing for replica.lag.time.max.ms, or its broker lost its session while it was running: a pause, a frozen process, a network failure.",
     benign=(
-        "A broker that was shut down or died: told by controlled-shutdown, restarted-replica and broker-crash.",
-        "A replica that went on fetching: slow-replica.",
+        "A broker that was shut down or crashed: reported as controlled-shutdown, restarted-replica and broker-crash.",
+        "A replica that continued fetching: slow-replica.",
         "A replica that a reassignment added: new-replica.",
     ),
     references=("KIP-16", "KIP-537"),
     cluster=judge,
     facts=(ABSENCES,),
-    root="stood still",
+    root="was stuck",
     many=Many(),
 )

@@ -22,7 +22,7 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
                 start=gone[0].at,
                 end=gone[-1].at,
                 summary=f"topic {topic} was deleted",
-                explanation=f"Topic {topic} was deleted at {moment(gone[0].at)}, by request. Its partitions' logs vanish from the brokers; that is no loss by failure.",
+                explanation=f"Topic {topic} was deleted at {moment(gone[0].at)}, by request. The brokers delete the logs of its partitions; this is not a loss by failure.",
                 evidence=quote(gone),
             )
 

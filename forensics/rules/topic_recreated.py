@@ -1,4 +1,4 @@
-"""topic-recreated: a topic was deleted and made again under the same name."""
+"""topic-recreated: a topic was deleted and created again under the same name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spark.partition.generations import LATE
 
 
 def deletions(cluster: Cluster) -> dict[str, list[Event]]:
-    """Events of deletion by topic."""
+    """Deletion events by topic."""
     found: dict[str, list[Event]] = {}
     for event in cluster.of(*OF_DELETION):
         if event.topic:
@@ -23,8 +23,8 @@ def deletions(cluster: Cluster) -> dict[str, list[Event]]:
 
 
 def lives(topic: str, deleted: Sequence[Event], cluster: Cluster) -> list[tuple[list[Event], Event | None]]:
-    """Its deletions, each with the creation after it; None after the last one of a topic that was not made again. A witness may be late
-    with a deletion, and of one moment are a deletion and the creation of another topic id."""
+    """The deletions of a topic, each with the creation after it; None after the last one of a topic that was not created again. A source
+    may report a deletion late, and a deletion and the creation of another topic id may have the same time."""
     ids = {e.topic_id for e in deleted if e.topic_id}
     made = [e for e in cluster.of("topic-created", "metadata-topic", topic=topic) if e.at is not None]
     found: list[tuple[list[Event], Event | None]] = []
@@ -59,8 +59,8 @@ def _finding(topic: str, gone: Sequence[Event], again: Event) -> Finding:
         summary=f"topic {topic} was deleted and created again",
         explanation=(
             f"Topic {topic} was deleted at {moment(gone[0].at)} and created again at {moment(again.at)}. Its offsets and leader epochs start at 0 again: "
-            "offsets of before and after are not compared, and what was deleted is not counted as lost. Consumers that kept their committed "
-            "offsets point past the end or into other records."
+            "offsets of both topics are not compared, and deleted records are not counted as lost. Committed offsets that consumers "
+            "kept are beyond the end or at other records."
         ),
         evidence=quote(gone[:3], again),
     )
@@ -70,7 +70,7 @@ RULE = Rule(
     kind="topic-recreated",
     rank=410,
     level="info",
-    meaning="A topic of the same name is another topic (another topic id) since then.",
+    meaning="A topic was deleted and created again: the new topic of the same name has another topic id.",
     references=("KIP-516",),
     cluster=judge,
 )

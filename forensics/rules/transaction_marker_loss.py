@@ -1,6 +1,6 @@
-"""transaction-marker-loss: the end of a transaction was among the records that were lost.
+"""transaction-marker-loss: the commit or abort marker of a transaction was among the lost records.
 
-Here: control batches in a lost range, where some disk still shows them. Not here: the loss (data_loss), and losses of
+Here: control batches in a lost range, if some disk still has them. Not here: the loss (data_loss), and losses of
 __transaction_state (offset_commit_loss).
 """
 
@@ -25,7 +25,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 
 def _control(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, Any]]]:
-    """Control batches on any disk, also of earlier collections."""
+    """Control batches on any disk, including earlier collections."""
     segments = [*timeline.of("segment"), *(s for d in timeline.disks.values() for s in d.segments)]
     for segment in segments:
         for batch in segment.batches or ():
@@ -34,7 +34,7 @@ def _control(timeline: PartitionTimeline) -> Iterator[tuple[Event, Mapping[str, 
 
 
 def _lost(batch: Mapping[str, Any], loss: Loss) -> bool:
-    """In the range, and of an epoch before the leader that did without it: the same offsets are taken by others since."""
+    """The batch is in the lost range and from an epoch before the new leader: other records have the same offsets since then."""
     end = loss.range.end if loss.range.end is not None else loss.reached
     return bool(loss.range.start <= batch["base_offset"] < end and batch["leader_epoch"] < loss.term.epoch)
 
@@ -55,14 +55,14 @@ def _finding(loss: Loss, markers: list[tuple[Event, Mapping[str, Any]]], timelin
         cause=loss.cause,
         summary=f"{timeline.name}: {len(offsets)} transaction markers were lost with offsets {loss.range} (producers {named})",
         explanation=(
-            f"Among the records that were gone when broker {loss.term.leader} became leader at {moment(loss.term.at)} were the markers at offsets "
-            f"{', '.join(map(str, offsets[:8]))}, which end transactions of the producer ids {named}. The coordinator holds these transactions for "
-            "ended and writes no marker again: where their records survived below the range, consumers with read_committed stand still at the first "
+            f"The records that were lost when broker {loss.term.leader} became leader at {moment(loss.term.at)} include the markers at offsets "
+            f"{', '.join(map(str, offsets[:8]))}, which end transactions of the producer ids {named}. For the coordinator these transactions are "
+            "complete, so it writes no marker again: if their records below the range survived, consumers with read_committed hang at the first "
             "of them."
         ),
         next_steps=(
-            f"kafka-transactions --find-hanging on the brokers of {timeline.name}, then abort what hangs.",
-            "Consumers with read_committed that stand still show a lag that grows from one offset on.",
+            f"Run kafka-transactions --find-hanging on the brokers of {timeline.name}, then abort the hanging transactions.",
+            f"Look for consumers of {timeline.name} with read_committed whose position does not move while their lag grows.",
         ),
         evidence=quote((s for s, _ in markers), *loss.evidence),
     )
@@ -72,8 +72,8 @@ RULE = Rule(
     kind="transaction-marker-loss",
     rank=120,
     level="high",
-    meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers stand still.",
-    benign=("A lost range without markers: the transactions in it are gone whole, or their markers came later.",),
+    meaning="Commit or abort markers were among lost records: transactions may hang, and read_committed consumers with them.",
+    benign=("A lost range without markers: its transactions are lost completely, or their markers came later.",),
     references=("KAFKA-20716", "KIP-890"),
     partition=judge,
     many=Many(),

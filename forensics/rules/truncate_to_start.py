@@ -1,7 +1,7 @@
-"""truncate-to-start: a replica threw away all it had, and nothing was wrong with what it had.
+"""truncate-to-start: a replica truncated its whole log, although its records were the leader's.
 
-Here: truncations to the beginning of a log that held records its leader has as well. Not here: records that are gone with it (data_loss),
-a log that came back empty (empty_replica_joins), a follower that was left behind by retention.
+Here: truncations to the start of a log whose records the leader has too. Not here: records that were lost by it (data_loss), a log that
+was empty after a restart (empty_replica_joins), a follower behind the retention of its leader.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spark.partition.timeline import PartitionTimeline
 
 _TRUNCATED = frozenset({"leader-epoch", "high-watermark", "truncation", "latest"})
 _WHY = {
-    "leader-epoch": "by the leader's answer on where their leader epochs part",
+    "leader-epoch": "by the leader's answer about the end of a leader epoch",
     "high-watermark": "to its own high watermark",
     "latest": "to the leader's log end offset",
 }
@@ -47,15 +47,15 @@ def _finding(removal: Removal, timeline: PartitionTimeline) -> Finding:
         start=removal.at,
         end=removal.at,
         offsets=(Range(removal.start, removal.end),),
-        summary=f"{timeline.name}: broker {removal.broker} threw away its whole log, {counted(count, 'offset')} up to {removal.end - 1}",
+        summary=f"{timeline.name}: broker {removal.broker} truncated its whole log, {counted(count, 'offset')} up to {removal.end - 1}",
         explanation=(
-            f"At {moment(removal.at)} broker {removal.broker} cut its log of {timeline.name} from {removal.end} to its beginning at {removal.start}, "
-            f"{_WHY.get(removal.cause, 'without saying why')}. No evidence shows that these records are gone from the partition, so the leader had "
-            "them and the broker copied them again: until it was done there was one copy less. A high watermark or an epoch file that was "
-            "lost does that (KAFKA-2143, KAFKA-7897)."
+            f"At {moment(removal.at)} broker {removal.broker} truncated its log of {timeline.name} from {removal.end} to its start at {removal.start}, "
+            f"{_WHY.get(removal.cause, 'without a printed reason')}. No evidence shows that the partition lost these records, so the leader had "
+            "them and the broker copied them again: meanwhile there was one copy less. A possible cause is a lost high watermark or a lost "
+            "epoch file (KAFKA-2143, KAFKA-7897)."
         ),
         next_steps=(
-            f"Look at replication-offset-checkpoint and leader-epoch-checkpoint of broker {removal.broker}, as of before its start if there is a copy.",
+            f"Check replication-offset-checkpoint and leader-epoch-checkpoint of broker {removal.broker}, if possible in a copy from before its start.",
         ),
         evidence=quote(removal.evidence),
     )
@@ -65,10 +65,10 @@ RULE = Rule(
     kind="truncate-to-start",
     rank=180,
     level="medium",
-    meaning="A follower cut its whole log and copied it again, though its records were the leader's.",
+    meaning="A follower truncated its whole log and copied it again, although its records were the leader's.",
     benign=(
-        "A follower whose end fell below the leader's log start: retention had moved on without it.",
-        "A leader that had come back empty: the data-loss finding says so.",
+        "A follower whose end fell below the leader's log start: retention had removed the records in between.",
+        "A leader that had restarted empty: reported as data-loss.",
     ),
     references=("KAFKA-2143", "KAFKA-7897"),
     partition=judge,

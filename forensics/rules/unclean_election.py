@@ -46,11 +46,11 @@ def _finding(row: Handover, election: Election, lost: list[Loss], timeline: Part
         explanation=explanation.strip(),
         next_steps=(
             *(
-                (f"Collect server.log of {brokers_named(silent)}: only it tells how the ISR changed before this election.",)
+                (f"Collect server.log of {brokers_named(silent)}: no other log shows how the ISR changed before this election.",)
                 if silent
                 else ()
             ),
-            "Check unclean.leader.election.enable on the topic and the brokers (before 0.11 it was true by default).",
+            f"Check unclean.leader.election.enable on the topic of {timeline.name} and on the brokers (before 0.11 the default was true).",
         ),
         evidence=quote(*election.evidence, *term.evidence),
     )
@@ -63,14 +63,14 @@ def _outside(isr: list[int]) -> str:
 def _start(election: Election) -> str:
     offset = election.term.start_offset
     if offset is None:
-        return "Where its log ended then is not in evidence."
-    return f"Its log ended at offset {election.term.began} then."
+        return "Its log end offset at that time is unknown."
+    return f"Its log ended at offset {election.term.began}."
 
 
 def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> tuple[str, bool]:
     if lost:
         told = ", ".join(f"{x.range}" for x in lost)
-        return f"Offsets {told} of the leader before it were lost.", True
+        return f"Offsets {told} of the previous leader were lost.", True
     before = election.term.before
     ends = [_given_up(b, election.term, timeline) for b in (before.isr if before else ())]
     start, at_most = election.term.at_least, election.term.at_most
@@ -81,12 +81,15 @@ def _cost(election: Election, lost: list[Loss], timeline: PartitionTimeline) -> 
         )
     beyond = max((e for e in ends if e is not None), default=None)
     if at_most is not None and beyond is not None and beyond > at_most:
-        return f"A log of the ISR ended at offset {beyond}, beyond the new leader's; what became of that is not in evidence.", False
-    return "Whether records were lost with it cannot be told from this evidence.", False
+        return (
+            f"A log of the ISR ended at offset {beyond}, beyond the new leader's; unknown whether those records were lost.",
+            False,
+        )
+    return "Unknown from this evidence: whether the election lost records.", False
 
 
 def _given_up(broker: int, term: Term, timeline: PartitionTimeline) -> int | None:
-    """Where a broker's log ended when it first followed in this term or a later one, before it fetched anything of it."""
+    """A broker's log end offset when it first became a follower in this term or a later one, before its first fetch."""
     replica = timeline.replicas.get(broker)
     start = next((f for f in replica.follower_starts if f.epoch >= term.epoch), None) if replica is not None else None
     if replica is None or start is None:
@@ -108,9 +111,9 @@ RULE = Rule(
     kind="unclean-election",
     rank=20,
     level="critical",
-    meaning="The controller made a replica leader that was not in the ISR. Every record the ISR had and this replica had not is lost, and the old leader throws its copy away when it returns.",
+    meaning="The controller elected a leader from outside the ISR. Every record that this replica did not have is lost, and the old leader truncates its copy when it returns.",
     benign=(
-        "A leader epoch that rises without another leader (an ISR shrink or a reassignment).",
+        "A leader epoch that rises while the leader stays the same (an ISR shrink or a reassignment).",
         "The last step of a reassignment, where the new leader enters the ISR in the same change (KRaft prints 'UNCLEAN partition change' for it in 3.0 to 4.0).",
         "An election of an eligible leader replica (KIP-966).",
     ),

@@ -1,4 +1,4 @@
-"""under-min-isr: fewer in-sync replicas than min.insync.replicas asks for."""
+"""under-min-isr: fewer in-sync replicas than min.insync.replicas requires."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
     closed = closing(window, out, cluster) if stopped else ""
     ended = window.deleted or cluster.number < 0  # a cluster that ended was stopped as a whole
     over = window.end is not None or bool(closed) or ended
-    unsaid = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)  # nobody waits for it any more, and no fault is told
+    unsaid = ended and all(i.cause in IN_ORDER | {UNKNOWN} for i in why)  # the partition is gone, and the evidence shows no fault
     harmless = not refused and over and (stopped or unsaid)
     setting = min_isr(fewest, timeline, cluster)
     return Finding(
@@ -57,43 +57,41 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         summary=f"{timeline.name}: ISR {list(fewest.isr)} below min.insync.replicas={asked} {lasted(window, cluster)}"
         + (f", {count} writes refused" if count else ""),
         explanation=(
-            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} was down to "
-            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): producers with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
+            f"From {moment(window.start)}{', when the setting was raised,' if left != window.start else ''} {until(window, cluster)} the ISR of {timeline.name} shrank to "
+            f"{list(fewest.isr)} while min.insync.replicas is {setting.value} ({_place(setting)}): writes with acks=all are refused (NotEnoughReplicas), others are not{_of_others(fewest, cluster)}. "
             f"{'; '.join(i.words for i in why) or _nobody_out(fewest)}.{closed}{silence_words(silent)}"
         ),
         next_steps=(
-            *((_step(out),) if window.end is None else ()),
-            "Producers retry refused writes until delivery.timeout.ms; look there for records given up.",
+            *((_step(out, timeline.name),) if window.end is None else ()),
+            f"Look for expired records in the logs of the producers of {timeline.name}: they retry refused writes only until delivery.timeout.ms.",
         ),
         evidence=quote(window.states[0].event, fewest.event, setting.event, refused[:2], *(e for i in why for e in i.evidence[1:2])),
     )
 
 
 def _of_others(state: State, cluster: Cluster) -> str:
-    """What became of what producers wrote that do not ask for acks=all."""
+    """Whether writes with acks=0 or acks=1 are committed meanwhile."""
     waits = strict(cluster, state.leader, state.at)
     if waits is None:
         return ""
-    return (
-        "; the high watermark waits until the ISR is large enough"
-        if waits
-        else "; what they write is committed by the fewer replicas all the same"
-    )
+    return "; the high watermark waits until the ISR is large enough" if waits else "; the remaining replicas commit those writes anyway"
 
 
 def _nobody_out(state: State) -> str:
-    return "it has no more replicas" if state.replicas else "which replicas are missing the evidence does not tell"
+    return "It has no more replicas" if state.replicas else "The evidence does not show which replicas are missing"
 
 
-def _step(out: Sequence[int]) -> str:
+def _step(out: Sequence[int], name: str) -> str:
     return (
-        f"Bring {brokers_named(out)} back in sync." if out else "Assign it more replicas, or ask for no more in-sync replicas than it has."
+        f"Bring {brokers_named(out)} back in sync for {name}."
+        if out
+        else f"Assign {name} more replicas, or lower min.insync.replicas to its number of replicas."
     )
 
 
 def _place(setting: Effective) -> str:
     return (
-        "as the leader said when it refused a write"
+        "from the leader's line when it refused a write"
         if setting.event is not None and setting.event.event == "append-refused"
         else setting.place
     )
@@ -113,8 +111,8 @@ RULE = Rule(
     kind="under-min-isr",
     rank=210,
     level="high",
-    meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and what is written otherwise is poorly protected.",
-    benign=("Brokers shut down in order one after the other, nothing seen to be refused, and back in sync: told as medium.",),
+    meaning="The ISR was smaller than min.insync.replicas: acks=all writes are refused, and other writes are on too few replicas.",
+    benign=("Brokers that were shut down cleanly one after the other and are back in sync, with no refused write in evidence (medium).",),
     references=("KAFKA-15583",),
     partition=judge,
     many=Many(words=_many, key=lambda f: f.end is None),

@@ -76,7 +76,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
         explanation=(
             f"From {moment(window.start)} {until(window, cluster)} {brokers_named(out)} "
             f"{'was' if len(out) == 1 else 'were'} missing from the ISR of {timeline.name}{turns} (smallest ISR "
-            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not say why'}."
+            f"{list(smallest.isr)} of replicas {list(smallest.replicas or timeline.assigned)}): {'; '.join(i.words for i in why) or 'the evidence does not show why'}."
             f"{silence_words(silent)}"
         ),
         next_steps=tuple(_steps(window, why)),
@@ -85,7 +85,7 @@ def _finding(window: Window, timeline: PartitionTimeline, cluster: Cluster) -> F
 
 
 def _excused(window: Window, why: Sequence[Interval]) -> bool:
-    """A shutdown in order, a reassignment all the time, or a broker that says nothing and came back."""
+    """A clean shutdown, a reassignment all the time, or a broker that printed nothing and came back."""
     stopped = all(i.cause in IN_ORDER for i in why)
     unheard_of = all(i.cause == UNKNOWN or (i.cause == GONE and i.end is not None) for i in why)
     return (bool(why) and (stopped or unheard_of)) or all(reassigning(s) for s in window.states)
@@ -95,17 +95,17 @@ def _steps(window: Window, why: Sequence[Interval]) -> Iterator[str]:
     for i in why:
         if i.cause in (NOT_TOLD, UNKNOWN):
             yield (
-                f"Collect server.log and the GC log of broker {i.broker}: they tell whether it stood still or was slow. From Kafka 2.2 on the "
-                f"leader's server.log tells it as well."
+                f"Collect server.log and the GC log of broker {i.broker}: they show whether it was stuck or slow. From Kafka 2.2 on, the "
+                f"leader's server.log shows this as well."
             )
     if window.end is not None or window.deleted:
         return
     failed = sorted({i.broker for i in why if i.cause == LOG_DIR and i.end is None})
     if failed:
-        yield f"Put {brokers_named(failed)}'s failed log directory right and restart the broker; only then do the replicas in it come back."
+        yield f"Repair the failed log directory of {brokers_named(failed)} and restart the broker; only then do its replicas return."
     others = sorted({i.broker for i in why if i.cause != LOG_DIR and i.end is None})
     if others:
-        yield f"Find out why {brokers_named(others)} did not rejoin; its server.log tells of fetching and truncating."
+        yield f"Find out why {brokers_named(others)} did not rejoin; server.log shows fetches and truncations."
 
 
 def _cause(why: Sequence[Interval]) -> str | None:
@@ -121,9 +121,9 @@ RULE = Rule(
     kind="under-replicated",
     rank=230,
     level="medium",
-    meaning="Fewer replicas than assigned were in sync for a while; one more failure is nearer to a loss.",
+    meaning="Some assigned replicas were out of sync for a while: fewer further failures lead to a loss.",
     benign=(
-        "A rolling restart: each broker's partitions are short of it until it is back (low).",
+        "A rolling restart: the partitions of each broker miss it until it is back (low).",
         "A reassignment that adds replicas (not counted until they are part of the assignment).",
     ),
     partition=judge,

@@ -1,4 +1,4 @@
-"""unrecognised-lines: lines of replication's own loggers that no pattern knows."""
+"""unrecognised-lines: lines of replication loggers that match no pattern."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def judge(cluster: Cluster, partitions: Sequence[Mapping[str, Any]]) -> Iterator
         severity="info",
         confidence="certain",
         summary=f"{total} lines of replication-relevant loggers were not recognised, in {len(odd)} sources",
-        explanation=f"{total} lines come from loggers that tell of replication, and no pattern knows them: a vendor's build, a newer Kafka, or a pattern that is missing. What they say was not used.",
-        next_steps=("`kafka-forensics inspect` shows samples; please report them.",),
+        explanation=f"{total} lines of loggers about replication match no pattern: a vendor's build, a newer Kafka version, or a missing pattern. These lines were not used.",
+        next_steps=("Report the samples that `kafka-forensics inspect` shows of unrecognised lines.",),
         evidence=tuple(Evidence(s.path, None, None, sample[:600]) for s in odd[:8] for sample in list(s.samples)[:1]),
     )
 
@@ -29,7 +29,7 @@ RULE = Rule(
     kind="unrecognised-lines",
     rank=520,
     level="info",
-    meaning="Some relevant lines were not understood.",
+    meaning="Some relevant lines were not recognised.",
     cluster=judge,
     of_evidence=True,
 )

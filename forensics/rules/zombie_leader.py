@@ -1,4 +1,4 @@
-"""zombie-leader: a broker went on as leader after another was elected."""
+"""zombie-leader: a broker continued as leader after another was elected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judge(timeline: PartitionTimeline, cluster: Cluster) -> Iterator[Finding]:
 
 def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: FollowerStart, refused: list[Event], beyond: bool) -> Finding:
     how_far = f" up to offset {woke.offset}" if woke.offset is not None else ""
-    ahead = f" and had written{how_far} while the new leader began at {term.began}" if beyond else ""
+    ahead = f" and had written{how_far} while the new leader started at {term.began}" if beyond else ""
     return Finding(
         kind="zombie-leader",
         severity="high",
@@ -41,13 +41,13 @@ def _finding(timeline: PartitionTimeline, before: Term, term: Term, woke: Follow
         end=woke.at,
         summary=f"{timeline.name}: broker {before.leader} still led in epoch {before.epoch} after broker {term.leader} was elected in epoch {term.epoch}",
         explanation=(
-            f"Broker {term.leader} was elected leader at {moment(term.at)} (leader epoch {term.epoch}), but broker {before.leader}, alive all the time, "
-            f"obeyed only at {moment(woke.at)}{ahead}. In between it could accept acks=0 and acks=1 writes that were bound to be truncated; "
+            f"Broker {term.leader} was elected leader at {moment(term.at)} (leader epoch {term.epoch}), but broker {before.leader}, which was "
+            f"running all the time, stepped down only at {moment(woke.at)}{ahead}. In between it could accept acks=0 and acks=1 writes, which are truncated later; "
             "writes with acks=all could not succeed there, because its followers no longer fetched from it."
         ),
         next_steps=(
-            "Look for what froze the broker: a long GC pause, a suspended machine, a stuck disk, a lost network.",
-            "The data-loss findings of this partition say what it had accepted alone.",
+            f"Find out what froze broker {before.leader}: a long GC pause, a suspended machine, a stuck disk, or a network failure.",
+            f"See the data-loss findings of {timeline.name} for the records that broker {before.leader} accepted alone.",
         ),
         evidence=quote(before.evidence[-1:], term.evidence, woke.event, refused[:2]),
     )
@@ -57,10 +57,10 @@ RULE = Rule(
     kind="zombie-leader",
     rank=70,
     level="high",
-    meaning="A leader did not learn that it was deposed, and went on accepting writes.",
-    benign=("The moment between an election and the old leader's LeaderAndIsr request.", "A leader that was dead, not frozen."),
+    meaning="A leader did not know that it was deposed, and continued to accept writes.",
+    benign=("The short time between an election and the old leader's LeaderAndIsr request.", "A leader that had crashed."),
     references=("KIP-101", "KIP-320", "KAFKA-12686"),
     partition=judge,
-    root="went on leading after another was elected",
+    root="continued as leader after another was elected",
     many=Many(),
 )

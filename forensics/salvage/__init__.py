@@ -1,1 +1,1 @@
-"""Lost records brought back from collected disks: the one road on which records' bodies are read, and only on request."""
+"""Lost records copied from collected disks. This is the only code that reads the bodies of records, and only on request."""

@@ -1,6 +1,6 @@
-"""Where what is brought back goes: names that hostile evidence cannot lead astray, files that nobody else can read.
+"""The output directory: names that hostile evidence cannot turn into other paths, and files that only the owner can read.
 
-Here: the directory, its files and their modes. Not here: what is written into them.
+Here: the directory, its files and their modes. Not here: their contents.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import BinaryIO
 from urllib.parse import quote
 
 OF_OWNER = 0o600
-"""A record may hold anything: nobody but the owner reads what is written."""
+"""A record may contain anything, so only the owner can read the output."""
 DIRECTORY_OF_OWNER = 0o700
 _LONGEST = 200
-"""Bytes of a name, so that one with its endings still is a file's name."""
+"""Maximum bytes of a name, so that it is still a valid file name with its extensions."""
 
 
 def trouble(directory: Path, paths: Sequence[str]) -> str | None:
-    """Why nothing can be written there."""
+    """The reason why the directory cannot be written, or None."""
     place = directory.resolve()
     for path in paths:
         if os.path.isdir(path) and place.is_relative_to(Path(path).resolve()):
@@ -33,7 +33,7 @@ def trouble(directory: Path, paths: Sequence[str]) -> str | None:
 
 
 def named(topic: str, partition: int) -> str:
-    """The partition as a file's name, as Kafka names its directory; a topic that Kafka would not allow is quoted."""
+    """The partition as a file name, as Kafka names its directory; a topic name that Kafka would not allow is quoted."""
     name = quote(topic, safe="")
     if len(name) > _LONGEST:
         name = f"{name[:_LONGEST]}~{hashlib.sha256(name.encode()).hexdigest()[:12]}"
@@ -41,13 +41,13 @@ def named(topic: str, partition: int) -> str:
 
 
 def made(directory: Path) -> None:
-    """With what is missing above it, for its owner alone."""
+    """Creates the directory and missing parents, for its owner only."""
     if not directory.is_dir():
         made(directory.parent)
         directory.mkdir(mode=DIRECTORY_OF_OWNER)
 
 
 def created(path: Path) -> BinaryIO:
-    """A new file; one that is there, or a link, is never written to."""
+    """A new file; existing files and links are never written to."""
     made(path.parent)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OF_OWNER), "wb")

@@ -1,4 +1,4 @@
-"""The records of the segments that were copied: whose they are, what they say, and how their transactions ended.
+"""The records of the copied segments: their partition, their contents, and how their transactions ended.
 
 Here: rows, in the order of offsets. Not here: where they are written to (written).
 """
@@ -17,31 +17,31 @@ from parsers.bodies import Record, Unreadable, marked, records
 from parsers.encoding import Malformed
 
 MAX_UNPACKED = 512 << 20
-"""Bytes a batch may unpack to."""
+"""Maximum size of an uncompressed batch."""
 
 Markers = Mapping[int, Sequence[tuple[int, str]]]
-"""By producer id where its transactions end, and how: (offset, 'commit' or 'abort')."""
+"""By producer id, the offsets at which its transactions end, and how: (offset, 'commit' or 'abort')."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A lost record. `control`: it is no producer's, but marks the end of a transaction."""
+    """A lost record. `control`: it marks the end of a transaction, and was not sent by a producer."""
 
     lot: Lot
     record: Record
     batch: Batch
     control: str | None
     transaction: str | None
-    """'committed', 'aborted', or 'open' where no marker of its end is among what was found; None outside transactions."""
+    """'committed', 'aborted', or 'open' if no marker of its end was found; None outside transactions."""
 
     @property
     def for_consumers(self) -> bool:
-        """Somebody who reads committed records would have got it."""
+        """A consumer that reads committed records would have received it."""
         return self.control is None and self.transaction in (None, "committed")
 
 
 def markers(wanted: Iterable[Lot]) -> Markers:
-    """Of one loss's lots: a transaction may end in another part of it."""
+    """The markers of all lots of one loss: a transaction may end in another part of it."""
     found: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for lot in wanted:
         for batch in _batches(lot):
@@ -53,7 +53,7 @@ def markers(wanted: Iterable[Lot]) -> Markers:
 
 
 def rows(lot: Lot, ends: Markers, problems: list[str]) -> Iterator[Row]:
-    """The lost records in the order of their offsets; what cannot be read is told in `problems`."""
+    """The lost records by offset; `problems` gets the errors of unreadable ones."""
     for batch in _batches(lot):
         transaction = _end(batch, ends) if batch.transactional and not batch.control else None
         try:

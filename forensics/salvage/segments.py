@@ -1,7 +1,8 @@
-"""The second read: lost batches copied whole out of the collected files that hold them, into segments Kafka's own tools read.
+"""The second read: lost batches are copied whole from the collected files into segments that Kafka's own tools can read.
 
-Here: from findings to lots, from lots to segment files. A batch is copied when it begins and ends where it should, is of the leader epoch
-that was lost, and matches its checksum. Not here: which file is the right one (forensics.partition.salvageable), or what the records say (rows).
+Here: from findings to lots, from lots to segment files. A batch is copied if it begins and ends at the expected offsets, has the leader
+epoch of the loss, and matches its checksum. Not here: which file is the right one (forensics.partition.salvageable), or the contents of
+records (rows).
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from parsers.containers.units import Unit
 from parsers.containers.walk import label_of, read_unit
 
 MAX_BATCH = 256 << 20
-"""Largest batch that is copied: the brokers' limit is 1 MB unless it was raised (message.max.bytes)."""
+"""Largest batch that is copied; the brokers' limit is 1 MB unless it was raised (message.max.bytes)."""
 SEGMENT_BYTES = 1 << 30
-"""A segment's size, as Kafka's (log.segment.bytes); a larger one begins another."""
+"""Maximum size of a segment, as in Kafka (log.segment.bytes); then the next one begins."""
 SEGMENT_OFFSETS = 2**31 - 1
-"""Offsets a segment holds: its indexes count them from its base."""
+"""Maximum offset range of a segment: its indexes store offsets relative to its base."""
 PROBLEMS = 100
-"""Told one by one."""
+"""Maximum number of problems reported."""
 
 
 @dataclass
 class Lot:
-    """What one loss took from one partition, and what was copied of it."""
+    """The loss of one partition in one finding, and the part of it that was copied."""
 
     finding: str
     cluster: int
@@ -62,13 +63,14 @@ class Lot:
         return any(r.start <= offset and (r.end is None or offset < r.end) for r in self.wanted)
 
     def missing(self) -> list[Range]:
-        """Lost offsets that are not among what was copied."""
+        """Lost offsets that were not copied."""
         gone = [gap for h in self.found.held for gap in _gaps(h.offsets, self.copied)]
         return sorted({*self.found.missing, *gone}, key=lambda r: r.start)
 
 
 def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
-    """A gap inside a run is none: there the log cleaner took records, or the list of batches would have been parted."""
+    """The part of a run behind its copied batches, or all of it. A gap inside does not count: the log cleaner removed records there, or the
+    list of batches would have been split."""
     own = [c for c in copied if c.end is not None and wanted.end is not None and c.start < wanted.end and c.end > wanted.start]
     if not own:
         yield wanted
@@ -79,7 +81,7 @@ def _gaps(wanted: Range, copied: Sequence[Range]) -> Iterator[Range]:
 
 
 def lots(findings: Iterable[Finding]) -> list[Lot]:
-    """One for each loss and partition, by partition, and by the leader epochs they came with."""
+    """One for each loss and partition, sorted by partition and leader epoch."""
     found = [
         Lot(f.id, f.cluster, p.topic, p.partition, p.leader_epoch, p.committed, p.offsets, p.salvageable)
         for f in findings
@@ -92,7 +94,8 @@ def lots(findings: Iterable[Finding]) -> list[Lot]:
 
 
 def copy(units: Sequence[Unit], wanted: Sequence[Lot], shown: Callable[[str], str], directory: Path) -> list[str]:
-    """Copies what the lots' files hold into segments below `directory`; gives what was wrong. `shown`: a file's path as findings name it."""
+    """Copies the held batches of the lots into segments below `directory`; returns the problems. `shown`: a file's path as findings name
+    it."""
     by_source: dict[str, list[tuple[Lot, Held]]] = defaultdict(list)
     for lot in wanted:
         for held in lot.found.held:
@@ -114,7 +117,7 @@ def copy(units: Sequence[Unit], wanted: Sequence[Lot], shown: Callable[[str], st
 
 
 def _narrowed(unit: Unit, sources: Mapping[str, object], shown: Callable[[str], str]) -> Unit | None:
-    """The unit with only those files of a directory that are, or hold, what is wanted."""
+    """The unit, limited to the files of a directory that are wanted or contain wanted files."""
     if unit.select is None or not storage(unit.path).is_directory():
         return unit
     kept = [
@@ -126,7 +129,7 @@ def _narrowed(unit: Unit, sources: Mapping[str, object], shown: Callable[[str], 
 
 
 def _copied(stream: BinaryIO, wanted: Sequence[tuple[Lot, Held]], directory: Path) -> Iterator[str]:
-    """Copies out of one file; gives what is wrong with it."""
+    """Copies from one file; returns its problems."""
     with ExitStack() as open_files:
         runs = [open_files.enter_context(_Run(lot, held, directory)) for lot, held in wanted]
         reached = -1
@@ -139,7 +142,7 @@ def _copied(stream: BinaryIO, wanted: Sequence[tuple[Lot, Held]], directory: Pat
 
 
 class _Run:
-    """The batches of one run of offsets on their way from one file into segments."""
+    """The batches of one run of offsets while they are copied from one file into segments."""
 
     def __init__(self, lot: Lot, held: Held, directory: Path) -> None:
         self._lot, self._held = lot, held
@@ -156,8 +159,8 @@ class _Run:
             self._out.close()
 
     def take(self, batch: Batch, first: int) -> Iterator[str]:
-        """`first`: offset of its first record, as far as its header and the batch before tell: of a compressed message of the old formats
-        it may be a later one."""
+        """`first`: offset of its first record, if its header and the batch before show it; for a compressed message of the old formats it
+        may be a later one."""
         wanted, end = self._held.offsets, batch.last_offset + 1
         if batch.record_count is None:
             first = max(first, min(wanted.start, batch.base_offset))

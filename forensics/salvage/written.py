@@ -1,6 +1,6 @@
 """Salvaged records as files: JSON lines, Parquet, and lines for kafka-console-producer.
 
-Here: the formats, and what each cannot say. Not here: which records (rows).
+Here: the formats, and what each cannot represent. Not here: which records (rows).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from parsers.bodies import Record
 from parsers.schemas import documented
 
 ROW_GROUP_BYTES = 32 << 20
-"""Of keys and values: what is in memory at a time."""
+"""Size of keys and values that are in memory at a time."""
 ROW_GROUP = 50_000
 NULL = "kafka-forensics:null"
-"""What stands for null in lines for kafka-console-producer (null.marker, KIP-810)."""
+"""The representation of null in lines for kafka-console-producer (null.marker, KIP-810)."""
 SEPARATOR = "\t"
 OF_HEADERS, OF_A_HEADER = ",", ":"
 """Its own separators between headers, and between a header's key and value (KIP-798)."""
@@ -49,11 +49,11 @@ SCHEMA = pa.schema(
         documented("finding", pa.string(), "id of the finding that says it is lost"),
     ]
 )
-"""Of the Parquet files; JSON lines have the same fields."""
+"""Schema of the Parquet files; JSON lines have the same fields."""
 
 
 def _text(data: bytes | None) -> str | dict[str, str] | None:
-    """A string where it is one."""
+    """The data as a string, or in base64 if it is not UTF-8."""
     if data is None:
         return None
     try:
@@ -63,7 +63,7 @@ def _text(data: bytes | None) -> str | dict[str, str] | None:
 
 
 def _fields(row: Row) -> dict[str, Any]:
-    """What is told of a record beside its body."""
+    """The fields of a record besides its body."""
     batch = row.batch
     return {
         "topic": row.lot.topic,
@@ -86,7 +86,7 @@ def sized(record: Record) -> int:
 
 
 class JsonLines:
-    """A line for each record; fields without a value of those that few have are left out, key and value never."""
+    """A line for each record. Rarely used fields without a value are left out; key and value never are."""
 
     def __init__(self, path: Path, *, values: bool) -> None:
         self._out, self._values = created(path), values
@@ -143,21 +143,21 @@ class Parquet:
 
 @dataclass
 class Sending:
-    """What lines for kafka-console-producer have to carry, and what they cannot: they are text, one a record."""
+    """Requirements of the lines for kafka-console-producer, and records that they cannot represent: they are text, one record per line."""
 
     keys: bool = False
     no_key: bool = False
     nulls: bool = False
-    """Of values and of headers' values."""
+    """Nulls occur as values or as values of headers."""
     headers: bool = False
     no_header: bool = False
     largest: int = 0
     """Bytes of the largest record."""
     count: int = 0
     unsendable: int = 0
-    """Of those that consumers would have got: not UTF-8, or with a separator in a place where it would part them."""
+    """Records that consumers would have received, left out because they are not UTF-8, or contain a separator where it would split them."""
     unfinished: int = 0
-    """Left out, for their transaction was aborted, or no marker of its end was found."""
+    """Left out because their transaction was aborted, or no marker of its end was found."""
 
     def look(self, row: Row) -> None:
         if row.control is not None:
@@ -175,7 +175,7 @@ class Sending:
 
     @property
     def of_late(self) -> bool:
-        """Only newer releases take such lines."""
+        """Only newer releases can read such lines."""
         return self.headers or self._with_nulls
 
     @property
@@ -184,14 +184,14 @@ class Sending:
 
     @property
     def properties(self) -> dict[str, str]:
-        """What the console producer has to be told of the lines."""
+        """The properties that the console producer needs for these lines."""
         told = {"parse.key": "true"} if self.keys else {}
         if self.headers:
             told["parse.headers"] = "true"
         return told | ({"null.marker": NULL} if self._with_nulls or (self.headers and self.no_header) else {})
 
     def line(self, row: Row) -> str | None:
-        """A record as a line; None where it cannot be one."""
+        """A record as a line; None if it cannot be represented."""
         record = row.record
         try:
             parts = [self._headers(row)] if self.headers else []
@@ -212,7 +212,7 @@ class Sending:
 
 
 def _part(data: bytes | None, separators: str) -> str:
-    """Raises ValueError where it would not be read back as it is."""
+    """Raises ValueError if the line would not be read back unchanged."""
     if data is None:
         return NULL
     text = data.decode("utf-8")

@@ -1,9 +1,9 @@
 """The steps of one partition's story, in the order of their cause.
 
-Here: which states, lives, events, gaps and findings are told, and their order. Not here: the lives of brokers (lives), the words (words),
-the lanes after each step and the folding (narration), or the schemas (step).
+Here: which states, broker runs, events, gaps and findings are shown, and their order. Not here: the runs of brokers (lives), the words
+(words), the lanes after each step and the folding (narration), or the schemas (step).
 
-Order: changes of state by leader epoch and partition epoch; each broker's own events as its files have them, never before the
+Order: changes of state by leader epoch and partition epoch; each broker's own events in the order of its files, never before the
 state of the epoch they name; clocks only decide between brokers.
 """
 
@@ -38,13 +38,14 @@ from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 MAX_LANES = 64
-"""Hostile lines name any number of brokers."""
+"""Limit for hostile lines, which may name any number of brokers."""
 QUICK = timedelta(seconds=2)
-"""A leader that begins so soon after the controller's decision is told together with it."""
+"""A leader that begins this soon after the controller's decision is shown in the same entry."""
 SILENT = timedelta(minutes=10)
-"""A broker that prints nothing for so long, while others tell of this partition, leaves a gap worth a word."""
+"""If a broker prints nothing for this long while others print lines about this partition, the story has an entry for the gap."""
 AFTER = timedelta(seconds=10)
-"""Others went on for so long after a broker's last line; a topic's deletion is printed so long after its last event."""
+"""Others must continue for longer than this after a broker's last line; a topic's deletion may be printed up to this long after its last
+event."""
 SETTLES = timedelta(seconds=10)
 PAUSE_MS = 1_000
 
@@ -80,7 +81,7 @@ def proven(timeline: PartitionTimeline, cluster: Cluster, wanted: Wanted) -> Ite
 
 
 def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], *, everything: bool) -> list[Step]:
-    """The steps of a timeline in order, the first with roles. Without `everything` only those that are told in brief."""
+    """The steps of a timeline in order, the first with roles. Without `everything` only those of the brief story."""
     story = _Story(timeline, cluster, findings, everything)
     found = story.ordered()
     if found and found[0].roles is None:
@@ -90,16 +91,16 @@ def steps(timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Find
 
 @dataclass(frozen=True)
 class _Around:
-    """What any story may tell of its cluster, found once for all of them; events with their place among the cluster's."""
+    """Data about the cluster that any story may need, computed once for all; events with their place among the cluster's."""
 
     elections: Sequence[tuple[int, Event]]
     numbered: Set[int | None]
-    """Controllers whose elections in a numbered epoch are in evidence."""
+    """Controllers whose elections in a numbered epoch are in the evidence."""
     of_topics: Mapping[str | None, Sequence[tuple[int, Event]]]
     said: Mapping[int, Sequence[tuple[int, Event]]]
-    """What was said of a broker's being there."""
+    """Statements on whether a broker is there."""
     own: Mapping[int | None, Sequence[Event]]
-    """What befell a broker, of no single partition, as it told itself."""
+    """Events of a broker that are not about a single partition, from its own lines."""
 
 
 @once
@@ -119,7 +120,7 @@ def _around(cluster: Cluster) -> _Around:
 
 
 class _Story:
-    """The steps of one timeline, gathered from its states, its brokers' streams and what lies around them."""
+    """The steps of one timeline, collected from its states, its brokers' streams and the events of the cluster."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Sequence[Finding], everything: bool) -> None:
         self.timeline, self.cluster, self.findings, self.everything = timeline, cluster, findings, everything
@@ -129,16 +130,16 @@ class _Story:
         times = [e.at for e in timeline.events if e.at is not None] + [s.at for s in timeline.states if s.at is not None]
         self.begin, self.end = min(times, default=None), max(times, default=None)
         self.begins: dict[int, datetime] = {}
-        """When each leader epoch begins, in the order of states: nothing that names it is earlier."""
+        """When each leader epoch begins, in the order of states: no event that names it is earlier."""
         self.elected = sorted({s.leader_epoch: s.at for s in reversed(timeline.states) if s.at is not None}.values())
         self.failed: set[tuple[int | None, str | None]] = set()
         self.own_failures = {e.writer for e in (*timeline.of(*OF_DIRECTORIES), *cluster.of("log-dir-offline")) if e.writer == subject(e)}
-        """Brokers that told of their failed directories: what the controller says of these is not told again."""
+        """Brokers that printed their failed directories themselves: the controller's lines about these are not shown again."""
         self.consumed: set[int] = set()
-        """Identities of events a state is told with."""
+        """Identities of events that are shown with a state."""
         self.drops = self._drops()
         self.recorded = any(s.source == "metadata" for s in timeline.states)
-        """The metadata log itself tells the states."""
+        """The states are from the metadata log itself."""
 
     # steps
 
@@ -149,7 +150,7 @@ class _Story:
         return [*self._head(), *found, *self._foot()]
 
     def _states(self) -> list[Step]:
-        """One step a state, in the order of the chain, and a gap where states between two are missing."""
+        """One step for each state, in the order of the chain, and a gap where states between two are missing."""
         starts = {(s.epoch, s.broker): s.event for r in self.timeline.replicas.values() for s in reversed(r.leader_starts)}
         steps: list[Step] = []
         now = datetime.min
@@ -194,7 +195,7 @@ class _Story:
         )  # fmt: skip
 
     def _streams(self) -> Iterator[Step]:
-        """Each writer's own events in its own order, with its lives between them."""
+        """Each writer's own events in its own order, with its runs between them."""
         own: dict[int | None, list[Event]] = defaultdict(list)
         for event in self.timeline.events:
             own[event.writer].append(event)
@@ -216,7 +217,7 @@ class _Story:
                 now = max(now, ended.at or now)
                 yield placed(ended, (now, rank, writer or 0, number))
             place = max(now, event.at or now, self.begins.get(event.leader_epoch, now) if event.leader_epoch is not None else now)
-            if event.line is not None:  # what its files hold was partly written by others, before it was back
+            if event.line is not None:  # its files were partly written by others, before it was back
                 now, spoken = place, event.at or spoken
             step = lives.step(event) if lives is not None else None
             removal = removals.get(id(event))
@@ -229,14 +230,14 @@ class _Story:
             reached = ends.get(id(event), reached)
 
     def _told(self, e: Event, reached: int | None, *, is_load: bool) -> bool:
-        """Whether an event says something that no other entry does."""
+        """Whether an event adds something that no other entry shows."""
         how = telling(e.event)
         if how.silent or (e.event in ON_DISK and e.at is None) or (e.event == "log-load" and not is_load):
             return False
         if e.event == "truncation":
             return e.offset is not None and e.offset > 0 and (reached is None or reached > e.offset)
         if e.event == "become-refused" and e.reason == "leader-unavailable":
-            return False  # a state without a leader, or a leader that died, is told
+            return False  # the state without a leader, or the crash of the leader, is shown
         if e.event in OF_DIRECTORIES and e.writer != subject(e) and subject(e) in self.own_failures:
             return False
         if e.event == "log-dir-offline":
@@ -244,7 +245,7 @@ class _Story:
             self.failed.add((subject(e), e.directory))
             return not again
         if e.event == "reassignment" and e.reason in ("started", "completed") and self.recorded:
-            return False  # a state tells it, and every controller replays it, one that starts again much later
+            return False  # a state shows it, and every controller replays it, even much later
         if e.event in _FETCH_FAILS and self._moving(e.at):
             return False
         if e.event == "unclean-election-said":
@@ -256,14 +257,14 @@ class _Story:
         return not how.settling or not self._settling(e.at)
 
     def _moving(self, at: datetime | None) -> bool:
-        """Leadership was moving: followers are refused until they are told the new epoch."""
+        """Leadership was moving: followers get errors until they have received the new epoch."""
         if at is None:
             return False
         index = bisect_left(self.elected, at - QUICK)
         return index < len(self.elected) and self.elected[index] <= at + QUICK
 
     def _settling(self, at: datetime | None) -> bool:
-        """A partition is being created: its replicas come up one after the other, and ask before the others are there."""
+        """A partition is being created: its replicas come up one after the other, and send requests before the others are there."""
         made = self.timeline.states[0].at if self.timeline.created() else None
         return made is not None and at is not None and at - made < SETTLES
 
@@ -287,15 +288,15 @@ class _Story:
         )
 
     def covers(self, at: datetime | None) -> bool:
-        """A time of this generation. The last one goes on to the end of the evidence."""
+        """Whether a time is within this incarnation. The last one continues to the end of the evidence."""
         if at is None or self.begin is None or self.end is None:
             return False
         return at >= self.begin and (self.timeline.generation == 0 or at <= self.end + AFTER)
 
-    # what lies around the brokers' streams
+    # events of the cluster
 
     def _clusterwide(self) -> Iterator[Step]:
-        """Elections of controllers, the topic's own life, and brokers that a controller lost while they were alive."""
+        """Elections of controllers, the creation and deletion of the topic, and brokers that a controller lost while they were running."""
         told: set[object] = set()
         around = _around(self.cluster)
         near = [
@@ -363,7 +364,7 @@ class _Story:
         return broker if broker in self.lane_set else None
 
     def _findings(self) -> Iterator[Step]:
-        """Findings at their place: losses at the election that made them, windows where they begin."""
+        """Findings at their place: losses at the election that caused them, windows at their start."""
         chain = sorted((now, epoch) for epoch, now in self.begins.items())
         for number, f in enumerate(self.findings):
             if f.severity in ("info", "low") or f.kind == "unclean-election":
@@ -397,7 +398,7 @@ class _Story:
             yield Step("describe", snapshot.at, ("describe", snapshot.leader, snapshot.isr), said(words), (snapshot.event,), key=key)
 
     def _silences(self) -> Iterator[Step]:
-        """Times for which nothing of a broker was collected although the others tell of this partition."""
+        """Times without any line of a broker, while others print lines about this partition."""
         marks = sorted(s.at for s in self.timeline.states if s.at is not None)
         if self.timeline.generation < 0 or self.begin is None or self.end is None:
             return
@@ -422,7 +423,7 @@ class _Story:
                 yield _gap(f"no line of broker {broker} after this", last, broker)
 
     def _drops(self) -> dict[int, list[datetime]]:
-        """Times at which somebody else told that a broker was out of the ISR, of the leadership or of the cluster."""
+        """Times at which others reported a broker as removed from the ISR, the leadership or the cluster."""
         found: dict[int, list[datetime]] = defaultdict(list)
         for before, state in itertools.pairwise(self.timeline.states):
             if state.at is not None:
@@ -433,7 +434,7 @@ class _Story:
         return {broker: sorted(times) for broker, times in found.items()}
 
     def dropped(self, broker: int, after: datetime, until: datetime | None) -> datetime | None:
-        """When others first told, in a span of time, that a broker was out of the ISR, the leadership or the cluster."""
+        """The first time in a span at which others reported that a broker was removed from the ISR, the leadership or the cluster."""
         times = self.drops.get(broker, [])
         index = bisect_right(times, after)
         return times[index] if index < len(times) and (until is None or times[index] <= until) else None
@@ -494,7 +495,7 @@ def _long(e: Event) -> bool:
 
 
 def _same(state: State, before: State) -> bool:
-    """Only the partition epoch is another: KRaft raises it when a replica's directory is assigned (KIP-858)."""
+    """Only the partition epoch differs: KRaft raises it when a replica's directory is assigned (KIP-858)."""
     said = ("leader_epoch", "leader", "replicas", "adding", "removing", "eligible", "recovering")
     return set(state.isr) == set(before.isr) and all(getattr(state, name) == getattr(before, name) for name in said)
 
@@ -504,7 +505,7 @@ def _quickly(state: State, start: Event) -> bool:
 
 
 def _spans(broker: int, cluster: Cluster) -> list[tuple[datetime, datetime]]:
-    """Times from which there are lines of a broker, overlapping ones joined."""
+    """Times covered by lines of a broker, overlapping ones joined."""
     found = sorted((s.first, s.last) for s in cluster.sources_of(broker) if s.lines and s.first is not None and s.last is not None)
     joined: list[tuple[datetime, datetime]] = []
     for first, last in found:
@@ -529,7 +530,7 @@ def _roles(state: State, brokers: Sequence[int]) -> dict[int, str]:
 
 
 def lanes(timeline: PartitionTimeline) -> tuple[int, ...]:
-    """Brokers that hold or held a replica, by id; at most MAX_LANES, those assigned last before others."""
+    """Brokers that have or had a replica, by id; at most MAX_LANES, those assigned last before others."""
     found = dict.fromkeys(timeline.assigned)
     for state in reversed(timeline.states):
         if len(found) > MAX_LANES:

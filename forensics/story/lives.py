@@ -1,8 +1,8 @@
-"""The lives of a broker's process as a partition's story tells them: starts, orderly stops and deaths.
+"""The runs of a broker's process in a partition's story: starts, clean shutdowns and crashes.
 
-Here: which of them a story tells, at which of the broker's own events they stand, and the time of a death, which nothing
-prints: it lies between the broker's last line and its next start, and others may have noticed it. Not here: how lives are told
-apart (spark.cluster.presence).
+Here: which of them a story shows, at which of the broker's own events they are placed, and the time of a crash, which no line prints: it is
+between the broker's last line and its next start, and others may have noticed it. Not here: how runs are distinguished
+(spark.cluster.presence).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from spark.cluster.presence import MISSED, SLACK, Incarnation
 from spark.events import Event
 
 BEFORE = timedelta(minutes=5)
-"""A start is told with the loading of the partition's log that follows it; recovery of other logs may come between."""
+"""A start is shown with the loading of the partition's log that follows it; recovery of other logs may come between."""
 
 Dropped = Callable[[int, datetime, datetime | None], datetime | None]
 
 
 class Lives:
-    """One broker's lives. `covers` says which times the story is about, `dropped` when others missed a broker."""
+    """The runs of one broker. `covers`: whether a time is in the story; `dropped`: when others noticed that a broker was gone."""
 
     def __init__(self, node: Node, covers: Callable[[datetime | None], bool], dropped: Dropped, *, created: bool) -> None:
         self.node, self.covers, self.dropped = node, covers, dropped
         self.steps: dict[int, Step] = {}
-        """By identity of the event at whose place they stand."""
+        """By identity of the event at which they are placed."""
         self.ended: dict[int, Incarnation] = {}
-        """The life that ended, with no line of its own, before the event that begins the next."""
+        """The run that ended without a line of its own, by the event that begins the next run."""
         self._events: list[Event] = []
         before: Incarnation | None = None
         for life in node.lives:
@@ -59,7 +59,7 @@ class Lives:
         return self.steps.get(id(event))
 
     def ended_before(self, event: Event, spoken: datetime | None) -> Step | None:
-        """The end of the life before the one that begins with this event; `spoken`: the time of its last line on this partition."""
+        """The end of the run before the run that begins with this event; `spoken`: the time of its last line on this partition."""
         life = self.ended.get(id(event))
         if life is None:
             return None
@@ -115,11 +115,11 @@ class Lives:
 
 
 def _ended_unsaid(life: Incarnation) -> bool:
-    """Killed, or stopped in order with no line that says so."""
+    """Killed, or shut down cleanly without a line about it."""
     return life.outcome == "crashed" or (life.outcome == "stopped" and life.end is not None and life.end.event != "broker-stopped")
 
 
 def ending(broker: int, at: datetime | None, cluster: Cluster) -> bool:
-    """The broker was stopping, or had died, when it was missed: its own life tells that."""
+    """The broker was stopping, or had crashed, when others noticed its absence: its own run shows that."""
     away = cluster.presence(broker).away(at) if at is not None else None
     return away is not None and away.life is not None and away.how != MISSED

@@ -1,6 +1,6 @@
-"""How the steps of one generation of a topic become its story: the lanes after each, and what is folded or left out.
+"""How the steps of one incarnation of a topic become its story: the lanes after each step, and which steps are folded or left out.
 
-Here: the sweep over the steps and the rows of STORY. Not here: what the steps are (assembly) or how a story looks (forensics.views.lanes).
+Here: the sweep over the steps and the rows of STORY. Not here: the steps (assembly) or how a story looks (forensics.views.lanes).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from forensics.story.words import clock
 
 
 def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
-    """Rows of STORY, less those that name the generation; at most so many, however many steps there are. The first step has roles."""
+    """Rows of STORY, without the columns that name the incarnation; their number is limited, however many steps there are. The first step
+    has roles."""
     previous: Mapping[int, str] = dict.fromkeys(steps[0].roles or () if steps else (), UNKNOWN)
     shown, held = _swept(steps, previous, everything=wanted.everything)
     window = [i for i, step in enumerate(shown) if wanted.holds(step.at)]
@@ -36,7 +37,7 @@ def narrated(steps: Sequence[Step], wanted: Wanted) -> Iterator[dict[str, Any]]:
 
 
 def _swept(steps: Sequence[Step], roles: Mapping[int, str], *, everything: bool) -> tuple[list[Step], list[Mapping[int, str]]]:
-    """The steps that say something new, and the lanes after each."""
+    """The steps that add something new, and the lanes after each."""
     down: set[int] = set()
     status = roles
     shown: list[Step] = []

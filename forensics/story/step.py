@@ -1,8 +1,7 @@
-"""Steps of a story before they have words, and the folding that bounds it.
+"""Steps of a story before they have words, and the folding that limits their number.
 
-Here: Step and its place in the order, what a lane can show, the rows steps (STEPS) and stories (STORY) travel in, and which of many
-like steps are told. Not here: what the steps of a partition are (assembly, lives), what they say (words) or how they become a story
-(narration).
+Here: Step and its place in the order, the states of a lane, the rows that steps (STEPS) and stories (STORY) travel in, and which of many
+equal steps are shown. Not here: the steps of a partition (assembly, lives), their words (words) or how they become a story (narration).
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from parsers.schemas import documented
 from spark.events import Event
 
 Key = tuple[datetime, int, int, int]
-"""A step's place: the time its causes allow at the earliest, then deaths, changes of state, brokers' own events, gaps."""
+"""A step's place: the earliest time that its causes allow; then crashes, changes of state, brokers' own events, gaps."""
 
 LEADER, IN_SYNC, OUT, DOWN, NONE, UNKNOWN = "leader", "in-sync", "out-of-sync", "down", "none", "unknown"
 STATUSES = (LEADER, IN_SYNC, OUT, DOWN, NONE, UNKNOWN)
-"""What a lane shows. 'down': dead, stopped, or lost to the controller; 'none': no replica; 'unknown': before the first known state."""
+"""States of a lane. 'down': crashed, stopped, or lost to the controller; 'none': no replica; 'unknown': before the first known state."""
 
 TONES = ("loss", "bad", "warn", "plain", "gap", "fold")
 
 KEPT = (2, 1)
-"""Of entries that say the same, the first and the last that are told; the others are folded."""
+"""How many first and last entries are shown among those with the same words; the others are folded."""
 MOST, MOST_OF_ALL = 1_000, 50_000
-"""Entries of one generation, folded and with --all; beyond it the middle is folded, whatever it says."""
+"""Maximum entries of one incarnation, folded and with --all; beyond it the middle is folded in any case."""
 
 QUOTED = 3
-"""Pieces of evidence of an entry."""
+"""Maximum pieces of evidence of an entry."""
 MAX_TEXT = 500
-"""Characters of an entry's words; more is cut with a sign."""
+"""Maximum characters of an entry's words; longer text is cut with a mark."""
 
 
 _BROKERS = pa.list_(pa.int32())
@@ -69,7 +68,7 @@ STEPS = pa.schema(
         documented("evidence", FINDING.field("evidence").type, "where that stands: source, line, byte and text"),
     ]
 )
-"""All steps of a partition, none folded: what every story of it is told from."""
+"""All steps of a partition, none folded: the source of every story of it."""
 
 LANE = pa.struct([("broker", pa.int32()), ("status", pa.string()), ("marked", pa.bool_())])
 STORY = pa.schema(
@@ -91,12 +90,12 @@ STORY = pa.schema(
         ("evidence", FINDING.field("evidence").type),
     ]
 )
-"""An entry: `number` is its place in the generation's story, `marked` lanes are those it is about, times are UTC."""
+"""An entry: `number` is its place in the incarnation's story, `marked` lanes are those it is about, times are UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a story is asked for: a window of time (UTC, naive), and whether it is folded."""
+    """The requested part of a story: a window of time (UTC, naive), and whether it is folded."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -108,7 +107,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Step:
-    """An entry before it has words. `down`: brokers that go down (True) or come up; `signature`: equal for steps that say the same."""
+    """An entry before it has words. `down`: brokers that go down (True) or come up; `signature`: equal for steps with equal words."""
 
     kind: str
     at: datetime | None
@@ -118,7 +117,7 @@ class Step:
     quoted: tuple[Evidence, ...] = ()
     broker: int | None = None
     roles: Mapping[int, str] | None = None
-    """What each replica is from here on, where the step is a state of the partition."""
+    """The role of each replica from here on, if the step is a state of the partition."""
     down: Mapping[int, bool] = field(default_factory=dict)
     epoch: int | None = None
     partition_epoch: int | None = None
@@ -126,13 +125,13 @@ class Step:
     repeats: int = 1
     last: datetime | None = None
     kept: bool = False
-    """Told however often it happened."""
+    """Shown however often it happened."""
     in_brief: bool = True
-    """Told in a story that is not of everything."""
+    """Shown in the brief story."""
     news_only: bool = False
-    """Told only if it changes whether a broker is down."""
+    """Shown only if it changes whether a broker is down."""
     news_only_in_brief: bool = False
-    """The same, but in a story of everything it is told anyway."""
+    """Like `news_only`, but a story of everything shows it in any case."""
     key: Key = (datetime.min, 0, 0, 0)
 
     @property
@@ -142,13 +141,13 @@ class Step:
 
     @property
     def places(self) -> list[dict[str, Any]]:
-        """What is quoted of the evidence, as rows."""
+        """The quoted evidence, as rows."""
         found = (self.quoted or quote(self.evidence))[:QUOTED]
         return [{"source": e.source, "line": e.line, "byte": e.byte, "text": e.text} for e in found]
 
 
 def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
-    """Steps of one generation as rows of STEPS, less those that name the generation."""
+    """Steps of one incarnation as rows of STEPS, without the columns that name the incarnation."""
     first: dict[object, int] = {}
     for number, s in enumerate(steps):
         yield {
@@ -175,7 +174,7 @@ def rows_of(steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
 
 
 def steps_of(rows: Iterable[Mapping[str, Any]]) -> list[Step]:
-    """Rows of STEPS of one generation as they were."""
+    """The steps of one incarnation, read back from rows of STEPS."""
     return [
         Step(
             kind=r["kind"],
@@ -210,7 +209,7 @@ def said(words: str) -> Callable[[], str]:
 
 
 def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple[int, int]]:
-    """Which steps are told, as (i, i), and which runs of them are folded, as (first, last)."""
+    """The steps that are shown, as (i, i), and the runs that are folded, as (first, last)."""
     kept = [True] * len(steps) if everything else _kept(steps)
     runs: list[tuple[int, int]] = []
     for index, told in enumerate(kept):
@@ -225,7 +224,7 @@ def folded(steps: Sequence[Step], *, everything: bool, limit: int) -> list[tuple
 
 
 def _kept(steps: Sequence[Step]) -> list[bool]:
-    """The first and the last of steps that say the same, and all that are too few to fold."""
+    """The first and the last of equal steps, and all of them if there are too few to fold."""
     total = Counter(s.signature for s in steps)
     seen: Counter[object] = Counter()
     kept = []

@@ -1,7 +1,7 @@
-"""The words of a partition's story: one short clause for a change of state, a life of a broker, or an event.
+"""The words of a partition's story: one short clause for a change of state, the start or end of a broker's run, or an event.
 
-Here: what an entry says, in ASCII and in Kafka's vocabulary, with the offsets known at that moment and why it came to be.
-Not here: which events are told and in which order (assembly), or how they look (report.lanes).
+Here: the words of an entry, in ASCII and in Kafka's vocabulary, with the offsets known at that moment and the reasons.
+Not here: which events are shown and in which order (assembly), or how they look (report.lanes).
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from spark.partition.states import State
 from spark.partition.timeline import PartitionTimeline
 
 FENCED_BEFORE = timedelta(seconds=10)
-"""A controller takes a broker out of the ISRs at once when it fences it or misses its session; many partitions take a while."""
+"""A controller removes a broker from the ISRs at once when it fences it or misses its session; many partitions take a while."""
 SHOWN = 6
-"""Entries of an epoch history, or offsets of followers, before the rest is only counted."""
+"""Maximum number of entries of an epoch history, or offsets of followers, that are printed; the rest is counted."""
 LONG = 160
-"""Characters of a raw text that is quoted because no better words are known."""
+"""Maximum characters of raw text, which is quoted for kinds without words."""
 
 
 class Teller:
-    """Words about one timeline. Indexes what it looks up often, so that a million changes cost a million look-ups."""
+    """Words about one timeline. Indexes frequent lookups, so that a million changes cost a million lookups."""
 
     def __init__(self, timeline: PartitionTimeline, cluster: Cluster, findings: Iterable[Finding]) -> None:
         self.timeline = timeline
@@ -68,7 +68,7 @@ class Teller:
     # changes of state
 
     def state(self, state: State, before: State | None, start: Event | None) -> str:
-        """A change of leader, ISR or assignment; `start` is the leader's own line of its start, where it has one."""
+        """A change of leader, ISR or assignment; `start` is the leader's own line about its start, if there is one."""
         if before is None:
             said = [self._first(state)]
         elif state.leader != before.leader:
@@ -130,7 +130,7 @@ class Teller:
         return f"broker {broker} out ({self.why_absent(broker, state)})"
 
     def why_absent(self, broker: int, state: State) -> str:
-        """Why a broker left the leadership or the ISR, as its own life or else the controller tells it."""
+        """Why a broker left the leadership or the ISR, according to its own run, or else to the controller."""
         if self.deleted is not None and state.at is not None and state.at >= self.deleted:
             return "topic is being deleted"
         found = absences(self.timeline, self.cluster).of(broker, state)
@@ -153,7 +153,7 @@ class Teller:
     # events
 
     def event(self, e: Event, removal: Removal | None, *, recovered: bool | None) -> str:
-        """An event in its own words; of a kind that has none, the raw text."""
+        """An event in its own words; if its kind has none, the raw text."""
         how = telling(e.event)
         said = removed(removal) if removal is not None else how.words(e, self)
         if e.event == "log-load" and recovered:
@@ -183,7 +183,7 @@ _ABSENT = {
     UNKNOWN: "why, nothing collected tells",
 }
 _ALIVE = frozenset({GONE, SUSPENDED, STUCK, SLOW, NOT_TOLD, UNKNOWN})
-"""Of these a controller's own word tells more."""
+"""Causes for which the controller's own words are more specific."""
 
 
 def _just_before(one: datetime, other: datetime) -> bool:
@@ -191,7 +191,7 @@ def _just_before(one: datetime, other: datetime) -> bool:
 
 
 def deletions(timeline: PartitionTimeline, cluster: Cluster) -> list[Event]:
-    """Events that say that this generation of the topic is deleted."""
+    """Events that say that this incarnation of the topic is deleted."""
     begin = min((s.at for s in timeline.states if s.at is not None), default=None)
     told = cluster.of("topic-deletion", "metadata-topic-removed", topic=timeline.topic)
     told = [e for e in told if not e.topic_id or not timeline.topic_id or e.topic_id == timeline.topic_id]
@@ -210,7 +210,7 @@ def _fenced(cluster: Cluster) -> Mapping[int, Sequence[tuple[datetime, str]]]:
 
 
 def lost(event: Event) -> list[tuple[int, str]]:
-    """Brokers a controller says it does not reach any more, and why."""
+    """Brokers that a controller reports as unreachable, and why."""
     if event.event == "session-expired":  # it says so itself
         return []
     why = (
@@ -220,7 +220,7 @@ def lost(event: Event) -> list[tuple[int, str]]:
 
 
 def found_again(event: Event) -> list[int]:
-    """Brokers a controller says it reaches again."""
+    """Brokers that a controller reports as reachable again."""
     return [broker for word, broker in words_of(event) if word == "back"]
 
 
@@ -231,7 +231,7 @@ def ids(brokers: Collection[int] | None) -> str:
 
 
 def clock(at: datetime | None) -> str:
-    """Time of day as entries name it in passing."""
+    """Time of day as entries print it."""
     return at.strftime("%H:%M:%S.%f")[:-3] if at is not None else "an unknown time"
 
 
@@ -260,7 +260,7 @@ def _ends(e: Event) -> str:
 
 
 def _known_of_followers(state: State) -> list[str]:
-    """What the leader knew when it shrank the ISR."""
+    """The leader's knowledge of its followers when it shrank the ISR."""
     shrink = next((e for e in (state.event, *state.also) if e.event == "isr-shrink" and (e.replica_offsets or e.log_end_offset)), None)
     if shrink is None:
         return []
@@ -276,7 +276,7 @@ def _decided(state: State, before: State | None) -> str:
 
 
 def removed(removal: Removal) -> str:
-    """A range of offsets that left a log, with why it was cut."""
+    """A range of offsets that left a log, with the reason."""
     extent = f"offsets {removal.start}..{removal.end - 1}{'' if removal.exact else ' at least'}"
     if removal.cause == "empty":
         return f"begins an empty log: {extent} are gone from its disk"
@@ -287,7 +287,7 @@ def removed(removal: Removal) -> str:
 
 
 def on_disk(disk: Disk) -> str:
-    """What the files of a replica held when they were collected."""
+    """The contents of a replica's files when they were collected."""
     told = []
     if disk.reach is not None:
         told.append(f"log ends at {disk.reach}{' or beyond' if disk.end_unknown else ''}")
@@ -318,7 +318,7 @@ def _raw(e: Event) -> str:
 
 
 def subject(e: Event) -> int | None:
-    """The broker an event is about: its writer, or the one whose directory a controller says has failed."""
+    """The broker an event is about: its writer, or the broker whose directory a controller reports as failed."""
     return e.broker if e.event in OF_DIRECTORIES and e.broker is not None else e.writer
 
 
@@ -426,17 +426,17 @@ def _stood_still(e: Event, t: Teller) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How a story tells a kind of event."""
+    """How a story shows a kind of event."""
 
     words: Callable[[Event, Teller], str] = lambda e, t: ""
-    """What its subject does; nothing: the raw text is quoted."""
+    """The action of its subject; if empty, the raw text is quoted."""
     tone: str = "plain"
     subject: bool = True
-    """False: the words say what is, not what a broker does."""
+    """False: the words describe a state, not an action of a broker."""
     settling: bool = False
-    """Nothing is meant by it while a partition is being created."""
+    """It is normal while a partition is being created."""
     silent: str = ""
-    """Why only a story of everything tells it."""
+    """Why it is shown only in a story of everything."""
 
 
 _BY_STATES = "a change of state tells it"
@@ -451,7 +451,7 @@ _SILENT: Mapping[str, frozenset[str]] = {
     "what was asked for; what came of it is told": named("assignment", "election-plan", "election-told", "reassignment-told"),
     "of one moment; a snapshot or a finding tells it": named("describe-partition", "replica-size", "offset-told"),
 }
-"""Why kinds that have no words are told only in a story of everything."""
+"""Reasons why kinds without words are shown only in a story of everything."""
 TELLINGS: Mapping[str, Telling] = {
     "leader-start": Telling(_leads),
     "follower-start": Telling(_follows, settling=True),
@@ -515,7 +515,7 @@ TELLINGS: Mapping[str, Telling] = {
     "jvm-pause": Telling(_stood_still, "warn"),
     **{kind: Telling(silent=why) for why, kinds in _SILENT.items() for kind in kinds},
 }
-"""Every kind of a partition's has its place here, and those of others that a partition's story tells."""
+"""Every kind of a partition's events, and the kinds of other events that a partition's story shows."""
 
 
 def telling(kind: str) -> Telling:

@@ -1,1 +1,1 @@
-"""The report: one document, and the forms it is shown in."""
+"""The report: one document, and its output formats."""

@@ -1,6 +1,6 @@
-"""What the checkpoints command shows: replicas' files side by side, for a terminal and as JSON kafka-forensics/checkpoints/1.
+"""Output of the checkpoints command: a comparison of replicas' files, for a terminal and as JSON kafka-forensics/checkpoints/1.
 
-Here: the words, the tables, the document. Not here: what is compared and how (forensics.partition.side_by_side).
+Here: the text, the tables, the document. Not here: the comparison itself (forensics.partition.side_by_side).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from spark.cluster.facts import Cluster
 
 SCHEMA = "kafka-forensics/checkpoints/1"
 LISTED = 40
-"""Partitions a terminal shows before the rest is only counted."""
+"""Partitions that a terminal shows; the rest are counted."""
 PROBLEMS = frozenset(
     {"checkpoint-corrupt", "checkpoint-unfinished", "epochs-not-rising", "partition-metadata-corrupt", "clean-shutdown-corrupt"}
 )
 WIDE = 120
-"""Columns from which on times and directories have columns of their own."""
+"""Terminal width from which times and directories have columns of their own."""
 _RANK = {ODD: 0, DIFFER: 1, SINGLE: 2, AGREE: 3}
 _OFFSETS = (("HW", "high_watermark"), ("log end", "log_end_offset"), ("start", "log_start_offset"), ("flushed", "recovery_point"))
 _NAMES = {
@@ -46,7 +46,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rows of side_by_side.SCHEMA and where they are from."""
+    """Rows of side_by_side.SCHEMA and their sources."""
 
     cluster: Cluster
     rows: Sequence[Row]
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def problems(self) -> list[dict[str, Any]]:
-        """Files that could not be read as what they are."""
+        """Files that could not be parsed."""
         return [
             {"source": e.source, "line": e.line, "reason": e.reason, "text": e.text}
             for e in self.cluster.of("problem")
@@ -79,7 +79,7 @@ class Comparison:
         ]
 
     def document(self) -> dict[str, Any]:
-        """The comparison as JSON values. Partitions that agree are only counted unless all were asked for."""
+        """The comparison as JSON values. Partitions without differences are only counted unless all were requested."""
         told = sorted(self.told, key=lambda r: (r["topic"], r["partition"], -r["generation"]))
         return {
             "schema": SCHEMA,
@@ -217,7 +217,7 @@ def _number(value: int | None) -> str:
 
 
 def _epochs(epochs: Sequence[Row], limit: int) -> str:
-    """The latest entries; where replicas part is among them as a rule."""
+    """The latest entries; these usually include the point where replicas diverge."""
     told = [f"{e['epoch']}@{e['start']}" for e in epochs[-limit:]]
     return " ".join([*(["…"] if len(epochs) > limit else []), *told]) or "-"
 

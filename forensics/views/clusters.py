@@ -1,7 +1,7 @@
-"""Many clusters on one screen, worst first: what each lost, what is broken now, what could not be judged, what was read.
+"""Many clusters on one screen, worst first: losses, current failures, clusters that could not be judged, files read.
 
-Here: what an audit holds of a cluster in short, the order of clusters, the words and the JSON. Not here: one cluster's report (text,
-document), or where an audit's files are (forensics.case).
+Here: an audit's summary of a cluster, the order of clusters, the text and the JSON. Not here: one cluster's report (text, document), or the
+location of an audit's files (forensics.case).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from spark.cluster.facts import Cluster
 SCHEMA = "kafka-forensics/clusters/1"
 NOT_JUDGED = "not judged"
 RANK = {FOUND: 0, NOT_JUDGED: 1}
-"""What could not be judged may be anything."""
+"""A cluster that could not be judged may be in any state."""
 LISTED = 40
-"""Clusters, before the rest is only counted."""
+"""Clusters that are shown; the rest are counted."""
 TOLD = 8
-"""Clusters whose losses, or what is broken in them, are told line by line."""
+"""Clusters whose losses or current failures are listed line by line."""
 LINES = 3
 """Lines of one cluster."""
 KEPT = 50
@@ -44,7 +44,7 @@ WIDEST = 28
 
 
 def brief(found: Conclusion, cluster: Cluster) -> dict[str, Any]:
-    """What was found in a cluster, as JSON values."""
+    """Results for a cluster, as JSON values."""
     firsts, lasts = ([at for s in cluster.sources if (at := getattr(s, name)) is not None] for name in ("first", "last"))
     judged = (found.findings, found.partitions)
     usable = cluster.usable
@@ -72,11 +72,11 @@ class Clusters:
     """All clusters of an audit."""
 
     found: Mapping[str, Mapping[str, Any]]
-    """By name, as `brief` tells them."""
+    """By name, as returned by `brief`."""
     failed: Mapping[str, str] = field(default_factory=dict)
-    """Clusters that could not be judged this time, and why; what is told of them is from before, if anything is."""
+    """Clusters that could not be judged this time, and why; their other values, if any, are from an earlier run."""
     remarks: Sequence[str] = ()
-    """How clusters were told apart, what was read, what was kept."""
+    """How files were assigned to clusters, what was read, what was kept."""
 
     def ordered(self) -> list[str]:
         """Names, worst first."""
@@ -91,7 +91,7 @@ class Clusters:
         return loss, -b["partitions"][LOST], -len(b["broken"]), *badness, name
 
     def worst(self) -> str | None:
-        """The gravest severity of any finding; of what could not be judged it is the gravest there is."""
+        """The highest severity of any finding; for a cluster that could not be judged, the highest possible."""
         if self.failed or any(b["loss"] == NOT_JUDGED for b in self.found.values()):
             return LEVELS[-1]
         return next((level for level in reversed(LEVELS) if any(b["findings"][level] for b in self.found.values())), None)
@@ -140,7 +140,7 @@ def _parts(clusters: Clusters) -> Iterator[RenderableType]:
 
 
 def headline(clusters: Clusters) -> str:
-    """In how many data was lost, in how many it was not, and of how many nobody can know."""
+    """In how many clusters data was lost, in how many it was not, and for how many this is unknown."""
     of = Counter(b["loss"] for b in clusters.found.values())
     lost_in = [n for n in clusters.ordered() if n in clusters.found and clusters.found[n]["loss"] == FOUND]
     unjudged = of[NOT_JUDGED] + len(clusters.failed.keys() - clusters.found.keys())

@@ -1,6 +1,6 @@
-"""The report as data, schema kafka-forensics/report/1: what every format is made from.
+"""The report as data, schema kafka-forensics/report/1: the source of every format.
 
-Here: the document and its deterministic JSON. Not here: how people see it (text), or how findings come about.
+Here: the document and its deterministic JSON. Not here: its display (text), or the detection of findings.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ WANTED = {
     "server-properties": "server.properties",
     "describe": "kafka-topics --describe output",
 }
-"""Kinds of sources a full collection holds, as the list of what was not collected names them."""
+"""Kinds of sources in a complete collection, as named in the list of missing ones."""
 WANTED_KRAFT = {"metadata-segment": "the __cluster_metadata log of a controller"}
 
 
 @lru_cache(maxsize=1)
 def rules_digest() -> str:
-    """Of all that decides what is found: rules, patterns, thresholds and what reads, orders and judges. Two reports in which it is the
-    same were made by the same program, whatever it called its version."""
+    """Digest of everything that determines results: rules, patterns, thresholds and the code that reads, orders and judges. Two reports
+    with the same digest were made by the same program, whatever its version is called."""
     digest = hashlib.sha256()
     for package in ("parsers", "spark", "forensics"):
         spec = find_spec(package)
@@ -67,7 +67,8 @@ class Report:
     """Worst first."""
     command: Sequence[str] = ()
     asked: tuple[Sequence[Finding], Sequence[Mapping[str, Any]]] | None = None
-    """Findings and states of the partitions asked for, where that is not all: the verdict is of these, however few findings are shown."""
+    """Only findings and states of the requested partitions, if not all were requested: the verdict covers these, even if fewer findings are
+    shown."""
 
     @property
     def judged(self) -> tuple[Sequence[Finding], Sequence[Mapping[str, Any]]]:
@@ -75,7 +76,7 @@ class Report:
 
     @cached_property
     def states(self) -> Mapping[int, Sequence[Span]]:
-        """What each node was doing over time."""
+        """The states of each node over time."""
         found: dict[int, list[Span]] = defaultdict(list)
         for span in spans(self.cluster, self.partitions):
             found[span.broker].append(span)
@@ -83,13 +84,13 @@ class Report:
 
     def not_collected(self) -> list[str]:
         kinds = {s.kind for s in self.cluster.sources}
-        if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, and perhaps of the others
+        if kinds & {"stdout-log", "other-log"}:  # as containers log: the lines of server.log, possibly with those of other files
             kinds.add("server-log")
         wanted = {**WANTED, **(WANTED_KRAFT if self.cluster.mode == "kraft" else {})}
         return [words for kind, words in wanted.items() if kind not in kinds]
 
     def unsure_zones(self) -> list[str]:
-        """Zones nothing in the evidence tells, with their nodes; how these clocks differ from others' may be known all the same."""
+        """Clocks whose zone is unknown, with their nodes; their differences from other clocks may still be known."""
         found: dict[str, list[int]] = {}
         for node in self.cluster.nodes.values():
             if node.clock.basis in UNSURE:
@@ -100,7 +101,7 @@ class Report:
         ]
 
     def document(self, *, proof: bool = True) -> dict[str, Any]:
-        """The report as JSON values, keys in the order of the contract. Without `proof` the hand-overs of partitions are left out."""
+        """The report as JSON values, keys in the order of the contract. Without `proof`, the hand-overs of partitions are omitted."""
         handovers, left_out = of_report(self.partitions) if proof else (None, 0)
         return {
             "schema": SCHEMA,
@@ -177,13 +178,13 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 LISTS = ("sources", "archives", "partitions", "findings", "incidents", "places", "evidence", "steps")
-"""Lists that grow with a cluster: a line for each of their items."""
+"""Lists that grow with a cluster: one line per item."""
 OF_PARTITIONS = ("partitions", "places")
 """Those that grow with its partitions: without a blank."""
 
 
 def dumped(value: Any, depth: int = 0, key: str = "") -> str:
-    """JSON that people can read and that stays small: short values on the line of their key."""
+    """JSON that is readable and stays small: short values on the line of their key."""
     inner = " " * (depth + 1)
     if isinstance(value, dict) and value and (depth < 2 or key == "findings"):
         told = (f"{inner}{encoded(k)}: {dumped(v, depth + 1, k)}" for k, v in value.items())
@@ -214,7 +215,8 @@ def _node(node: Node, states: Sequence[Span]) -> dict[str, Any]:
 
 
 def _under_replication(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The step series; `steps_left_out`, `leaders_left_out` and `windows_left_out` (of partitions that had too many) say what was cut."""
+    """The step series; `steps_left_out`, `leaders_left_out` and `windows_left_out` (for partitions that had too many) count the omitted
+    entries."""
     found = series(partitions)
     leaders = sorted((s for s in found if s.leader is not None), key=lambda s: (-s.peak, s.leader or 0))
     told = sorted(leaders[:MAX_LEADERS], key=lambda s: s.leader or 0)
@@ -248,7 +250,7 @@ def _offline(partitions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _ended(cluster: Cluster) -> dict[str, Any]:
-    """A cluster that lived on these brokers before the one that stands; `number` is what its findings call it by."""
+    """An earlier cluster on the same brokers; findings refer to it by `number`."""
     times = [e.at for e in cluster.events if e.at is not None]
     return {
         "number": cluster.number,
@@ -314,7 +316,7 @@ def _clients(of: Finding | Place) -> list[dict[str, Any]]:
 
 
 def _places(f: Finding) -> list[dict[str, Any]]:
-    """The partitions, and what differs from the finding; of what is harmless in a thousand of them only where it was, each once."""
+    """The partitions, and where they differ from the finding; if a harmless finding has a thousand partitions, only the distinct places."""
     if f.severity not in MINOR:
         return [_place(p, f, _when(p, f)) for p in f.places]
     alike: dict[tuple[str | None, int | None, bool | None], list[Place]] = defaultdict(list)

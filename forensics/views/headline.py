@@ -1,8 +1,8 @@
-"""The verdict on the whole: one word, the counts, and the sentences that stand first in every format.
+"""The overall verdict: one word, the counts, and the sentences at the top of every format.
 
-Here: what the verdicts on partitions and the losses add up to. Not here: the verdict on a partition (forensics.proof.verdict).
+Here: the sum of the verdicts on partitions and of the losses. Not here: the verdict on a partition (forensics.proof.verdict).
 
-It never says more than was proven: a partition nobody can judge does not read like one that is whole.
+The verdict never exceeds what is proven: a partition that cannot be judged is described differently from an intact one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Partitions = Sequence[Mapping[str, Any]]
 
 
 def loss_of(findings: Sequence[Finding], states: Partitions) -> str:
-    """'found', 'excluded' (each partition is proven whole, or only tails were cut) or 'unknown'."""
+    """'found', 'excluded' (each partition is proven intact, or only tails were cut) or 'unknown'."""
     verdicts = {p["verdict"] for p in states}
     if LOST in verdicts or any(f.kind == "data-loss" and f.committed and f.confidence != "possible" for f in findings):
         return FOUND
@@ -34,12 +34,12 @@ def counts(states: Partitions) -> dict[str, int]:
 
 
 def summary(findings: Sequence[Finding], states: Partitions) -> str:
-    """The sentences, one after the other."""
+    """The sentences, joined."""
     return " ".join(sentences(findings, states))
 
 
 def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    """A few: what is not there to judge by, what was lost, what was cut, of what nobody knows and why, what is proven whole."""
+    """A few sentences: missing evidence, losses, cut tails, unknown partitions with reasons, partitions proven intact."""
     sure = [f for f in findings if f.kind == "data-loss" and f.confidence != "possible"]
     told = [*_missing(findings, states), *_lost(sure), *_cut(findings), *_unknown(findings, states), *_whole(states)]
     unclean = hit(f for f in findings if f.kind == "unclean-election" and f.confidence != "possible")
@@ -49,7 +49,7 @@ def sentences(findings: Sequence[Finding], states: Partitions) -> list[str]:
 
 
 def _missing(findings: Sequence[Finding], states: Partitions) -> list[str]:
-    """Evidence that was not collected or not understood, where something is not known for it."""
+    """Evidence that was not collected or not understood, if the verdict is unknown because of it."""
     gaps = [f.summary for f in findings if f.kind == "evidence-gap" and not f.cluster]
     if not gaps or (states and all(p["verdict"] != UNKNOWN for p in states)):
         return []
@@ -83,7 +83,7 @@ def _cut(findings: Sequence[Finding]) -> list[str]:
 
 
 def _offsets(findings: Sequence[Finding]) -> tuple[str, bool]:
-    """And whether that is one."""
+    """The number of offsets in words, and whether it is exactly one."""
     count = offsets_in((f, p) for f in findings for p in places(f))
     more = " or more" if any(r.end is None for f in findings for p in places(f) for r in p.offsets) else ""
     return f"{count or 'an unknown number of'} offset{'s' if count != 1 else ''}{more if count else ''}", count == 1 and not more

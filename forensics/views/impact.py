@@ -1,6 +1,6 @@
-"""What an incident comes to: what is lost, topic by topic, what is broken now, and which disks hold the only copy.
+"""Impact of an incident: losses by topic, current failures, and the disks with the only copy of lost data.
 
-Here: the rows, made from findings and the states of partitions. Not here: the sentence that stands above them (headline), or a format.
+Here: the rows, made from findings and the states of partitions. Not here: the sentence above them (headline), or a format.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from forensics.cluster.folding import hit, offsets_in, places
 from forensics.model import MINOR, Finding, Place, brokers_named, counted, some
 
 MANY_TOPICS = 3
-"""Topics that lost nothing but what was never committed, before they are one row."""
+"""Topics that lost only uncommitted records, before they are combined in one row."""
 MANY_DISKS = 4
-"""Sets of brokers not to be touched, before they are one line."""
+"""Sets of brokers whose disks must not be changed, before they are combined in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """What topics lost, or may have: `offsets` None where no evidence says how many."""
+    """Certain or possible losses of topics: `offsets` None if the number is unknown."""
 
     partitions: tuple[tuple[str, int], ...]
     offsets: int | None
@@ -38,7 +38,7 @@ class Lost:
 
 
 def lost(findings: Sequence[Finding]) -> list[Lost]:
-    """Topic by topic, committed first, then by how many; what was never committed in all topics together, where they are many."""
+    """By topic, committed losses first, then by number; uncommitted losses of all topics together, if there are many."""
     alike: dict[tuple[bool | None, str, bool], dict[str, list[tuple[Finding, Place]]]] = defaultdict(lambda: defaultdict(list))
     for f in findings:
         if f.kind == "data-loss":
@@ -74,16 +74,16 @@ BROKEN = (
     ("offline-partition", "{} no leader"),
     ("under-min-isr", "{} fewer replicas in sync than min.insync.replicas: writes with acks=all are refused"),
 )
-"""Kinds that are told as broken where they are not over."""
+"""Kinds that are reported as current failures if they have not ended."""
 
 
 def broken(findings: Sequence[Finding], states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What is not right when the evidence ends, a line each."""
+    """Failures at the end of the evidence, one line each."""
     for kind, words in BROKEN:
         now = hit((f for f in findings if f.kind == kind and not f.cluster), still=True)
         if now:
             yield _have(sorted(f"{t}-{p}" for t, p in now), words)
-    # What is stuck is told of disks as they are found: it is so until somebody moves the leadership.
+    # Stuck partitions are reported from the disks' state: they stay stuck until an operator moves the leadership.
     if stuck := hit(f for f in findings if f.kind == "hw-stuck" and not f.cluster):
         yield _have(sorted(f"{t}-{p}" for t, p in stuck), "{} records that nobody can read: kept, above the high watermark")
     yield from (f.summary for f in findings if f.kind == "log-dir-failure" and f.end is None and not f.cluster)
@@ -100,7 +100,7 @@ def _have(names: Sequence[str], words: str) -> str:
 
 
 def untouchable(findings: Sequence[Finding]) -> Iterator[str]:
-    """Brokers whose disks hold what the partitions have lost; those of which nobody is harmed are no reason to wait."""
+    """Brokers whose disks still have records that partitions have lost; brokers with only harmless losses are not a reason to wait."""
     held: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
     for f in findings:
         if f.kind == "data-loss" and f.still_on and f.severity not in MINOR:

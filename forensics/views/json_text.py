@@ -1,6 +1,6 @@
-"""JSON as it is written: what a terminal would obey in it, or what turns a line round, is escaped, which no parser tells from the character.
+"""JSON output in which characters that control a terminal or the text direction are escaped; parsers read the same values.
 
-Here: that. Not here: the documents.
+Here: the escaping. Not here: the documents.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from forensics.views.unseen import UNSEEN
 
 
 def encoded(value: Any, **form: Any) -> str:
-    """`form` as json.dumps has it."""
+    """`form` is passed to json.dumps."""
     told = _encoder(**form).encode(value)
     return told if told.isascii() and "\x7f" not in told else UNSEEN.sub(_escaped, told)
 
 
 @cache
 def _encoder(**form: Any) -> json.JSONEncoder:
-    """json.dumps makes one for each of 100,000 places."""
+    """json.dumps would make a new string for each of 100,000 places"""
     return json.JSONEncoder(ensure_ascii=False, check_circular=False, **form)
 
 

@@ -1,7 +1,7 @@
-"""A partition's story as a terminal shows it, a lane for each broker, and as JSON, schema kafka-forensics/timeline/1.
+"""A partition's timeline for a terminal, with a lane for each broker, and as JSON, schema kafka-forensics/timeline/1.
 
-Here: columns, marks, wrapping and the document. Not here: what is told (forensics.story). Log text is hostile: control
-characters never reach the terminal, nothing in a text is obeyed as markup, and no text leaves its column.
+Here: columns, marks, wrapping and the document. Not here: the entries (forensics.story). Log text is hostile: control characters never
+reach the terminal, text is never interpreted as markup, and text stays in its column.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Row = Mapping[str, Any]
 STYLES = {"loss": "bold white on red", "bad": "bold red", "warn": "yellow", "plain": "", "gap": "dim", "fold": "dim"}
 LANE_STYLES = {"leader": "bold green", "in-sync": "green", "out-of-sync": "yellow", "down": "bold red"}
 PLACES_FROM = 110
-"""Columns from which on each entry names the place of its evidence."""
+"""Terminal width from which each entry shows the place of its evidence."""
 SIGNS = {"loss": "!! ", "gap": "-- ", "fold": "... "}
-"""Before the words, so that a story without colours shows them, too."""
+"""Printed before the text, so that a timeline without colours has them too."""
 LEAST_TEXT = 20
-"""Columns of text in the narrowest terminal; lines are longer than it then."""
+"""Columns of text in the narrowest terminal; in a narrower one lines overflow."""
 TEXT_BESIDE_PLACES = 56
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """Marks of the lanes an entry is about, and the lines of the others."""
+    """Marks for lanes of the entry, and the lines of other lanes."""
 
     marks: Mapping[str, str]
     lines: Mapping[str, str]
@@ -60,7 +60,7 @@ ASCII = Glyphs(
 
 
 def document(rows: Sequence[Row], topic: str, partition: int, proof: Proof | None = None) -> dict[str, Any]:
-    """The story and the proof as JSON values. `lanes` gives each broker's status after an entry."""
+    """The timeline and the proof as JSON values. `lanes` gives each broker's status after an entry."""
     return {
         "schema": SCHEMA,
         "tool": {"version": version()},
@@ -100,7 +100,7 @@ def _brokers(rows: Sequence[Row]) -> list[int]:
 def show(
     rows: Sequence[Row], topic: str, partition: int, console: Console, proof: Proof | None = None, *, everything: bool = False
 ) -> None:
-    """Prints the story and the proof, in ASCII where the output cannot show more."""
+    """Prints the timeline and the proof, in ASCII if the output supports no more."""
     page = _Page(rows, console)
     for line in page.lines(f"{topic}-{partition}"):
         console.print(line, soft_wrap=True)
@@ -111,7 +111,7 @@ def show(
 
 
 class _Page:
-    """The columns of one story on one console."""
+    """The columns of one timeline on one console."""
 
     def __init__(self, rows: Sequence[Row], console: Console) -> None:
         self.rows, self.console = rows, console
@@ -173,7 +173,7 @@ class _Page:
         yield from Text(self.printable(text), style=style).wrap(self.console, max(LEAST_TEXT, self.console.width))
 
     def printable(self, text: str) -> str:
-        """One line of text that the output can show and the terminal does not obey."""
+        """One line of text, without characters that the output cannot encode or that control the terminal."""
         shown = " ".join(clean(text).split())
         return shown.encode(self.encoding, "replace").decode(self.encoding, "replace")
 
@@ -206,7 +206,7 @@ class _Page:
         return cells
 
     def _cut(self, place: str) -> str:
-        """A place that fits its column: its end tells most."""
+        """A place shortened to its column: the end is the most informative part."""
         if cell_len(place) <= self.places:
             return place
         while place and cell_len(place) > self.places - 1:

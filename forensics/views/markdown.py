@@ -1,7 +1,7 @@
-"""The draft of a post-incident review as Markdown (GitHub's): what happened, what it cost, how that is known, what to do.
+"""The draft of a post-incident review as Markdown (GitHub's): events, impact, evidence, what to do.
 
-Here: sections, tables and escapes. Not here: what was found. Log text is hostile: in a sentence it is escaped, a quote stands in a fence
-longer than any in it, and nothing of it becomes markup, a link, a mention or a reference.
+Here: sections, tables and escapes. Not here: the findings. Log text is hostile: in a sentence it is escaped, a quote is in a fence longer
+than any in it, so that log text cannot become markup, a link, a mention or a reference.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TITLES = {FOUND: "committed data was lost", EXCLUDED: "no committed data was los
 NOT_KNOWN = "whether data was lost is not known"
 SERIOUS = ("critical", "high")
 WORTH_A_LINE = (*SERIOUS, "medium")
-"""In the course of events."""
+"""Severities that are in the timeline."""
 MOMENTS = 100
-"""Lines of the course of events; of more the gravest."""
+"""Lines of the timeline; if there are more, the most severe."""
 PLACES = 200
-"""Partitions that a table of losses names."""
+"""Partitions listed in a table of losses."""
 ANNOUNCED = 12
 """Causes with a section each."""
 PROVEN = 40
@@ -39,12 +39,12 @@ STEPS = 30
 
 _SPECIAL = re.compile(r"([\\`*\[\]|~$])")
 _UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-"""Those that may begin or end an emphasis."""
+"""Characters that may begin or end emphasis."""
 _REFERENCE = re.compile(r"[@#](?=\w)|\bGH-(?=\d)")
-"""What GitHub makes a mention or an issue of."""
+"""Text that GitHub turns into a mention or an issue reference."""
 _LINK = re.compile(r"(?i)\b(https?|ftp|mailto|xmpp|www)(?=[.:])")
 _BLOCK = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=#])")
-"""What would begin a list, a heading or a quotation."""
+"""Text that would begin a list, a heading or a quotation."""
 _TICKS = re.compile("`+")
 
 
@@ -72,7 +72,7 @@ def block(lines: Iterable[str]) -> Iterator[str]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Cells are Markdown; columns but the last are even, for those who read the file as it is."""
+    """Cells are Markdown; all columns except the last are padded, for readers of the raw file."""
     widths = [max(cell_len(row[n]) for row in (head, *rows)) for n in range(len(head) - 1)]
 
     def line(cells: Sequence[str]) -> str:
@@ -164,7 +164,7 @@ def _epoch(p: Place) -> str:
 
 
 def _course(report: Report) -> Iterator[str]:
-    """What happened in order of time; of what has no incident the findings."""
+    """Events in order of time; findings without an incident are included."""
     told: list[tuple[datetime | None, str, str, str, str]] = []
     for i in report.incidents:
         told.append((i.start, i.severity, i.kind, i.summary, i.id))

@@ -1,7 +1,6 @@
-"""The report as Parquet tables, those of a case and with its writer, and beside them what findings say of each partition, flat.
+"""The report as Parquet tables, written like those of a case, plus a flat table of findings by partition.
 
-Here: which tables, and the way to a directory that is there whole or not at all. Not here: columns (forensics.case.tables), or a case, from
-which every command answers.
+Here: which tables, and the atomic creation of their directory. Not here: columns (forensics.case.tables), or a case.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from forensics.views.document import Report
 
 
 def check(directory: Path, evidence: Iterable[str]) -> None:
-    """Raises Refused where the tables cannot be; those that are there already are replaced, anything else never."""
+    """Raises Refused if the tables cannot be written here; existing tables are replaced, anything else never."""
     outside(directory, evidence)
     if directory.exists() and not (directory.is_dir() and {p.name for p in directory.iterdir()} <= {t.file for t in EXPORTED}):
         raise Refused(f"{directory}: there is something else; tables go into a directory of their own")

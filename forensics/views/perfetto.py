@@ -1,11 +1,11 @@
-"""What happened as a trace for Perfetto (ui.perfetto.dev) and whatever else reads the Trace Event Format, in its JSON form.
+"""What happened as a trace in the JSON form of the Trace Event Format, for Perfetto (ui.perfetto.dev) and other readers of the format.
 
-Here: brokers as processes with a lane for what each was doing and one for each partition that anything befell; findings and incidents as spans
-beside them; how many partitions were under-replicated as counters. Not here: what happened. What of a lane is not known is not drawn.
+Here: brokers as processes with a lane for their state and one for each affected partition; findings and incidents as separate spans; the
+number of under-replicated partitions as counters. Not here: the events. Unknown parts of a lane are not drawn.
 
-Of the format only what Perfetto's importer documents is used: X (must nest on their track), b and e with a local id2 (by a plain id they would
-belong to no process), i, C, M; times are microseconds (docs/getting-started/other-formats.md, json_trace_tokenizer.cc). Text is ASCII with
-JSON's escapes.
+Only the parts of the format that Perfetto's importer documents are used: X (must nest on their track), b and e with a local id2 (with a
+plain id they would have no process), i, C, M; times are microseconds (docs/getting-started/other-formats.md, json_trace_tokenizer.cc). Text
+is ASCII with JSON's escapes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from forensics.views.version import version
 from parsers.cached import cached_property
 
 MAX_PARTITIONS = 400
-"""Partitions with lanes of their own, the gravest first: the viewer draws no more in reason."""
+"""Partitions with lanes of their own, worst first: the viewer cannot show more usefully."""
 OF_PROCESS = frozenset({UP, STARTING, RECOVERING, STOPPING, ENDED, DOWN})
 EPOCH = datetime(1970, 1, 1)
 
@@ -37,7 +37,7 @@ Name = tuple[str, int]
 
 
 def pieces(report: Report) -> Iterator[str]:
-    """The file, a line an event."""
+    """The file, one line per event."""
     trace = _Trace(report)
     yield '{"displayTimeUnit": "ms",\n"traceEvents": [\n'
     for number, event in enumerate(trace.events()):
@@ -65,7 +65,7 @@ class _Trace:
 
     @cached_property
     def processes(self) -> Mapping[int, int]:
-        """Of brokers: their ids, but 0, which Perfetto takes for the kernel's."""
+        """Process ids of brokers: their ids, except 0, which Perfetto takes for the kernel's."""
         known = set(self.report.cluster.nodes)
         known.update(b for f in self.report.findings for b in (*f.brokers, *(b for p in f.places for b in p.brokers)))
         known.update(b for name in self.states for b in self._replicas(name))
@@ -73,12 +73,12 @@ class _Trace:
 
     @cached_property
     def cluster(self) -> int:
-        """Process of what no broker is named for."""
+        """Process for events without a broker."""
         return max(self.processes.values(), default=0) + 1
 
     @cached_property
     def lanes(self) -> Mapping[tuple[int, Name], int]:
-        """Threads of partitions on brokers; a broker's own lane has its process's number."""
+        """Thread ids of partitions on brokers; a broker's own lane has its process's number."""
         pairs = [
             (broker, name)
             for name in self.shown
@@ -144,7 +144,7 @@ class _Trace:
     def _span(
         self, process: int, name: str, key: str, start: datetime | None, end: datetime | None, told: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Beside the lanes; one that is not over lasts to the end, and what nothing tells a time of stands there."""
+        """Spans outside the lanes. One that has not ended lasts to the end, where those without a time are placed too."""
         begin = start or end or self.until
         over = max(begin, end or self.until)
         words = name if start or end else f"{name} (no time in evidence)"
@@ -171,7 +171,7 @@ class _Trace:
                 yield {"ph": "i", "cat": "found", "name": f.kind, "ts": _ts(at or self.until), **where, "args": _told(_place(f, p))}
 
     def _roles(self, name: Name, state: Mapping[str, Any]) -> Iterator[Event]:
-        """Who led it, and who was missing from its ISR."""
+        """The leader, and the brokers missing from the ISR."""
         spans: dict[int, list[tuple[datetime, datetime, str]]] = defaultdict(list)
         steps = [s for s in state.get("steps") or () if s["leader"] is not None]
         for step, following in zip_longest(steps, steps[1:]):
@@ -186,7 +186,7 @@ class _Trace:
                 yield from _side_by_side(self.processes[broker], lane, own)
 
     def _states(self, broker: int, process: int) -> Iterator[Event]:
-        """What its process did has a lane; what may be besides (fenced, paused, controller) is beside it."""
+        """The process state has a lane; additional states (fenced, paused, controller) are separate spans."""
         lane = []
         for n, span in enumerate(self.report.states.get(broker, ())):
             start, end = span.start or self.since, span.end or self.until
@@ -199,7 +199,7 @@ class _Trace:
 
 
 def _side_by_side(process: int, lane: int, spans: Sequence[tuple[datetime, datetime, str]]) -> Iterator[Event]:
-    """Spans of one lane, of which none reaches into the next: clocks may contradict each other."""
+    """Spans of one lane, cut so that they do not overlap: clocks may contradict each other."""
     ordered = sorted(spans)
     for n, (start, end, name) in enumerate(ordered):
         until = min(end, ordered[n + 1][0]) if n + 1 < len(ordered) else end
@@ -220,7 +220,7 @@ def _about(what: str, process: int, thread: int, value: str | int) -> Event:
 
 
 def _told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not known."""
+    """Without unknown values."""
     return {name: value for name, value in values.items() if value not in (None, (), [], "")}
 
 

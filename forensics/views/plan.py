@@ -1,6 +1,6 @@
-"""What the plan command gives: files for Kafka's tools, an overview as JSON kafka-forensics/plan/1, and the words around them.
+"""Output of the plan command: files for Kafka's tools, an overview as JSON kafka-forensics/plan/1, and the text.
 
-Here: names of files, commands beside them, tables. Not here: what is planned (repair) or what the tools take (kafka_tools).
+Here: names of files, their commands, tables. Not here: the planned steps (repair) or the tools' formats (kafka_tools).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _STATES = {"live": "green", "down": "red", "gone": "bold red", "unknown": "yello
 
 @dataclass(frozen=True)
 class Written:
-    """A file of a step. `rollback` is the name of the file that leads back."""
+    """A file of a step. `rollback` is the name of the file that undoes it."""
 
     name: str
     rollback: str | None
@@ -53,7 +53,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Reset:
-    """A group that is to be set back to where a log was cut, or it is not given what was written there since."""
+    """A group whose offsets have to be reset to where a log was cut; otherwise it does not receive records written there since."""
 
     client: Client
     topic: str
@@ -75,7 +75,7 @@ class Reset:
 
 
 def resets(findings: Iterable[Finding]) -> list[Reset]:
-    """Of the groups that have not gone on since."""
+    """Resets for the groups that have not continued since."""
     told = [
         Reset(c, p.topic, p.partition, c.had_read.start, p.end)
         for f in findings
@@ -110,7 +110,7 @@ class Overview:
 
     @cached_property
     def steps(self) -> list[tuple[Step, list[Written]]]:
-        """Steps in the order to run them, with the files this version's tools can take."""
+        """Steps in the order to run them, with the files that this version's tools accept."""
         return [(step, list(self._written(number, step))) for number, step in enumerate(self.plan.steps, 1)]
 
     def files(self) -> Iterator[tuple[str, str]]:
@@ -155,7 +155,7 @@ class Overview:
         return found | {"roll back": [self.tools.reassign(rollback, copies=copies)]}
 
     def settings(self, step: Step) -> list[str]:
-        """Commands that stand in for a file where a release has no tool that elects outside the ISR."""
+        """Commands that replace a file if the release has no tool for elections outside the ISR."""
         if step.kind != UNCLEAN or self.tools.can_elect_unclean or self.tools.kraft:
             return []
         return [line for topic in sorted({c.topic for c in step.changes}) for line in self.tools.allow_unclean(topic)]
@@ -226,7 +226,7 @@ def _load(load: Any) -> dict[str, Any]:
 
 def show(found: Overview, console: Console, *, out: str | None) -> None:
     for part in parts(found, out):
-        # Commands and files are copied from the terminal: it may break their lines, a line feed may not.
+        # Users copy commands and file names from the terminal: the terminal may wrap them, but they must contain no line feed.
         if isinstance(part, Text) and part.no_wrap is True:
             console.print(part, soft_wrap=True)
         else:

@@ -142,7 +142,7 @@ class Shown:
 
     @property
     def on_bounds(self) -> bool:
-        """What the row says rests on the lines that it quotes."""
+        """The evidence for the row is in the lines that it quotes."""
         return bool(self.removed or self.lost) or any(cell in ON_BOUNDS for cell, _ in self.open)
 
 

@@ -1,6 +1,6 @@
-"""What the salvage command says: what was brought back, what was not, and how to send it again. Never what a record holds.
+"""Output of the salvage command: recovered records, missing ones, and how to send them again. Never the content of a record.
 
-Here: the words and the JSON kafka-forensics/salvage/1. Not here: the files themselves (forensics.salvage).
+Here: the text and the JSON kafka-forensics/salvage/1. Not here: the files themselves (forensics.salvage).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LISTED = 40
 
 @dataclass
 class Partition:
-    """What was written of one partition."""
+    """Records and files written for one partition."""
 
     topic: str
     partition: int

@@ -1,7 +1,7 @@
-"""The findings as SARIF 2.1.0, for what shows results of analyses beside the files they are in (OASIS, sarif-v2.1.0-os).
+"""The findings as SARIF 2.1.0, for viewers that show results next to the analysed files (OASIS, sarif-v2.1.0-os).
 
 Here: a rule for each kind of finding, a result for each finding, an artifact for each source. Not here: the document they are made from.
-Log text is hostile: what a viewer would obey is shown, not sent.
+Log text is hostile: characters that would control a viewer are replaced by visible ones.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from forensics.views.unseen import cleaned
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 BASE = "EVIDENCE"
-"""What paths are relative to: wherever the evidence lies."""
+"""Base of relative paths: the location of the evidence."""
 LEVELS: Mapping[str, str] = {"critical": "error", "high": "error", "medium": "warning", "low": "note", "info": "note"}
 FINGERPRINT = "findingId/v1"
 ELSEWHERE = frozenset({"id", "kind", "summary", "explanation", "evidence"})
-"""Of a finding what a result has a place of its own for; the rest are its properties."""
+"""Fields of a finding that have a place of their own in a result; the other fields are properties."""
 
 
 def pieces(report: Report) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _artifact(source: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _uri(path: str) -> str:
-    """A relative reference; what is absolute in the evidence is below its root."""
+    """A relative reference; an absolute path in the evidence is placed below its root."""
     return quote(path.lstrip("/"), safe="/", errors="replace")
 
 

@@ -1,6 +1,6 @@
-"""Lines as a terminal shows them and people copy them: no blanks at their ends, and what is wrapped hangs below its beginning.
+"""Lines that a terminal shows and people copy: no trailing blanks, and wrapped lines are indented below the beginning.
 
-Here: how parts become lines. Not here: what is told.
+Here: how parts become lines. Not here: the content.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def put(console: Console, lines: Iterable[Line]) -> None:
 
 
 def indent(line: Line) -> int:
-    """Blanks before its first word; none has more than a line without any."""
+    """Blanks before its first word; for a blank line, more than any other line has."""
     text = "".join(s.text for s in line)
     return len(text) - len(text.lstrip()) if text.strip() else len(text) + 1000
 

@@ -1,7 +1,7 @@
-"""The summary a terminal shows: the verdict first, then what was found, why, and what cannot be known.
+"""The summary a terminal shows: the verdict first, then findings, causes, and unknowns.
 
-Here: the words and the order. Not here: the findings themselves. Log text is hostile: control characters never reach the
-terminal, and markup in it is printed, not obeyed.
+Here: the text and the order. Not here: the findings themselves. Log text is hostile: control characters never reach the terminal, and
+markup in it is printed literally.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ COLOURS = {"critical": "bold white on red", "high": "bold red", "medium": "yello
 MODES = {"kraft": "KRaft", "zookeeper": "ZooKeeper", "unknown": "mode unknown"}
 ALWAYS_LISTED = ("critical", "high")
 LISTED = 12
-"""Lines of one severity before the rest is only counted."""
+"""Lines of one severity; the rest are counted."""
 TOLD = 3
 """Findings whose explanation is printed."""
 QUOTED = 2
 STEPS = 8
 COPIED, SAID = 2, 240
-"""Sentences of a sort in the closing summary, and characters of one."""
+"""Sentences per group in the closing summary, and characters of one."""
 WHOLE = 24
-"""Lines of the verdict, and of the closing summary, which are never cut for the sake of others."""
+"""Lines of the verdict, and of the closing summary, which are never shortened."""
 ENTRY = 2
 """Blanks before an entry, at most."""
 LOSS = {FOUND: "DATA WAS LOST.", EXCLUDED: "No committed record was lost."}
 NOT_KNOWN = "Whether data was lost is NOT KNOWN."
 MOST = 120
-"""Lines of the whole: what somebody who was woken up reads before anything is done."""
+"""Lines of the whole summary: the amount that an engineer on call reads before acting."""
 
 
 def show(report: Report, console: Console) -> None:
-    """Never more than MOST lines: where there would be, the longest sections are cut between two entries, and say so."""
+    """Never more than MOST lines: the longest sections are cut between two entries, with a note."""
     top, closing = (rendered(console, part(report))[:WHOLE] for part in (_top, _closing))
     sections = [lines for section in _SECTIONS if (lines := rendered(console, section(report)))]
     room = MOST - len(top) - len(closing)
@@ -62,7 +62,7 @@ def show(report: Report, console: Console) -> None:
 
 
 def _between(lines: Sequence[Line], most: int) -> int:
-    """As many lines as are whole entries, which begin further left than what is below them."""
+    """As many lines as make whole entries; the lines of an entry are indented more than its first."""
     starts = [n for n in range(2, most + 1) if indent(lines[n]) <= ENTRY]
     return starts[-1] if starts else most
 
@@ -89,7 +89,7 @@ def _why(report: Report) -> Iterator[RenderableType]:
 
 
 def subject(report: Report) -> list[str]:
-    """What the report is about: nodes, versions, partitions, sources."""
+    """Scope of the report: nodes, versions, partitions, sources."""
     cluster = report.cluster
     brokers = [n for n in cluster.nodes.values() if n.broker]
     versions = sorted({n.version for n in cluster.nodes.values() if n.version})
@@ -124,7 +124,7 @@ def _head(report: Report) -> Text:
 
 
 def _protocol(cluster: Cluster) -> str:
-    """What is known of the version where no line of a start-up names it: brokers are at least as new as what they speak."""
+    """Lower bound of the version if no startup line gives it: brokers are at least as new as their protocol."""
     told = {cluster.settings.value("inter.broker.protocol.version", broker=n.id) for n in cluster.nodes.values() if n.broker}
     spoken = sorted({value.split("-")[0] for value in told if value})
     return f"Kafka {', '.join(spoken)} or later (inter.broker.protocol.version)" if spoken else "Kafka version unknown"
@@ -149,7 +149,7 @@ def headline(report: Report) -> Text:
 
 
 def _impact(report: Report) -> Iterator[RenderableType]:
-    """What is lost, what is broken now, and what must not be touched."""
+    """Losses, current failures, and disks that must not be changed."""
     rows = lost(report.findings)
     if rows:
         told = [lost_line(row) for row in rows[:LISTED]]
@@ -235,7 +235,7 @@ def _table(findings: Sequence[Finding]) -> Table:
 
 
 def _worth_telling(findings: Sequence[Finding]) -> list[Finding]:
-    """The worst findings, one of a kind and cause before a second."""
+    """The worst findings, one of each kind and cause before a second."""
     serious = [f for f in findings if f.severity in ALWAYS_LISTED]
     chosen: list[Finding] = []
     seen: set[tuple[str, str | None]] = set()
@@ -290,7 +290,7 @@ def _next(report: Report) -> Iterator[RenderableType]:
 
 
 def next_steps(findings: Sequence[Finding]) -> list[str]:
-    """Steps of the worst findings first; what is to be done in many partitions is said once."""
+    """Steps of the worst findings first; a step for many partitions is listed once."""
     told: dict[str, list[str]] = {}
     for finding in findings:
         if finding.severity in ALWAYS_LISTED or finding.kind == "data-loss":
@@ -301,7 +301,7 @@ def next_steps(findings: Sequence[Finding]) -> list[str]:
 
 
 def _closing(report: Report) -> Iterator[RenderableType]:
-    """What fits into a message: it stands alone, and is the last that a terminal shows."""
+    """A summary that fits into a message: understandable alone, and the last text in a terminal."""
     loss = loss_of(*report.judged)
     of = counts(report.judged[1])
     told = [
@@ -322,7 +322,7 @@ def _closing(report: Report) -> Iterator[RenderableType]:
 
 
 def _short(line: str) -> str:
-    """It ends where something that it says ends."""
+    """The line, shortened at the end of a clause or a word."""
     if len(line) <= SAID:
         return line
     kept = line[:SAID]

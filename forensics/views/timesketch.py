@@ -1,7 +1,7 @@
 """What happened as JSON lines for Timesketch: an event for each beginning and end.
 
-Here: the events and their fields. Not here: what was found. Timesketch demands `message`, `datetime` and `timestamp_desc` of every line, and
-takes `timestamp` as microseconds (timesketch.lib.utils.read_and_validate_jsonl). Log text is hostile: it shows, and does nothing else.
+Here: the events and their fields. Not here: the findings. Timesketch requires `message`, `datetime` and `timestamp_desc` of every line, and
+takes `timestamp` as microseconds (timesketch.lib.utils.read_and_validate_jsonl). Log text is hostile: it is only displayed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from forensics.views.unseen import cleaned
 
 EPOCH = datetime(1970, 1, 1)
 NO_TIME = "No time in evidence, placed at its end"
-"""What a moment is called that nothing tells."""
+"""Name of a moment without a known time."""
 
 
 def pieces(report: Report) -> Iterator[str]:
-    """The file, a line an event, in order of time."""
+    """The file, one line per event, in order of time."""
     last = report.cluster.until or EPOCH
     rows = [_row(at, last, words, what) for at, words, what in _events(report)]
     for row in sorted(rows, key=lambda row: row["timestamp"]):
@@ -30,7 +30,7 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 Event = tuple[datetime | None, str, Mapping[str, Any]]
-"""When, what that moment is, and the fields."""
+"""Time, name of the moment, and the fields."""
 
 
 def _events(report: Report) -> Iterator[Event]:
@@ -126,7 +126,7 @@ def _quoted(evidence: Sequence[Evidence]) -> list[str]:
 
 
 def _row(at: datetime | None, last: datetime, words: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """What is not known is no field: a data store would take null for a value of its own."""
+    """Unknown values are omitted: a data store would treat null as a value."""
     when = at if at is not None else last
     return {
         "message": told["message"],

@@ -1,6 +1,6 @@
-"""What evidence may hold that a terminal obeys, or an eye does not see: one answer for all that is printed or written.
+"""Characters in evidence that control a terminal or are invisible: one definition for all output.
 
-Here: which characters these are, and text without them. Not here: how JSON and pages name them (json_text, html.safe).
+Here: which characters these are, and text without them. Not here: their names in JSON and pages (json_text, html.safe).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\uf8ff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-"""Control characters but tab and line feed; what turns the direction of a line, is of no width, is no character, or is one by agreement only."""
+"""Control characters except tab and line feed; characters that change the text direction, have no width, are unassigned or private."""
 
 
 def clean(text: str) -> str:
-    """Text without anything a terminal would obey: control characters become their pictures or '?'."""
+    """Text without characters that control a terminal: they become their pictures or '?'."""
     return text if text.isascii() and text.isprintable() else UNSEEN.sub(_pictured, text)
 
 

@@ -1,4 +1,4 @@
-"""The version of this tool, where help and reports can have it without loading anything else."""
+"""The version of this tool, available to help and reports without further imports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import metadata
 
 
 def version() -> str:
-    """As installed; '0' in a tree that is not."""
+    """The installed version; '0' in a tree that is not installed."""
     try:
         return metadata.version("kafka-forensics")
     except metadata.PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""The catalogue of Kafka's lines put to log files: which of a file's lines the patterns know, and what events they are.
+"""The catalogue of Kafka's log lines applied to log files: which lines match a pattern, and which events they give.
 
-Here: the search for literals (literals), which pattern claims a line (matching), the walk over a file (log_file, reading,
-unwrapped), how most of its lines are read many at a time (quickly, heads), the batches made of them (columns, computed), and the account
-of what was not recognised (survey). Not here: the lines themselves (parsers.patterns), how a record is laid out (parsers.layouts), what
-is around it (parsers.wrappers) or which file is a log (parsers.sniff).
+Here: the search for literals (literals), which pattern matches a line (matching), the walk over a file (log_file, reading, unwrapped), the
+vectorised reading of most lines (quickly, heads), the batches made of them (columns, computed), and the count of unrecognised lines
+(survey). Not here: the patterns themselves (parsers.patterns), record layouts (parsers.layouts), wrappers around records (parsers.wrappers)
+or which file is a log (parsers.sniff).
 """

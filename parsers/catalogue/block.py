@@ -1,9 +1,9 @@
-"""Lines of a chunk with literals, put to the patterns that may know them, many at a time.
+"""Matches many lines of a chunk at a time against the patterns whose literals they contain.
 
-Here: which lines meet the same expressions, and what these find: those with the same literals by the same logger do. Not here: the lines
-in their order, with those that are left to Reading (quickly).
+Here: lines with the same literals and the same logger are matched by the same expressions. Not here: the lines in file order, and those
+left to Reading (quickly).
 
-Measured on recorded lines: RE2 over many lines at once takes two to five times that of `re` to tell the groups.
+Measured on recorded lines: to extract groups, RE2 over many lines at once takes two to five times as long as `re`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from parsers.layouts import Record, prefix
 
 
 class Chunk:
-    """What the lines of a chunk have in common."""
+    """The data shared by all lines of a chunk."""
 
     def __init__(self, reading: Reading, data: bytes) -> None:
         self.reading, self.data = reading, data
@@ -35,7 +35,7 @@ class Chunk:
 
 
 class Block:
-    """Lines with literals, one after the other, and what they say whatever their order; lists go by line."""
+    """Lines with literals in file order, and their matches in any order; lists are indexed by line."""
 
     def __init__(self, chunk: Chunk) -> None:
         self.chunk, self.reading = chunk, chunk.reading
@@ -44,20 +44,20 @@ class Block:
         self.numbers: list[int] = []
         self.literals: list[tuple[int, ...]] = []
         self.stops: list[int] = []
-        """Where the last of them ends."""
+        """Where the last literal of each line ends."""
         self.heads = columns_of("", 0)
-        """Without a logger where Reading is to be asked."""
+        """The records of the lines; without a logger where Reading has to read the line."""
         self.said: dict[str, Said] = {}
         self.records: dict[int, Seen] = {}
-        """All of a record of several lines, where a pattern has told it."""
+        """The whole record of several lines, if a pattern has matched all of it."""
         self.unknown: list[int] = []
-        """Nobody knows what they say, though their logger matters."""
+        """Lines that no pattern matches although their logger matters."""
 
     def line(self, at: int) -> str:
         return self.chunk.text[self.begins[at] : self.ends[at]].removesuffix("\r")
 
     def match(self) -> None:
-        """Puts the lines to the patterns that may know them."""
+        """Matches the lines against the patterns that may match them."""
         chunk = self.chunk
         if chunk.heads is None:
             self.heads = columns_of("", len(self.begins))
@@ -75,14 +75,14 @@ class Block:
             self._put(ids, logger, lines)
 
     def _readable(self) -> Sequence[int]:
-        """Where the lines end that are printable ASCII; others where they begin."""
+        """Where each line ends if it is printable ASCII; for other lines, where it begins."""
         if self.chunk.clean:
             return self.ends
         lines = [self.line(at) for at in range(len(self.ends))]
         return [begin + len(line) * (line.isascii() and line.isprintable()) for begin, line in zip(self.begins, lines, strict=True)]
 
     def _put(self, ids: tuple[int, ...], logger: str, lines: Sequence[int]) -> None:
-        """Lines with the same literals by the same logger."""
+        """Groups lines by literals and logger."""
         loggers, texts, firsts, afters = self.heads.loggers, self.heads.texts, self.heads.firsts, self.heads.afters
         for one in self.chunk.literals.tried(ids, logger):
             fullmatch = one.fullmatch
@@ -112,7 +112,8 @@ class Block:
         return said
 
     def _take_open(self, at: int, ids: tuple[int, ...]) -> None:
-        """Reads a record whose logger stands at the end of a later line, as a dump of settings is, if but one statement can be meant."""
+        """Reads a record whose logger is printed at the end of a later line (for example a dump of settings), if only one statement can
+        match."""
         candidates, layout = self.chunk.literals.candidates(ids), self.chunk.known[0]
         if len(candidates) != 1 or not candidates[0].multiline:
             return
@@ -124,7 +125,7 @@ class Block:
         tried = self.chunk.literals.tried(ids, logger) if logger is not None else ()
         if logger is None or not tried or tried[0].fullmatch is None or not tried[0].tells or prefix(message, logger)[1] != message:
             return
-        with suppress(TimeoutError):  # for which Reading has words
+        with suppress(TimeoutError):  # Reading reports the timeout
             if message.isascii() and apply(tried[0].pattern, message, logger) and (found := tried[0].fullmatch(message)) is not None:
                 of_record = logger, microseconds(record.time), record.utc, record.level
                 self.heads.put(at, (*of_record, {}, True, message, 0, len(message)))
@@ -134,12 +135,12 @@ class Block:
                 said.found.append(found)
 
     def _whole(self, at: int, record: Record) -> Seen:
-        """All of the record that begins here."""
+        """The whole record that begins here."""
         seen = Seen(self.line(at), record.message, record.logger, self.begins[at], self.ends[at])
         return self.reading.whole_record(self.chunk.data, seen, record, seen.begin, self.chunk.known[0])
 
     def _of_record(self, at: int, fullmatch: Callable[..., re.Match[str] | None]) -> re.Match[str] | None:
-        """The match with the record that begins here, unless the line is left to Reading."""
+        """The match with the record that begins here, or None if the line is left to Reading."""
         said = self.heads.texts[at][self.heads.firsts[at] : self.heads.afters[at]]
         if self.heads.bracketed[at] and not said.startswith("["):
             record = self.record(at)

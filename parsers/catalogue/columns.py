@@ -1,10 +1,10 @@
-"""Events of many lines on their way to Arrow: what lines say is kept as text by statement, and becomes columns many lines at a time.
+"""Converts events of many lines to Arrow: the text of groups is kept by statement and becomes columns for many lines at a time.
 
-Here: numbers, lists and words made of the text of groups by column, what a component's name adds to them, and the order of the
-file. Not here: which line says what (quickly, reading), what the text of one group means (parsers.patterns.pattern) or what a
-statement computes of it (computed).
+Here: numbers, lists and strings made from the text of groups by column, the columns that a component's name adds, and file order. Not here:
+which pattern matches a line (quickly, reading), how the text of one group is converted (parsers.patterns.pattern) or what a statement
+computes from it (computed).
 
-No event of a statement is a dict on its way, but where its number fits no column.
+An event becomes a dict only if one of its numbers does not fit its column.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from parsers.patterns.pattern import Pattern, column
 from parsers.schemas import EVENTS, Row, Told, problem
 
 MAX_ROWS, MAX_CHARACTERS = 1 << 14, 16 << 20
-"""Events, and characters of their text, that are about as many as are kept until they become a batch."""
+"""About as many events, and characters of their text, are kept before they become a batch."""
 OF_LINE = ("line", "byte", "time", "clock", "level", "text", "near")
 _COMMON = (*OF_LINE, "event", "pattern")
-"""Columns that do not depend on what the statement says."""
+"""Columns that do not depend on the statement."""
 _NOTHING: Sequence[Any] = ()
 NAMES = frozenset(EVENTS.names) - {"source"}
 
 
 def by_columns(pattern: Pattern) -> bool:
-    """Whether the text of its groups alone makes its event."""
+    """Whether the event is made of the text of the statement's groups alone."""
     said = {*pattern.columns, *pattern.fixed}
     return (
         pattern.explode is None
@@ -45,12 +45,12 @@ def by_columns(pattern: Pattern) -> bool:
 
 
 class TooMany(Exception):
-    """Lines that tell more events than are to be kept."""
+    """Lines with more events than may be kept in memory."""
 
 
 @dataclass(slots=True)
 class Said:
-    """What lines of one statement say: their numbers and matches. `groupdict` tells the text of each group by name."""
+    """Matches of lines of one statement, with the numbers of the lines. `groupdict` gives the text of each group by name."""
 
     pattern: Pattern
     groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
@@ -59,14 +59,14 @@ class Said:
     found: list[re.Match[str]] = field(default_factory=list)
 
     def of(self, begin: int, end: int) -> Said:
-        """What the lines from one to another say."""
+        """The matches of a range of lines."""
         kept = [begin <= line < end for line in self.lines]
         if all(kept):
             return self
         return Said(self.pattern, self.groupdict, self.by_columns, list(compress(self.lines, kept)), list(compress(self.found, kept)))
 
     def at(self, places: Mapping[int, int]) -> Said:
-        """The same of lines that have these numbers from now on."""
+        """The same matches with new line numbers."""
         lines = [places[line] for line in self.lines]
         return Said(self.pattern, self.groupdict, self.by_columns, lines, self.found)
 
@@ -89,7 +89,7 @@ class Said:
 
 @dataclass
 class Lines:
-    """What does not depend on what they say of lines that tell something, each by line; `quote` is how problems show one."""
+    """The columns of matched lines that do not depend on the match, each by line; `quote` gives the text that problems quote."""
 
     line: Sequence[int]
     byte: Sequence[int]
@@ -103,13 +103,13 @@ class Lines:
 
     @cached_property
     def lengths(self) -> Sequence[int]:
-        """How many characters each text has."""
+        """Length of each text in characters."""
         lengths: list[int] = pc.utf8_length(self.text).to_pylist()
         return lengths
 
 
 def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
-    """Texts in data in UTF-8, none of which begins before the one before ends, without any being made."""
+    """Slices of UTF-8 data as an Arrow array, without creating strings. No slice begins before the end of the one before."""
     offsets = array("i", bytes(8 * len(begins)))
     offsets[::2], offsets[1::2] = array("i", begins), array("i", ends)
     both = pa.StringArray.from_buffers(max(len(offsets) - 1, 0), pa.py_buffer(offsets), pa.py_buffer(data))
@@ -117,7 +117,7 @@ def slices(data: bytes, begins: Sequence[int], ends: Sequence[int]) -> pa.String
 
 
 class Part(NamedTuple):
-    """Events with the same columns: of which line each is, what it says, and what all of them say."""
+    """Events with the same columns: the line of each event, its values, and the values that all events share."""
 
     places: Sequence[int]
     columns: Mapping[str, Sequence[Any]]
@@ -125,7 +125,7 @@ class Part(NamedTuple):
 
 
 def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
-    """The values of a column from the text of its groups, of which few differ as a rule. Raises ValueError on a number out of range."""
+    """The values of a column from the text of its groups; few texts differ as a rule. Raises ValueError on a number out of range."""
     if pa.types.is_string(EVENTS.field(name).type):
         return texts
     known = {text: column(name, text) for text in set(texts)}
@@ -133,7 +133,7 @@ def values(name: str, texts: Sequence[str | None]) -> Sequence[Any]:
 
 
 def of_rows(rows: Sequence[Row]) -> dict[str, Sequence[Any]]:
-    """What rows say, by column."""
+    """The values of rows, by column."""
     return {name: [row.get(name) for row in rows] for name in NAMES & set(chain.from_iterable(rows))}
 
 
@@ -148,14 +148,14 @@ def _array(name: str, told: Sequence[Any]) -> pa.Array:
 
 
 class _Pieces:
-    """A column that some of the events have: where neighbours begin, and what they say."""
+    """A column that some of the events have: where each group of neighbours begins, and its values."""
 
     def __init__(self) -> None:
         self._begins: list[int] = []
         self._told: list[list[Any]] = []
 
     def add(self, at: int, told: Sequence[Any]) -> None:
-        """What events from there on say."""
+        """Adds the values of events from this position on."""
         gap = at - self._begins[-1] - len(self._told[-1]) if self._told else _GAP + 1
         if gap <= _GAP:
             self._told[-1] += [None] * gap
@@ -165,7 +165,7 @@ class _Pieces:
             self._told.append(list(told))
 
     def array(self, name: str, size: int) -> pa.Array:
-        """The column of so many events."""
+        """The column of this many events."""
         pieces, at = [], 0
         for begin, told in zip(self._begins, self._told, strict=True):
             pieces += [pa.nulls(begin - at, EVENTS.field(name).type), _array(name, told)]
@@ -174,7 +174,7 @@ class _Pieces:
 
 
 _GAP = 200
-"""Events without a column from which on it is cheaper to leave them out than to have them say nothing."""
+"""From this many events without a column on, it is cheaper to omit them than to fill in nulls."""
 
 
 class Events:
@@ -183,27 +183,27 @@ class Events:
     def __init__(self, source: str, lines: Lines, *, bounded: bool) -> None:
         self.lines = lines
         self.bounded = bounded
-        """Of too many, TooMany is to be raised."""
+        """If there are too many events, TooMany is raised."""
         self._source = source
         self._parts: list[Part] = []
         self._problems: list[tuple[int, Row]] = []
 
     def add(self, part: Part) -> None:
-        """Events that are said by column."""
+        """Adds events whose values are given by column."""
         self._parts.append(part)
 
     def check(self, count: int, characters: int) -> None:
-        """Raises TooMany of more events, or of longer texts, than are to be kept."""
+        """Raises TooMany if there are more events, or longer texts, than may be kept."""
         if self.bounded and (count > MAX_ROWS or characters > MAX_CHARACTERS):
             raise TooMany
 
     def add_problem(self, line: int, error: ValueError) -> None:
-        """What a line says does not fit."""
+        """A value of a line does not fit its column."""
         told = problem("out-of-range", f"{error}: {self.lines.quote(line)}", line=self.lines.line[line], byte=self.lines.byte[line])
         self._problems.append((line, {**told, "source": self._source}))
 
     def add_rows(self, rows: Sequence[tuple[int, Row]]) -> None:
-        """Events, and problems, that were read by themselves: of which line each is, and all it says."""
+        """Events and problems that were read one by one: the line of each, and all its values."""
         self._problems += [(line, row) for line, row in rows if row["event"] == "problem"]
         made = [(line, row) for line, row in rows if row["event"] != "problem"]
         if made:
@@ -211,7 +211,7 @@ class Events:
             self.add(Part([line for line, _ in made], missing | of_rows([row for _, row in made])))
 
     def told(self) -> Iterator[Told]:
-        """All of them by line, problems as rows between the batches."""
+        """All events in line order; problems are rows between the batches."""
         places = [*chain.from_iterable([part.places for part in self._parts]), *[line for line, _ in self._problems]]
         order = pc.array_sort_indices(pa.array(places, pa.int32()))
         batch = self._batch(places, order)
@@ -252,7 +252,7 @@ class Events:
         return pa.RecordBatch.from_arrays([found.get(field.name, pa.nulls(size, field.type)) for field in EVENTS], schema=EVENTS)
 
     def _of_lines(self, places: Sequence[int], order: pa.Array) -> dict[str, pa.Array]:
-        """The columns that are the line's, where events do not have their own."""
+        """The columns that come from the line, unless events have their own."""
         found = {name: self.lines.text if name == "text" else _array(name, getattr(self.lines, name)) for name in OF_LINE}
         if len(set(places)) == len(places) == len(self.lines.line):
             return found
@@ -288,7 +288,7 @@ def add_said(events: Events, said: Said) -> None:
 
 
 def of_contexts(contexts: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
-    """What components' names tell, by column; few differ as a rule."""
+    """The columns that components' names give; few names differ as a rule."""
     known = {id(context): context for context in contexts}
     which = list(map(id, contexts))
     told: dict[str, Sequence[Any]] = {}

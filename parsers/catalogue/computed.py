@@ -1,10 +1,10 @@
-"""What statements compute of their lines (Pattern.explode), once for lines that do not differ in what it looks at.
+"""Runs the computation of statements (Pattern.explode) once for all lines with the same inputs.
 
-Here: which columns of a line are looked at and which are only passed on, and events made of that. Not here: what is computed
-(parsers.patterns).
+Here: which columns of a line the computation reads and which it only passes on, and the events made from the result. Not here: the
+computation itself (parsers.patterns).
 
-A statement is asked with marks in place of the columns that it may only pass on. One that is looked at, in whatever way, says so, and
-from then on belongs to what lines must have in common. A broker tells ten states of ten thousand partitions: ten are computed.
+A statement is run with placeholders for the columns that it may only pass on. A placeholder that is read raises an error; from then on its
+column is part of what lines must have in common. A broker logs ten states of ten thousand partitions: the computation runs ten times.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from parsers.schemas import MAX_SHARED, Row, shared
 
 
 class _LookedAt(Exception):
-    """A mark was not only passed on."""
+    """A placeholder was read, not only passed on."""
 
 
 class _Mark:
-    """In place of a column's value; nothing that is missing has one."""
+    """Placeholder for a column's value; a null has no placeholder."""
 
     __slots__ = ("column",)
 
@@ -42,9 +42,9 @@ for _name in _LOOKS.split():
     setattr(_Mark, f"__{_name}__", _Mark._looked_at)
 
 _looked_at: dict[str, set[str]] = {}
-"""Columns that statements look at, as far as they did."""
+"""Columns that statements are known to read."""
 _UNKNOWN = "?"
-"""What a statement looks at that does more with it than a mark can tell."""
+"""Marks a statement that does more with a column than a placeholder can detect."""
 
 
 def add_computed(events: Events, said: Said) -> None:
@@ -62,7 +62,7 @@ def add_computed(events: Events, said: Said) -> None:
 
 
 def _add_each(events: Events, said: Said) -> None:
-    """The same line by line."""
+    """The same, line by line."""
     rows: list[Row] = []
     places: list[int] = []
     lines, pattern = events.lines, said.pattern
@@ -89,7 +89,7 @@ def _add_each(events: Events, said: Said) -> None:
 
 
 class _Computed:
-    """Lines of a statement, of which those that are alike in what is looked at are computed together; lists go by line."""
+    """Lines of a statement, computed together if they are equal in the columns that are read; lists are indexed by line."""
 
     def __init__(self, events: Events, said: Said, looked_at: set[str]) -> None:
         self.events, self.said, self.pattern, self.looked_at = events, said, said.pattern, looked_at
@@ -99,7 +99,7 @@ class _Computed:
         self.levels = [events.lines.level[line] for line in said.lines]
 
     def add(self) -> None:
-        """Raises _LookedAt; ValueError where a number fits no column."""
+        """Raises _LookedAt; ValueError if a number does not fit its column."""
         alike: dict[tuple[Any, ...], int] = {}
         which = [alike.setdefault(key, len(alike)) for key in self._keys()]
         if 2 * len(alike) > len(which):
@@ -140,7 +140,8 @@ class _Computed:
     def _columns(
         self, rows: Sequence[Row], index: Sequence[int], lines: Sequence[int], own: Mapping[str, Sequence[Any]]
     ) -> tuple[dict[str, Sequence[Any]], dict[str, Any]]:
-        """Of events, the columns of each as one of the rows has them, marks being filled in by line; and what all of them say."""
+        """The columns of each event as in one of the computed rows, with placeholders filled in by line, and the values that all events
+        share."""
         passed_on: dict[str, Sequence[Any]] = {"time": self.times, **own}
         for name, of_context in of_contexts(self.contexts).items():
             passed_on[name] = [b if a is None else a for a, b in zip(own[name], of_context, strict=True)] if name in own else of_context
@@ -164,7 +165,7 @@ class _Computed:
         return found, common
 
     def _keys(self) -> Iterator[tuple[Any, ...]]:
-        """What each line must have in common with those that are alike."""
+        """The values that lines must have in common to be computed together."""
         looked_at = self.looked_at
         of_context = {
             id(context): tuple((name, value if name in looked_at else None) for name, value in context.items()) for context in self.contexts
@@ -180,7 +181,7 @@ class _Computed:
         return zip(*keys, strict=True)
 
     def _rows(self, at: int) -> list[Row]:
-        """What the statement makes of a line; raises _LookedAt."""
+        """The result of the statement for a line; raises _LookedAt."""
         texts = {name: texts[at] for name, texts in self.groups.items()}
         row: Row = {"time": moment_of(self.times[at]), "mode": self.pattern.mode, **self.contexts[at]}
         row |= {name: column(name, texts[name]) for name in self.pattern.columns if texts[name] is not None}
@@ -207,7 +208,7 @@ class _Computed:
 
 
 def _inside(value: Any) -> None:
-    """Raises _LookedAt of a mark that became a part of something."""
+    """Raises _LookedAt if a placeholder became part of another value."""
     if isinstance(value, (list, tuple, dict)):
         for one in value.values() if isinstance(value, dict) else value:
             if type(one) is _Mark:

@@ -1,9 +1,9 @@
-"""What stands around the messages of records in one layout: when, how loudly, by whom, and of which component.
+"""The parts of a record around its message in one layout: time, level, logger and component.
 
-Here: the parts of whole records; what was seen before is not looked at again. Not here: lines that begin no record (reading), or
-what messages say.
+Here: the parts of whole records; texts that were parsed before are not parsed again. Not here: lines that do not begin a record (reading),
+or the messages.
 
-Measured on recorded lines: where records are in Kafka's own layout, their parts' places tell them in a third of the time of an expression.
+Measured on recorded lines: for records in Kafka's own layout, fixed positions take a third of the time of an expression.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from parsers.layouts import LEVELS, LOG4J, Layout, prefix, timestamp
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 _NOTHING: Mapping[str, Any] = {}
 _BEGINS_OTHERWISE = ("Broker ", "Controller ", "Partition [", "Cleaner ")
-"""How a component's name begins that is in no brackets."""
+"""How a component's name without brackets begins."""
 _MAX_KEPT = 1 << 14
 _PARTS = Struct("20s5s8s")
 _STAMPED = 25
 _NEVER, _SOONEST = -(1 << 60), -(1 << 59)
-"""Of no date, and what is before every date."""
+"""Time of a record without a date, and a time before every date."""
 _SECONDS = re.compile(rb"\[\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 _FRACTIONS = {b"%c%03d]" % (mark, ms): 1000 * ms for mark in b",." for ms in range(1000)}
 _LEAD = re.compile(rf" ({LEVELS}) (?! |$)".encode())
@@ -38,12 +38,12 @@ _Value = TypeVar("_Value")
 
 
 Head = tuple[str, int, bool, str, Mapping[str, Any], bool, str, int, int]
-"""Of a record: its logger; its time, in microseconds since 1970 as it prints it, and whether that is UTC; level; what the component's name
-tells, and whether that is known from its bracket alone; the text that holds the message behind that name, from where to where."""
+"""Parts of a record: its logger; its time, in microseconds since 1970 as printed, and whether that is UTC; level; the columns from the
+component's name, and whether the bracket alone determines them; the text that contains the message after that name, with start and end."""
 
 
 class Columns(NamedTuple):
-    """The heads of many lines, each a list by line; without a logger where a line takes a closer look."""
+    """The heads of many lines, each a list by line; without a logger where a line needs a closer look."""
 
     loggers: list[str | None]
     times: list[int]
@@ -56,14 +56,14 @@ class Columns(NamedTuple):
     afters: list[int]
 
     def put(self, at: int, head: Head | None) -> None:
-        """What stands in this line."""
+        """The head of one line."""
         columns: Iterable[list[Any]] = self
         for column, value in zip(columns, head or _NO_HEAD, strict=True):
             column[at] = value
 
 
 class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
-    """What texts mean that come again and again."""
+    """Parsed values of texts that occur again and again."""
 
     def __init__(self, meaning: Callable[[_Text], _Value]) -> None:
         super().__init__()
@@ -77,12 +77,12 @@ class _Kept(dict[_Text, _Value], Generic[_Text, _Value]):
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970."""
+    """Microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment_of(time: int) -> datetime:
-    """The time that `microseconds` tells."""
+    """The time for `microseconds`."""
     return _EPOCH + timedelta(microseconds=time)
 
 
@@ -97,7 +97,7 @@ def _logger(text: str) -> str | None:
 
 
 def _component(head: str) -> Mapping[str, Any] | None:
-    """What a bracket that a message begins with, up to `] `, names as its component; None where that takes a closer look."""
+    """The component named by the bracket at the start of a message, up to `] `; None if the bracket needs a closer look."""
     if "[" in head[1:] or "]" in head:
         return None
     try:
@@ -118,12 +118,12 @@ class Heads:
         self._components = _Kept(_component)
 
     def _lead(self, text: bytes) -> tuple[str, int]:
-        """Level, and where the message begins; -1 where this is no level."""
+        """Level, and where the message begins; -1 if the level is missing."""
         found = _LEAD.match(text)
         return (self.layout.level(found[1].decode()), _STAMPED + found.end()) if found is not None else ("", -1)
 
     def read(self, text: str) -> Head | None:
-        """The head of a record in ASCII; None where it takes a closer look."""
+        """The head of a record in ASCII; None if it needs a closer look."""
         record = self.layout.read(text)
         if record is None or record.time is None or record.logger is None:
             return None
@@ -143,7 +143,7 @@ class Heads:
         return *of_record, context, True, message, first, len(message)
 
     def read_all(self, data: bytes, text: str, begins: Sequence[int], ends: Sequence[int], loggers: Sequence[str | None]) -> Columns:
-        """The same of many lines: where they are in the data and in the text of it, and loggers that are known to stand at their ends."""
+        """The same for many lines: where they are in the data and in its text, and which loggers are known to be at their ends."""
         if self.layout is not LOG4J:
             columns = columns_of(text, len(begins))
             for at, (begin, end) in enumerate(zip(begins, ends, strict=True)):
@@ -209,7 +209,7 @@ class Heads:
 
 
 def columns_of(text: str, size: int) -> Columns:
-    """Of lines of which nothing is known."""
+    """Heads of lines about which nothing is known."""
     return Columns(
         [None] * size, [0] * size, [False] * size, [""] * size, [_NOTHING] * size, [True] * size, [text] * size, [0] * size, [0] * size
     )

@@ -1,6 +1,6 @@
-"""The layouts the lines of one writer are in, as far as they showed: a file may change between several.
+"""The layouts of the lines of one writer, as seen so far: a file may change between several.
 
-Here: which of them a line's record is in, and where records begin. Not here: the layouts themselves (parsers.layouts).
+Here: the layout of a line's record, and where records begin. Not here: the layouts themselves (parsers.layouts).
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from parsers.catalogue.text import line_end, text_of
 from parsers.layouts import LOG4J, Layout, Record, fitting, misfit
 
 MAX_RECORD = 64 << 10
-"""Bytes of a record of several lines that a multi-line pattern gets to see."""
+"""Bytes of a record of several lines that are given to a multi-line pattern."""
 _MAX_HEAD = 4096
 """Bytes of a record's head that are looked at to find where it begins."""
 MAX_LAYOUTS = 8
-"""Layouts one file may change between."""
+"""Largest number of layouts that one file may change between."""
 MAX_TURNS = 16
-"""Changes within a chunk from which on no more is learnt from them: each has the chunk searched anew."""
+"""Changes within a chunk after which no more layouts are learned from it: each change means that the chunk is searched again."""
 MAX_FAILURES = 4
-"""Lines of a chunk in no known layout from which on only every so often something is to be learnt from one."""
+"""Lines of a chunk in no known layout after which only every so many lines is used for learning."""
 _NO_TAB = re.compile(rb"\n(?!\t)")
 _SHOWN_LINES, _SHOWN = 3, 200
 
 
 class LayoutsInUse:
-    """What is known of the layouts. `given` are the user's own."""
+    """The known layouts of a writer. `given` are the user's own."""
 
     def __init__(self, given: Sequence[Layout]) -> None:
         self.given = given
         self.known: list[Layout] = []
-        """The latest first; one that names no logger comes last."""
+        """Latest first; a layout without a logger comes last."""
         self.latest = LOG4J
-        """That of the record `read` gave last."""
+        """The layout of the record that `read` returned last."""
         self.literals = LITERALS
-        """What is to be searched for in lines of these layouts."""
+        """The search for literals in lines of these layouts."""
         self.begins = LOG4J.begins
-        """Whether a record begins in these bytes at this place."""
+        """Whether a record begins at this position of the bytes."""
         self.heads: Heads | None = None
-        """Of records in the latest of them."""
+        """Where records in the latest layout begin."""
         self.shown: list[str] = []
         """First lines, while no layout is known."""
         self.learned: list[str] = []
-        """Conversion patterns of the layouts that no list holds."""
+        """Conversion patterns of the learned layouts."""
         self.troubles: list[tuple[str, str]] = []
-        """What these do not tell: reasons and texts of problems."""
+        """Why layouts could not be determined: reasons and texts of problems."""
         self.written: datetime | None = None
-        """When about the last line of the chunk was written, if that is known."""
+        """Approximate time at which the last line of the chunk was written, if known."""
         self._turns = self._failures = 0
         self._found: tuple[Literals, bytes, Hits] | None = None
 
@@ -63,13 +63,13 @@ class LayoutsInUse:
         return self.literals.find(data, base)
 
     def may_be_wrapped(self, data: bytes) -> Sequence[int]:
-        """The lines that may be the first wrapped ones. The literals, found in passing, wait for `find`."""
+        """The lines that may be the first wrapped ones. The literals found along the way are kept for `find`."""
         hits, lines = self.literals.find_all(data)
         self._found = self.literals, data, hits
         return lines
 
     def learn(self, head: bytes) -> None:
-        """Looks at lines for the layout they are in, unless one is known."""
+        """Determines the layout from lines, unless one is known."""
         if self.known:
             return
         found = layout_of(head, self.given, self.written)
@@ -80,11 +80,11 @@ class LayoutsInUse:
             self.shown = [line[:_SHOWN] for line in lines if line.strip()][:_SHOWN_LINES]
 
     def new_chunk(self) -> None:
-        """From here on it may change MAX_TURNS times again."""
+        """From here on the layout may change MAX_TURNS times again."""
         self._turns = self._failures = 0
 
     def read(self, text: str, data: bytes, at: int) -> Record | None:
-        """The record that begins with this line, in a layout in use or in another one the file changes to."""
+        """The record that begins with this line, in a layout in use or in a new layout that the file changes to."""
         for layout in self.known:
             record = layout.read(text)
             if record is not None:
@@ -100,7 +100,7 @@ class LayoutsInUse:
         return found.read(text)
 
     def _another(self, listed: Layout | None, text: str, data: bytes, at: int) -> Layout | None:
-        """The layout a file changes to with this line, which fits a listed one or none."""
+        """The layout that the file changes to with this line, listed or learned."""
         if self._turns >= MAX_TURNS or (listed is None and not self._tries()):
             return listed
         better = layout_of(data[at:], self.given, self.written, text)
@@ -112,12 +112,12 @@ class LayoutsInUse:
         return better.layout
 
     def _tries(self) -> bool:
-        """Whether to learn from a line that is in no layout: seldom, where that led to nothing before."""
+        """Whether to learn from a line in no known layout: rarely, if that failed before."""
         self._failures += 1
         return self._failures <= MAX_FAILURES or self._failures & (self._failures - 1) == 0
 
     def next_begin(self, data: bytes, at: int, limit: int) -> int:
-        """The first line from there on that begins a record, if it begins before the limit; otherwise something beyond it."""
+        """The first line from there on that begins a record, if it begins before the limit; otherwise a position beyond the limit."""
         if self.known == [LOG4J]:  # of which none begins with a tab, as the lines of settings and of stack traces do
             while at < limit and not LOG4J.begins(data, at):
                 line = _NO_TAB.search(data, at, limit)
@@ -132,12 +132,12 @@ class LayoutsInUse:
         return next((record for layout in self.known if (record := layout.read(text)) is not None), None)
 
     def first_record(self, data: bytes) -> Record | None:
-        """The first one that any of the layouts finds."""
+        """The first record start found by any of the layouts."""
         heads = (layout.head.search(data) for layout in self.known)
         return next((record for head in heads if head and (record := self.record_at(data, head.start()))), None)
 
     def cut(self, data: bytes) -> int:
-        """Where the last record begins, or else after the last whole line; 0 where there is none."""
+        """Where the last record begins, else after the last whole line; 0 if there is neither."""
         end = data.rfind(b"\n") + 1
         at = data.rfind(b"\n", 0, max(end - 1, 0)) + 1
         while at > 0 and end - at <= MAX_RECORD:
@@ -147,11 +147,11 @@ class LayoutsInUse:
         return end
 
     def misfit(self) -> str:
-        """Why the first lines are in no known layout, and what they are."""
+        """Why the first lines are in no known layout, and an excerpt of them."""
         return f"no known layout, and none that could be learned: {misfit(self.shown, self.given)}; the file begins {self.shown}"
 
     def take_over(self, other: LayoutsInUse) -> None:
-        """Makes what is known of a part of the file known of this one."""
+        """Adds what is known about a part of the file to this one."""
         self.known = self.known or other.known
         self.learned += [pattern for pattern in other.learned if pattern not in self.learned]
         self.troubles += [trouble for trouble in other.troubles if trouble not in self.troubles]

@@ -1,8 +1,8 @@
-"""Layouts no list holds, learned from a file's lines: the catalogue knows the messages and the loggers, a time and a level have
-few forms; what stands the same around them in line after line is the layout.
+"""Learns unlisted layouts from a file's lines: the catalogue knows messages and loggers, and times and levels have few forms; the text
+around them that is the same in line after line is the layout.
 
-Here: from lines to the conversion pattern that prints such ones, and how well a layout explains them. Not here: the forms of
-times (parsers.stamps), patterns compiled (parsers.log_pattern), or which layouts a file is in (layouts_in_use).
+Here: from lines to a conversion pattern that prints them, and how well a layout explains them. Not here: the forms of times
+(parsers.stamps), the compilation of patterns (parsers.log_pattern), or which layouts a file is in (layouts_in_use).
 
 Deterministic and bounded: no more than HEAD bytes, TRIALS matches of a message, CANDIDATES patterns.
 """
@@ -29,45 +29,45 @@ from parsers.patterns.pattern import Pattern
 from parsers.stamps import Stamp, stamps
 
 HEAD = 64 << 10
-"""Bytes of a chunk that are looked at to learn what they are."""
+"""Bytes of a chunk that are examined to learn the layout."""
 TRIALS = 20_000
 CANDIDATES = 8
 _CHANGED = 3
-"""Records from which it is believed that a file changes to a layout no list holds: a single line may just be damaged."""
+"""Records needed to accept that a file changes to an unlisted layout: a single line may just be damaged."""
 _VARYING = 3
 """Texts of any length in a pattern, which an expression may try to end anywhere."""
 _GUESSES = 3
-"""Lines from which a layout is learned though no message in them is known."""
+"""Lines from which a layout is learned even if they contain no known message."""
 _HITS = 120
-"""Lines with words of Kafka's that are looked at."""
+"""Lines with words of Kafka that are examined."""
 _LINES = 400
 _FEW_HITS, _FEW_LINES = 20, 100
-"""Those a listed layout has to explain; few, for it mostly does."""
+"""Number of such lines that a listed layout has to explain; small, because a listed layout mostly does."""
 _TELLING = 3
-"""Lines with words of Kafka's that tell anything."""
+"""Lines with words of Kafka that are informative."""
 _MANY_LINES = 2000
-"""Lines that are looked at where the first ones tell nothing, as the settings a broker prints when it starts."""
+"""Lines that are examined if the first ones are not informative, for example the settings that a broker prints at startup."""
 _TEXT = 2048
 _FIELDS_WITHIN = 400
-"""Characters of a line in which its fields stand."""
+"""Characters of a line that contain its fields."""
 _TAIL = 200
 _DATES = 2000
-"""Lines whose dates are compared to tell the day from the month."""
+"""Lines whose dates are compared to distinguish day and month."""
 _DAY, _NEAR, _FAR = timedelta(days=1), timedelta(hours=36), timedelta(days=25)
 
 
 class Learned(NamedTuple):
-    """What was made of a file's lines."""
+    """The layout of a file's lines, or why there is none."""
 
     layout: Layout | None
     pattern: str | None = None
-    """The conversion pattern, where none of the listed layouts was good enough."""
+    """The conversion pattern, if no listed layout was good enough."""
     trouble: tuple[str, str] | None = None
-    """What it does not tell: reason and text of a problem."""
+    """Why the layout is unknown: reason and text of a problem."""
 
 
 class _Hit(NamedTuple):
-    """A line that holds words of Kafka's."""
+    """A line that contains words of Kafka."""
 
     text: str
     patterns: tuple[Pattern, ...]
@@ -79,10 +79,10 @@ class _Sample(NamedTuple):
 
 
 def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | None = None, line: str | None = None) -> Learned:
-    """The layout a chunk's first lines are in: one of `given` or of the listed ones if these explain the lines, else one learned.
+    """The layout a chunk's first lines are in: one of `given` or of the listed ones if these explain the lines, else a learned one.
 
-    `written`: when about the chunk's last line was written, if that is known; it may tell the day from the month. `line`: one that
-    has to be a record in this layout.
+    `written`: approximate time of the chunk's last line, if known; it may distinguish day and month. `line`: has to be a record in this
+    layout.
     """
     head = data[:HEAD]
     listed = sniff(head, given)
@@ -112,7 +112,7 @@ def layout_of(data: bytes, given: Sequence[Layout] = (), written: datetime | Non
 
 
 def _sample(head: bytes, most_lines: int, most_hits: int) -> _Sample:
-    """The first lines, and those of them that hold words of Kafka's."""
+    """The first lines, and those of them that contain words of Kafka."""
     raw = head.split(b"\n", most_lines)
     lines = [text_of(line)[:_TEXT] for line in (raw if len(raw) == 1 else raw[:-1] if len(head) == HEAD else raw)[:most_lines]]
     literals = anywhere()
@@ -146,18 +146,18 @@ def _claims(pattern: Pattern, record: Record, layout: Layout) -> bool:
 
 
 _LEFTOVER = regex.compile(rf"\s*(?:[-|:;,>=~#*/\\]+(?:\s|$)|[|\t\]>}}]|[\[(<{{|]?(?:{LEVELS})\b|\S{{1,80}} (?:\S{{1,80}} )?[-|] |\w+=)")
-"""How a message begins from which a field or a separator was not taken off."""
+"""How a message begins if the layout left a field or a separator in it."""
 _PRINTED_LOGGER = regex.compile(r"(?:kafka|org\.apache\.kafka|state\.change)\.[\w$]+(?:\.[\w$]+)*")
 _FIRST_NAME = regex.compile(r"[\[({<] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>]")
 _LAST_NAME = regex.compile(r"[\[({<|\t] ?([A-Za-z][\w$]*(?:\.[\w$]+)*) ?[\])}>|\t]?(?:[\s\[({<|]+[\w.:/()-]+[\])}>]?)?\s*$")
 _LAST_BOX = regex.compile(r"[\[({<|] ?([^\[\](){}<>|\s]+(?:\([\w.:-]*\)[\w.:-]*)?) ?[\])}>]\s*$")
-"""What may be a logger in front of a message or behind it, and a thread behind it."""
+"""A possible logger before or after a message, and a possible thread after it."""
 _THREAD = regex.compile(r"main(?:-.*)?|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Ee]xecutor|[Aa]cceptor|[Pp]ool|[Ss]cheduler).*")
-"""How Kafka's threads are called."""
+"""Names of Kafka's threads."""
 
 
 def leaves_over(record: Record, layout: Layout) -> bool:
-    """Whether the message still carries what is plainly not its own."""
+    """Whether the message still contains text that clearly belongs to the layout."""
     message = record.message
     if _LEFTOVER.match(message) is not None or (layout.bare and record.logger is not None):
         return True
@@ -177,7 +177,7 @@ def _records(layout: Layout, sample: _Sample) -> list[Record]:
 
 
 def _explains(layout: Layout, sample: _Sample) -> bool:
-    """Whether there is no need to learn another one."""
+    """Whether the layout is good enough, so that none has to be learned."""
     records = _records(layout, sample)
     marked = sum(_begins(line) for line in sample.lines)
     left = sum(leaves_over(record, layout) for record in records)
@@ -195,7 +195,7 @@ def _begins(line: str) -> bool:
 
 
 def begins_record(text: str) -> bool:
-    """Whether a line looks as if a record began with it, in whatever layout: a time stands near its beginning."""
+    """Whether a record seems to begin with this line, in whatever layout: there is a time near its beginning."""
     if text[:1] in ("", " ", "\t") or not _MAY_HOLD_TIME.search(text, 0, _BEGINNING):
         return False
     return next(stamps(text, 0, _BEGINNING), None) is not None
@@ -203,16 +203,16 @@ def begins_record(text: str) -> bool:
 
 _BEGINNING = 120
 _MAY_HOLD_TIME = regex.compile(r"\d([:.-])\d\d\1\d\d|\d{6}")
-"""A part of every time there is, which most lines of a stack trace do not hold."""
+"""A part of every time format, which most lines of a stack trace do not contain."""
 
 
 def goes_on(text: str) -> bool:
-    """Whether a line is a stack trace's, as Throwable.printStackTrace indents them, in whatever layout its record is."""
+    """Whether a line is part of a stack trace, indented as by Throwable.printStackTrace, in whatever layout its record is."""
     return text.startswith("\tat ")
 
 
 def _remainders(layout: Layout | None, sample: _Sample) -> tuple[str, str] | None:
-    """What to say of a layout that leaves most messages with something that is not theirs; none better was found."""
+    """Problem text for a layout that leaves extra text in most messages; no better layout was found."""
     read = [(line, record) for line in sample.lines if layout is not None and (record := layout.read(line)) is not None]
     left = [line for line, record in read if layout is not None and leaves_over(record, layout)]
     if layout is None or not sample.hits or 2 * len(left) <= len(read):
@@ -222,12 +222,12 @@ def _remainders(layout: Layout | None, sample: _Sample) -> tuple[str, str] | Non
 
 
 class _Worth(NamedTuple):
-    """What a layout explains, what counts most first."""
+    """How well a layout explains the lines, most important criterion first."""
 
     known: int
-    """Messages of the catalogue; some less where no logger has to agree."""
+    """Messages of the catalogue; somewhat less weight if no logger has to match."""
     whole: int
-    """Records, less those that leave something over in their message."""
+    """Records, minus those that leave extra text in their message."""
     loggers: int
     times: int
     levels: int
@@ -253,7 +253,7 @@ def _worth(layout: Layout, sample: _Sample) -> _Worth:
 
 
 class _Piece(NamedTuple):
-    """A part of what stands around a message."""
+    """A part of the text around a message."""
 
     what: str
     """'time', 'level', 'logger', 'message'; 'box' for brackets, 'word', 'space' and 'sign' for what is between."""
@@ -265,7 +265,7 @@ _Line = tuple[_Piece, ...]
 
 
 def _groups(lines: Iterable[_Line]) -> list[list[_Line]]:
-    """Lines in which the same stands around the message, the most first."""
+    """Lines with the same text around the message, largest group first."""
     groups: dict[tuple[str, ...], list[_Line]] = defaultdict(list)
     for line in lines:
         groups[tuple(map(_skeleton, line))].append(line)
@@ -279,7 +279,7 @@ def _skeleton(piece: _Piece) -> str:
 
 
 def _located(hits: Iterable[_Hit]) -> Iterator[_Line]:
-    """What stands around messages that are known."""
+    """The text around known messages."""
     trials = 0
     for hit in hits:
         places, tried = _places(hit)
@@ -296,12 +296,12 @@ def _located(hits: Iterable[_Hit]) -> Iterator[_Line]:
 
 
 _BRACKETED = regex.compile(r"\[[^\[\]]+\][:,]? ?\Z")
-"""What may be a thread of the layout or the beginning of a message."""
+"""A word that may be the layout's thread or the beginning of a message."""
 
 
 def _places(hit: _Hit) -> tuple[list[tuple[Pattern, int, int]], int]:
-    """Where in a line a known message stands, if it can only begin there, and how many places were tried. What goes on to the
-    line's end may also end before its logger."""
+    """Where a known message is in a line, if it can only begin there, and how many places were tried. A message that extends to the line's
+    end may also end before its logger."""
     text, tried = hit.text, 0
     length = len(text.rstrip())
     shorter: list[tuple[Pattern, int, int]] = []
@@ -344,7 +344,7 @@ _CLOSING = " \t\"'|)]}<>;,"
 
 
 def _guessed(lines: Iterable[str]) -> Iterator[_Line]:
-    """Where no message is known: what stands up to a logger that is, and behind the last field."""
+    """The parts if no message is known: the text up to a known logger, and the text after the last field."""
     for text in lines:
         stamp = next(stamps(text, 0, _FIELDS_WITHIN), None)
         logger = next((found for found in _PRINTED_LOGGER.finditer(text[:_FIELDS_WITHIN])), None)
@@ -361,7 +361,7 @@ _SEPARATOR = regex.compile(r"[^\w\[]*(?:\w+=\"?)?")
 
 @lru_cache(maxsize=1)
 def _printers() -> Mapping[str, tuple[str, ...]]:
-    """The loggers that print each pattern, as far as it and its samples tell."""
+    """The loggers that print each pattern, according to the pattern and its samples."""
     found = {}
     for pattern in PATTERNS:
         sampled = (LOG4J.read(sample.line.partition("\n")[0]) for sample in pattern.samples)
@@ -372,7 +372,7 @@ def _printers() -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _says_literal() -> Mapping[str, bool]:
-    """Whether each pattern's literal is part of its message; of some it is the logger's name."""
+    """Whether each pattern's literal is part of its message; some literals are the logger's name."""
     return {
         pattern.name: all(
             (record := LOG4J.read(sample.line.partition("\n")[0])) is None or pattern.literal in record.message
@@ -393,7 +393,7 @@ _GAP = regex.compile(
 
 
 def _around(text: str, pattern: Pattern | None) -> Iterator[_Piece]:
-    """The pieces of what stands before or behind a message."""
+    """The pieces of the text before or after a message."""
     found: list[tuple[int, int, _Piece]] = []
 
     def free(begin: int, end: int) -> bool:
@@ -421,7 +421,7 @@ def _around(text: str, pattern: Pattern | None) -> Iterator[_Piece]:
 
 
 def _enclosed(text: str, at: int) -> int:
-    """Which bracket is opened directly before this place; -1 for none. A name in brackets with other words is no field."""
+    """Which bracket is opened directly before this place; -1 for none. A name that shares its brackets with other words is not a field."""
     return "[({<".find(text[at - 1]) if at else -1
 
 
@@ -435,7 +435,7 @@ def _gap(text: str) -> Iterator[_Piece]:
 
 
 def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
-    """How surely a word is the logger's name; None where it is none."""
+    """How likely a word is the logger's name; None if it is not."""
     if pattern is not None and any(abbreviates(name, full) for full in _printers()[pattern.name]):
         return 0
     if relevant(name) is not None:
@@ -444,7 +444,7 @@ def _logger_rank(name: str, pattern: Pattern | None) -> int | None:
 
 
 def _once(pieces: Iterable[_Piece]) -> _Line:
-    """The first of each field; another one is text that varies."""
+    """Keeps the first piece of each field; a second one becomes varying text."""
     seen: set[str] = set()
     found = []
     for piece in pieces:
@@ -456,7 +456,7 @@ def _once(pieces: Iterable[_Piece]) -> _Line:
 
 
 def _dated(group: Sequence[_Line], data: bytes, written: datetime | None) -> Learned:
-    """The layout of such lines, once it is known which of its dates' numbers is the day."""
+    """The layout of such lines, once the day and month of its dates are known."""
     made = [_compiled(_pattern(group, form)) for form in _formats(group)]
     layouts = [layout for layout in made if layout is not None]
     decided = _decided(layouts, data, written) if len(layouts) > 1 else layouts
@@ -479,7 +479,7 @@ def _compiled(pattern: str) -> Layout | None:
 
 
 def _formats(group: Sequence[_Line]) -> list[str]:
-    """What may stand in the braces of %d, by most of the lines."""
+    """The possible texts in the braces of %d, according to most of the lines."""
     counts = Counter(form for line in group for piece in line if piece.stamp is not None for form in piece.stamp.formats)
     return [form for form, count in counts.items() if count == max(counts.values())] or [""]
 
@@ -524,13 +524,13 @@ def _level(columns: Sequence[Sequence[_Piece]], at: int, glued: bool) -> str:
 
 
 def _shortened(texts: Sequence[str]) -> bool:
-    """Levels cut to so many characters: nothing fills these up."""
+    """Lengths to which levels are cut; such levels are not padded."""
     longest, whole = max(map(len, texts)), LEVELS.split("|")
     return any(text.upper() not in whole for text in texts) and all(text.upper() in {level[:longest] for level in whole} for text in texts)
 
 
 def _padded(columns: Sequence[Sequence[_Piece]], at: int) -> str:
-    """On which side of a level blanks fill it up to five characters, as far as they show."""
+    """The side on which a level is padded to five characters, as far as the lines show."""
     if _shortened([level.text for level in columns[at]]):
         return ""
     before, after = _blanks(columns, at - 1), _blanks(columns, at + 1)
@@ -546,19 +546,19 @@ def _padded(columns: Sequence[Sequence[_Piece]], at: int) -> str:
 
 
 def _fills(columns: Sequence[Sequence[_Piece]], at: int, side: int, signs: str) -> bool:
-    """Whether all that stands between a level and one of these signs is its padding."""
+    """Whether the text between a level and one of these signs is only padding."""
     sign = columns[at + 2 * side][0] if 0 <= at + 2 * side < len(columns) else None
     whole = all(len(level.text) + len(blank.text) == 5 for level, blank in zip(columns[at], columns[at + side], strict=True))
     return sign is not None and sign.what == "sign" and sign.text in signs and whole
 
 
 def _blanks(columns: Sequence[Sequence[_Piece]], at: int) -> list[str]:
-    """The blanks in a column; none where there is none, or it is of something else."""
+    """The blanks in a column; none if the column contains other text."""
     return [piece.text for piece in columns[at]] if 0 <= at < len(columns) and columns[at][0].what == "space" else []
 
 
 def _separator(columns: Sequence[Sequence[_Piece]], at: int) -> str:
-    """The blanks of a column, less the padding of a level beside it."""
+    """The blanks of a column, minus the padding of a level next to it."""
     text = min(_blanks(columns, at), key=len)
     for level, side, padded, signs in ((at - 1, 1, "right", "])}>|:,;"), (at + 1, -1, "left", "[({<")):
         column = columns[level] if 0 <= level < len(columns) else None
@@ -583,7 +583,7 @@ def _literal(text: str) -> str:
 
 
 def _decided(layouts: Sequence[Layout], data: bytes, written: datetime | None) -> list[Layout]:
-    """Those of several layouts whose dates can be right: valid, in order and near to when the file was written."""
+    """Those of several layouts whose dates can be right: valid, in order and near the time when the file was written."""
     texts = list(_spread(layouts[0], data))
     times = {layout.name: [record.time for text in texts if (record := layout.read(text)) is not None] for layout in layouts}
     least = min(sum(at is None for at in found) for found in times.values())
@@ -599,7 +599,7 @@ def _decided(layouts: Sequence[Layout], data: bytes, written: datetime | None) -
 
 
 def _from_other_times(times: Sequence[datetime]) -> bool:
-    """Kafka's first release is of 2012."""
+    """Kafka's first release is from 2012."""
     return any(not 2012 <= at.year < 2090 for at in times)
 
 
@@ -608,12 +608,12 @@ def _goes_back(times: Sequence[datetime]) -> bool:
 
 
 def _leaps(times: Sequence[datetime]) -> bool:
-    """Whether a month passes between neighbours, where it may be a day."""
+    """Whether neighbouring lines are a month apart where they may be a day apart."""
     return any(after - before > _FAR for before, after in pairwise(times))
 
 
 def _spread(layout: Layout, data: bytes) -> Iterator[str]:
-    """Lines that begin records, evenly over a chunk, its first and its last among them."""
+    """Lines that begin records, evenly spread over a chunk, including its first and last."""
     count = 0
     step = max(1, len(data) // _DATES)
     at = 0

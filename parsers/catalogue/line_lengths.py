@@ -1,7 +1,7 @@
-"""Whether something cut the lines of a log at a fixed length before they were collected, as some log shippers do.
+"""Detects whether a tool, such as a log shipper, cut the lines of a log at a fixed length before collection.
 
-Here: the longest lines of a sample, and whether they lack the end that their layout prints. Not here: what is missing then, as the logger
-behind the message.
+Here: the longest lines of a sample, and whether they lack the end that their layout prints. Not here: the consequences, such as a missing
+logger after the message.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from parsers.catalogue.layouts_in_use import LayoutsInUse
 from parsers.layouts import Layout, Record
 
 SAMPLE = 256 << 10
-"""Bytes at the start of each chunk that are looked at."""
+"""Bytes at the start of each chunk that are examined."""
 SHORTEST = 80
 """Characters. Shorter limits are not looked for."""
 LEAST = 5
-"""Lines that have exactly the greatest length."""
+"""Least number of lines that have exactly the greatest length."""
 LEAST_CUT = 3
-"""Of these, records that lack what their layout prints behind the message, or else different statements that happen to have the same length."""
+"""Of these, the least number of records that lack the text that their layout prints after the message, or else of different statements that
+happen to have the same length."""
 _READ = 64
-"""Lines of a sample that are read, of those that have the greatest length."""
+"""Lines with the greatest length in a sample that are read."""
 _STATEMENT = 24
 _NUMBERS = regex.compile(r"[^a-zA-Z ]+")
 _LOGGER = regex.compile(rb"(?m)^.* \((?:kafka|org\.apache\.kafka|state\.change)\.[\w.$]+\)[ \t\r]*$")
-"""Behind a message. Where most lines were cut, the layout seems to name no logger; a few whole lines show that it does."""
+"""A logger after the message. If most lines were cut, the layout seems to have no logger; a few whole lines show that it does."""
 
 
 class LineLengths:
@@ -36,13 +37,13 @@ class LineLengths:
         self._longest = longest
         self._count = 0
         self._whole = 0
-        """Records of this length and one line that end as their layout does, or in a parenthesis."""
+        """Records of one line and this length that end as their layout does, or in a parenthesis."""
         self._cut = 0
-        """Those that do not, though their layout prints something behind the message."""
+        """Records of this length that do not, though their layout prints something after the message."""
         self._open = 0
-        """Those of layouts that print nothing behind the message."""
+        """Records of layouts that print nothing after the message."""
         self._statements: set[tuple[str, str]] = set()
-        """What these say, their numbers left out; LEAST_CUT at most."""
+        """The messages of the last, without their numbers; LEAST_CUT at most."""
 
     def chunk(self, data: bytes, layouts: LayoutsInUse) -> None:
         """Takes in the first lines of a chunk."""
@@ -75,20 +76,20 @@ class LineLengths:
 
     @property
     def cut_at(self) -> int | None:
-        """The length in characters at which lines were cut, None where nothing shows that they were. Some whole ones may have just this
+        """The length in characters at which lines were cut, None if nothing shows that they were. Some whole lines may have just this
         length."""
         cut = self._cut >= LEAST_CUT or len(self._statements) >= LEAST_CUT
         return self._longest if cut and self._count >= LEAST and self._whole < self._cut + self._open else None
 
     def _read(self, data: bytes, begin: int, end: int, layouts: LayoutsInUse, *, logged: bool) -> None:
-        """Takes in one of the lines. `logged`: some lines print their logger behind the message."""
+        """Adds one of the lines. `logged`: some lines print their logger after the message."""
         if end < len(data) and not layouts.begins(data, end + 1):
             return  # a record of several lines ends in a later one
         text = data[begin:end].decode("utf-8", "replace").rstrip("\r")
         record, layout = _record(text, layouts)
         if record is None or layout is None:
             return
-        tail = None if layout.bare else layout.tail  # a layout that names no logger may be learned from what was left of the lines
+        tail = None if layout.bare else layout.tail  # a layout without a logger may have been learned from lines that were cut
         if text.endswith((")", " ")) or (tail is not None and tail.search(text) is not None):
             self._whole += 1
         elif tail is not None or (layout.bare and logged):

@@ -1,8 +1,7 @@
 """The search for literals: one pass of Aho-Corasick over raw bytes finds those of all patterns at once.
 
-Here: what of each pattern is searched for, in which layout of the lines, and the names of the loggers that tell of
-replication: a line of theirs that no pattern knows is counted and shown. Not here: the walk over a file (reading) or what a
-line with a literal is (matching).
+Here: which text of each pattern is searched for, in each layout of the lines, and the names of the loggers that report replication: their
+lines that no pattern matches are counted and shown. Not here: the walk over a file (reading) or which pattern matches a line (matching).
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ _MIN_LITERAL = 4
 _WITHIN_WORD = regex.compile(r"\w\w")
 _FULL = LOG4J.logged
 _WRAPPED_FROM = (b"\n==> ", b'\n{"', b"\n[pod/")
-"""Where a file may begin to be wrapped in the middle; otherwise a line with a literal shows it."""
+"""Where the wrapped part of a file may begin; otherwise a line with a literal shows it."""
 _LITERAL = itemgetter(0)
 Hits = Sequence[tuple[int, int, int]]
 
 
 class Tried(NamedTuple):
-    """A pattern as it is put to a line."""
+    """A pattern compiled for matching."""
 
     pattern: Pattern
     fullmatch: Callable[..., re.Match[str] | None] | None
-    """None where `re` does not know the expression."""
+    """None if `re` does not support the expression."""
     groupdict: Callable[[re.Match[str]], Mapping[str, str | None]]
     tells: bool
     by_columns: bool
@@ -59,8 +58,8 @@ def _put(pattern: Pattern) -> Tried:
 
 
 class Literals:
-    """The automaton over all literals and what each of them stands for. `logged`: what may stand around a logger's name;
-    `whole`: it is always Kafka's ` (logger)` behind the message, which some literals are part of."""
+    """The automaton over all literals and their meanings. `logged`: the text around a logger's name; `whole`: that text is always Kafka's `
+    (logger)` after the message, which some literals include."""
 
     def __init__(self, patterns: Sequence[Pattern], logged: Iterable[tuple[str, str]], whole: bool) -> None:
         self.patterns = patterns
@@ -74,12 +73,12 @@ class Literals:
         self._first_mark = len(by_literal) + len(names)
         full = {f"{_FULL[0]}{name}{_FULL[1]}": name for name in RELEVANT_LOGGERS}
         self.loggers = {hit: full[name] for hit, name in enumerate(names, len(by_literal)) if name in full}
-        """Those that are the name of a logger as Kafka's own layout prints it."""
+        """Literals that are the name of a logger as Kafka's own layout prints it."""
         self.candidates = lru_cache(maxsize=1 << 14)(self._candidates)
         self.tried = lru_cache(maxsize=1 << 14)(self._tried)
 
     def find(self, data: bytes, base: int = 0) -> Hits:
-        """(literal, start, end) of every occurrence from there on, by end; literals may overlap."""
+        """(literal, start, end) of every occurrence from this position on, ordered by end; literals may overlap."""
         if not base:
             return self.find_all(data)[0]
         return [(hit, start + base, end + base) for hit, start, end in self.find(data[base:])]
@@ -93,7 +92,7 @@ class Literals:
         return [hit for hit in found if hit[0] < self._first_mark], sorted(marks.values())
 
     def names_logger(self, hits: Iterable[int]) -> bool:
-        """Whether one of these literals is the name of a logger that matters."""
+        """Whether one of these literals is the name of a relevant logger."""
         return max(hits) >= len(self.ranks)
 
     def _candidates(self, hits: tuple[int, ...]) -> tuple[Pattern, ...]:
@@ -102,13 +101,13 @@ class Literals:
         return tuple(self.patterns[rank] for rank in sorted(ranks))
 
     def _tried(self, hits: tuple[int, ...], logger: str) -> tuple[Tried, ...]:
-        """Those of them that this logger prints."""
+        """The subset that this logger prints."""
         return tuple(_put(pattern) for pattern in self.candidates(hits) if not pattern.loggers or is_one_of(logger, pattern.loggers))
 
 
 def _without_logger(pattern: Pattern) -> Sequence[str]:
-    """A pattern's literals where its logger does not stand behind the message: what of its literal stands in the messages of
-    its samples; else what they begin with, and its loggers' own names."""
+    """A pattern's literals if the logger is not printed after the message: the part of its literal that occurs in the messages of its
+    samples; else the beginnings of these messages, and the names of its loggers."""
     messages = [
         prefix(record.message, record.logger)[1] for sample in pattern.samples if (record := LOG4J.read(sample.line.partition("\n")[0]))
     ]
@@ -126,13 +125,13 @@ def _without_logger(pattern: Pattern) -> Sequence[str]:
 
 
 def _beginning(pattern: Pattern, message: str) -> str:
-    """A message up to the first thing that varies in it."""
+    """A message up to the first varying part."""
     found = pattern.compiled.fullmatch(message)
     return message[: min((at for at, _ in found.regs[1:] if at >= 0), default=len(message))] if found else ""
 
 
 def _names(before: str, after: str) -> Iterable[str]:
-    """How the loggers that matter may be printed; Kafka's own layout prints them whole."""
+    """Printed forms of the names of relevant loggers; Kafka's own layout prints them in full."""
     if (before, after) == _FULL:
         return RELEVANT_LOGGERS
     short = {".".join(["", *name.split(".")[at:]]).lstrip(".") for name in RELEVANT_LOGGERS for at in range(name.count(".") + 1)}
@@ -146,7 +145,7 @@ def _made(logged: frozenset[tuple[str, str]], whole: bool) -> Literals:
 
 
 def literals_of(layouts: Iterable[Layout]) -> Literals:
-    """What is searched for in lines of these layouts; Kafka's own is always among them."""
+    """The search for lines of these layouts; Kafka's own is always included."""
     layouts = list(layouts)
     return _made(frozenset((_FULL, *(layout.logged for layout in layouts))), all(layout is LOG4J for layout in layouts))
 
@@ -154,21 +153,21 @@ def literals_of(layouts: Iterable[Layout]) -> Literals:
 LITERALS = literals_of(())
 gc.freeze()
 gc.set_threshold(100_000, 50, 100)
-"""The catalogue lives as long as the process, and a chunk's hits and lines until it is read: the garbage collector would walk through
-them again and again as rows come and go, which costs a tenth of the time of reading and finds nothing."""
+"""The catalogue lives as long as the process, and a chunk's hits and lines until the chunk is read. The garbage collector would traverse
+them again and again and find nothing, which costs a tenth of the time of reading."""
 
 
 def anywhere() -> Literals:
-    """What is searched for in lines of a layout nobody knows yet."""
+    """The search for lines of a layout that is not known yet."""
     return _made(frozenset((_FULL,)), False)
 
 
 @lru_cache(maxsize=1 << 12)
 def relevant(logger: str) -> str | None:
-    """The first logger that matters which may have been printed so."""
+    """The first relevant logger that may have been printed as this text."""
     return logger if logger in RELEVANT_LOGGERS else next((name for name in RELEVANT_LOGGERS if abbreviates(logger, name)), None)
 
 
 def mentions(head: bytes) -> bool:
-    """Whether a line with a time or a level holds a literal of Kafka's: a log, though in no layout that is known."""
+    """Whether a line with a time or a level contains a literal of the catalogue: the file is a log, though in no known layout."""
     return any(LOG_MARK.search(head, head.rfind(b"\n", 0, start) + 1, start) for _, start, _ in LITERALS.find(head))

@@ -1,8 +1,8 @@
-"""The walk through one log file of any size in bounded memory: its lines as they are, and what they hold from where they are
-wrapped on, one sequence of plain lines for each writer in it.
+"""The walk through one log file of any size in bounded memory: its lines as they are and, from the first wrapped line on, the unwrapped
+lines, one sequence for each writer.
 
-Here: chunks of whole lines, where wrapping begins, and the account of the file. Not here: what is read in the lines
-(reading), or which file is a log (parsers.sniff).
+Here: chunks of whole lines, where wrapping begins, and the account of the file. Not here: the reading of lines (reading), or which file is
+a log (parsers.sniff).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from parsers.wrappers.unwrapper import Unwrapper
 from parsers.wrappers.writers import Writers
 
 CHUNK = 4 << 20
-"""Bytes searched at a time; also the longest line that is looked into as a whole."""
+"""Bytes searched at a time; also the longest line that is examined as a whole."""
 WRAPPED = 4 << 20
 """Bytes of unwrapped lines that are kept for all writers together."""
 
@@ -40,12 +40,12 @@ def read_log(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layo
 
 
 def read_log_by_columns(stream: BinaryIO, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Told]:
-    """The same events, many of them as batches: what lines of one statement have in common is done for many of them at once."""
+    """The same events, many of them as batches: lines of one statement are processed together."""
     return LogFile(member, kind, layouts, quickly=search).rows(stream)
 
 
 class LogFile(Reading):
-    """The walk through one file: through its lines as they are, and from where they are wrapped on through what they hold."""
+    """The walk through one file: its lines as they are and, from the first wrapped line on, the unwrapped lines."""
 
     def __init__(
         self, member: Member, kind: str, layouts: Sequence[Layout] = (), *, irrelevant: bool = False, quickly: Quickly | None = None
@@ -92,7 +92,7 @@ class LogFile(Reading):
             self.wrapped_at = begin
 
     def _wrapped_from(self, data: bytes) -> int:
-        """Where the first line begins that is plainly a wrapped one; the end where none is."""
+        """Where the first line begins that is clearly wrapped; the end if there is none."""
         found = self.layouts.may_be_wrapped(data)
         return next((at for at in found if self._wraps(data[at : line_end(data, at)])), len(data))
 
@@ -100,7 +100,7 @@ class LogFile(Reading):
         return self.unwrapper.wraps(line)
 
     def _unwrapped(self, data: bytes, stream: BinaryIO) -> Iterator[Told]:
-        """Events of what follows `offset`: `data` and the rest of the stream."""
+        """Events of the bytes from `offset` on: `data` and the rest of the stream."""
         outer = Outer(stream, data, self.line, self.offset)
         for run in self.unwrapper.runs(outer):
             reading = self.writers.of(run, len(run))
@@ -121,7 +121,7 @@ class LogFile(Reading):
         self._take_over(self.writers.own)
 
     def _take_over(self, own: Unwrapped) -> None:
-        """What was unwrapped and names no writer is this file's."""
+        """Unwrapped lines that name no writer are this file's own."""
         self.layouts.take_over(own.layouts)
         self.layouts.shown = self.layouts.shown or (own.layouts.shown if own.survey.hits or not self.writers.named else [])
         self.survey.take_over(own.survey)
@@ -147,7 +147,7 @@ class LogFile(Reading):
                 self.pending = self._skip_line(stream, self.pending)
 
     def _block(self, stream: BinaryIO, pending: bytes) -> bytes:
-        """What is pending and as much more as makes a chunk; less only at the end. Decompressors give small pieces."""
+        """The pending bytes and as many more as make a chunk; less only at the end. Decompressors return small pieces."""
         pieces, size = [pending], len(pending)
         while size < CHUNK and (piece := self._read_more(stream, CHUNK)):
             pieces.append(piece)

@@ -17,12 +17,12 @@ from parsers.limits import in_force
 from parsers.patterns.pattern import Pattern
 
 LONG_MESSAGE = 2048
-"""Characters from which on an expression gets a time limit: no line Kafka writes needs it, a hostile one may."""
+"""Characters from which on an expression gets a time limit: no line of Kafka is that long, a hostile one may be."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What is looked at: one line, or a record of several."""
+    """The text to match: one line, or a record of several."""
 
     text: str
     message: str
@@ -30,15 +30,15 @@ class Seen:
     begin: int
     end: int
     bare: bool = False
-    """Its layout names no logger."""
+    """The layout has no logger."""
     lines_before: int = 0
     """Lines between the record's first one and the one the literal was found in."""
     noise: int = 0
-    """Control bytes in front of it."""
+    """Control bytes before the line."""
 
 
 def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False) -> regex.Match[str] | None:
-    """The match of a pattern with a message; `bare`: no logger is printed, so any may have said it. Raises TimeoutError."""
+    """The match of a pattern with a message; `bare`: no logger is printed, so any logger is possible. Raises TimeoutError."""
     if pattern.loggers and not (bare if logger is None else is_one_of(logger, pattern.loggers)):
         return None
     if len(message) > LONG_MESSAGE:
@@ -47,7 +47,7 @@ def apply(pattern: Pattern, message: str, logger: str | None, bare: bool = False
 
 
 def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str | None]:
-    """Message and logger of a record of several lines; the logger may stand at the end of a later line than the first."""
+    """Message and logger of a record of several lines; the logger may be printed at the end of a later line than the first."""
     if not rest:
         return record.message, record.logger
     found = layout.tail.search(rest) if layout.tail is not None and record.logger is None else None
@@ -57,7 +57,7 @@ def whole_message(record: Record, rest: str, layout: Layout) -> tuple[str, str |
 
 
 def readings_of(seen: Seen) -> Sequence[tuple[Mapping[str, Any], str]]:
-    """Component and message; where no logger is told, both with and without the writer that state changes begin with."""
+    """Component and message. If no logger is known, both with and without the writer that begins the lines of state changes."""
     plain = prefix(seen.message, seen.logger)
     if not seen.bare:
         return (plain,)

@@ -1,13 +1,13 @@
-"""A piece of a large log, read by itself as the one reader of the whole file would read it there.
+"""A piece of a large log, read on its own with the same result as a single reader of the whole file.
 
-Here: the state a piece takes over without reading what is before it, and how pieces are put together, or found not to fit. Not
-here: which files are cut (parsers.pieces), or what is read in a log (log_file, reading).
+Here: the state with which a piece begins without reading all earlier chunks, and how pieces are joined or rejected. Not here: which files
+are cut (parsers.pieces), or how a log is read (log_file, reading).
 
-The one reader goes in chunks that end at the last record before a multiple of CHUNK, so pieces are whole chunks: the first record of
-one may begin before its first byte, and the last one is left to the next. What the one reader
-carries from chunk to chunk (layouts, the owner of lines that begin no record, the broker named last) a piece learns from the file's
-first chunk and from the one before its own. That this is what the one reader would have had is not assumed: each piece tells with
-what it began and how it ended, and where the end of one is not the beginning of the next the pieces are refused.
+The single reader reads chunks that end at the last record before a multiple of CHUNK, so pieces are whole chunks: the first record of one
+may begin before its first byte, and the last one is left to the next. The state that the single reader carries from chunk to chunk
+(layouts, the owner of lines that begin no record, the broker named last) is learned by a piece from the file's first chunk and from the one
+before its own. This state is checked: each piece reports its initial and final state, and if the final state of a piece differs from the
+initial state of the next, the pieces are rejected.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Named = tuple[int, datetime | None] | None
 
 
 class State(NamedTuple):
-    """What the one reader carries from one chunk to the next, but for the broker named last: no line may name one for long, and mostly
-    nobody asks."""
+    """State that the single reader carries from one chunk to the next, except for the broker named last: it may be named long before, and
+    is rarely needed."""
 
     offset: int
     line: int
@@ -51,18 +51,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """What a piece tells beside its rows; everything in it can be pickled."""
+    """The result of a piece apart from its rows; everything in it can be pickled."""
 
     before: State
     after: State
     whole: bool
-    """It was read to its end, by lines as they are."""
+    """The piece was read to its end, as plain lines."""
     asked: tuple[datetime, datetime] | None
-    """From when to when the rows were that asked for the broker named last, before the piece itself named one."""
+    """Time range of the rows that needed the broker named last, before the piece itself named one."""
     assumed: Named
-    """Whom they were given."""
+    """The broker that these rows were given."""
     named: Named
-    """The one named last in the piece itself."""
+    """The broker named last in the piece itself."""
     survey: Survey
     known: bool
     shown: list[str]
@@ -72,7 +72,7 @@ class Account:
 
 
 class PieceOfLog(LogFile):
-    """The walk through one piece. `rows` are events only; `account` is there after them."""
+    """The walk through one piece. `rows` are events only; `account` is available after them."""
 
     def __init__(self, piece: Piece, member: Member, kind: str, layouts: Sequence[Layout] = ()) -> None:
         super().__init__(member, kind, layouts, quickly=search)
@@ -115,7 +115,7 @@ class PieceOfLog(LogFile):
         )
 
     def _take_up(self, stream: BinaryIO) -> None:
-        """Puts itself in the state that the file's first chunk and the one before the piece show."""
+        """Sets the state that results from the file's first chunk and the chunk before the piece."""
         self._pass_over(stream)
         before = self.piece.begin - log_file.CHUNK
         first, utc = self.survey.first, self.survey.utc
@@ -132,7 +132,7 @@ class PieceOfLog(LogFile):
         self.survey.last, self.survey.tail = passed.last, passed.tail
 
     def _pass_over(self, stream: BinaryIO) -> None:
-        """Reads a chunk for what it leaves behind."""
+        """Reads a chunk only for the state it leaves."""
         self.layouts.written = None
         self.layouts.learn(self.pending)
         for data in islice(self._chunks(stream), 1):
@@ -172,7 +172,7 @@ def _written_out(layout: Layout) -> tuple[object, ...]:
 
 
 def fit(accounts: Sequence[Account]) -> bool:
-    """Whether each piece ended as the next one began, so that together they are what one reader reads."""
+    """Whether each piece ended in the state in which the next one began, so that together they equal a single reader's result."""
     named: Named = None
     for account in accounts:
         if (
@@ -186,12 +186,12 @@ def fit(accounts: Sequence[Account]) -> bool:
 
 
 def _near(asked: tuple[datetime, datetime], named: Named) -> bool:
-    """Whether a row that asked may have been given this answer."""
+    """Whether a row that needed the broker may have been given this one."""
     return named is not None and named[1] is not None and asked[0] - SAME_MOMENT <= named[1] <= asked[1] + SAME_MOMENT
 
 
 def joined(accounts: Sequence[Account], member: Member, kind: str, layouts: Sequence[Layout] = ()) -> Iterator[Row]:
-    """What can be said only of the whole file, as LogFile says it at its end. `accounts` fit."""
+    """Rows that can only be written for the whole file, as LogFile writes them at its end. `accounts` fit."""
     log = LogFile(member, kind, layouts)
     last = accounts[-1]
     for account in accounts:

@@ -1,7 +1,7 @@
-"""The lines that cost most because there are most of them, read many at a time: whole records in the layout of the lines before.
+"""Vectorised reading of the most frequent lines: whole records in the same layout as the lines before.
 
-Here: the same as Reading does of such lines, in their order. Not here: which expressions they meet (block), any other line, for which
-Reading is asked in its turn, nor what becomes of the events (columns).
+Here: the same results as Reading for such lines, in file order. Not here: which expressions are tried (block), all other lines, which
+Reading reads in their turn, or the further processing of events (columns).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOMENT = SAME_MOMENT.seconds * 10**6
 
 
 def search(reading: Reading, data: bytes, base: int) -> Generator[Told, None, int | None]:
-    """Events of a chunk from a line's end on. Returns where to search anew once the literals or layouts have become others."""
+    """Events of a chunk from a line's end on. Returns the position from which to search again after a change of literals or layouts."""
     hits = reading.layouts.find(data, base)
     chunk = Chunk(reading, data)
     number, floor = reading.line, base
@@ -83,22 +83,22 @@ def _blocks(chunk: Chunk, hits: Hits, base: int, number: int) -> Iterator[_InTur
 
 
 class _InTurn(Block):
-    """The lines in their order, with those that Reading is asked for."""
+    """The lines in file order, including those left to Reading."""
 
     def __init__(self, chunk: Chunk, floor: int, number: int) -> None:
         super().__init__(chunk)
         self.floor = floor, number
-        """Where the line before them ends that has literals, too, and its number."""
+        """End and number of the previous line with literals."""
         self.namings: list[int] = []
         """Lines that name their writer."""
         self.named: dict[int, tuple[int, int | None]] = {}
-        """Whom those name of which Reading was asked, and when."""
+        """The writers that lines left to Reading name, and when."""
         self.nodes: dict[int, int] = {}
-        """Of components' names, those of writers."""
+        """Those components' names that are writers."""
         self.carried = self.reading.named
 
     def in_turn(self) -> Generator[Told, None, int | None]:
-        """Events, with those of the lines that Reading is asked for. Returns where to search anew, if so."""
+        """Events, including those of the lines left to Reading. Returns the position from which to search again, if any."""
         chunk, reading, layouts = self.chunk, self.reading, self.reading.layouts
         rows: list[tuple[int, Row]] = []
         begun, passed, characters = 0, 0, 0
@@ -139,7 +139,7 @@ class _InTurn(Block):
         return None
 
     def _pass_by(self, begin: int, end: int) -> None:
-        """Has Reading know of the lines read here in between."""
+        """Updates Reading with the lines that were read here."""
         reading = self.reading
         if begin >= end or self.chunk.heads is None:
             return
@@ -156,7 +156,7 @@ class _InTurn(Block):
         return self.namings[bisect_left(self.namings, begin) : bisect_left(self.namings, end)]
 
     def _naming(self, at: int) -> tuple[int, int | None]:
-        """Whom a line names, and when."""
+        """The writer that a line names, and when."""
         return self.named.get(at) or (self.nodes[id(self.heads.contexts[at])], self.heads.times[at])
 
     def _name(self, at: int) -> None:
@@ -174,7 +174,7 @@ class _InTurn(Block):
     # to columns
 
     def _told(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Iterator[Told]:
-        """Events of lines from one to another, and these rows between them."""
+        """Events of a range of lines, with these rows between them."""
         survey = self.reading.survey
         survey.hits += end - begin - self.heads.loggers[begin:end].count(None)
         for context, count in Counter(map(id, self.heads.contexts[begin:end])).items():
@@ -193,7 +193,7 @@ class _InTurn(Block):
             begin, first, most = until, last, 2 * most
 
     def _events(self, begin: int, end: int, rows: Sequence[tuple[int, Row]]) -> Events:
-        """Raises TooMany, but not of one line."""
+        """Raises TooMany, but not for a single line."""
         said = [one.of(begin, end) for one in self.said.values()]
         chosen = sorted({*chain.from_iterable([one.lines for one in said]), *[at for at, _ in rows]})
         places = {at: place for place, at in enumerate(chosen)}
@@ -205,7 +205,7 @@ class _InTurn(Block):
         return events
 
     def _lines(self, chosen: Sequence[int]) -> Lines:
-        """Where and when lines tell something, and who did."""
+        """Place, time and writer of matched lines."""
         pick: Callable[[Sequence[Any]], Sequence[Any]] = (
             itemgetter(*chosen) if len(chosen) > 1 else lambda of_line: [of_line[at] for at in chosen]
         )
@@ -223,10 +223,10 @@ class _InTurn(Block):
         return Lines(*spots, clocks, [level or None for level in levels], nears, contexts, lambda place: self.line(chosen[place]))
 
     def _texts(self, chosen: Sequence[int], begins: Sequence[int], ends: Sequence[int]) -> pa.StringArray:
-        """What these records are in the chunk."""
+        """The records as they are in the chunk."""
         if self.chunk.clean:
             ends = [min(end, begin + MAX_TEXT) for begin, end in zip(begins, ends, strict=True)]
-            if self.records:  # lines that Reading is asked for may lie in them; it tells their texts itself
+            if self.records:  # lines left to Reading may be among these lines; Reading supplies their texts itself
                 begins = [max(begin, before) for begin, before in zip(begins, accumulate([0, *ends], max), strict=False)]
                 ends = list(map(max, begins, ends))
             return slices(self.chunk.data, begins, ends)
@@ -237,7 +237,7 @@ class _InTurn(Block):
         )
 
     def _nears(self, chosen: Sequence[int], times: Sequence[int]) -> Sequence[int | None]:
-        """Who was named last before lines that name no writer, as Reading tells it."""
+        """The writer named last before lines that name no writer, by the same rule as Reading."""
         loggers, contexts, nodes = self.heads.loggers, self.heads.contexts, self.nodes
         silent = [loggers[at] is not None and id(contexts[at]) not in nodes for at in chosen]
         return [self._near(at, time) if here else None for at, time, here in zip(chosen, times, silent, strict=True)]

@@ -1,9 +1,9 @@
-"""The walk through the plain lines of one writer: literals first, over whole chunks; expressions only on the lines they hit.
+"""The walk through the plain lines of one writer: it searches whole chunks for literals and applies expressions only to lines with a hit.
 
-Here: from lines with a literal to events, each in its place and of its record. Not here: chunks of a file and what is
-wrapped in it (log_file, unwrapped), what is searched for (literals), whether a pattern fits (matching).
+Here: from lines with a literal to events, with place and record. Not here: chunks of a file and what is wrapped in it (log_file,
+unwrapped), what is searched for (literals), whether a pattern fits (matching).
 
-A line without a literal costs no Python at all.
+A line without a literal runs no Python code.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Reading:
         self.owner: Record | None = None  # record the lines looked at last belong to
         self.owner_at = -1  # its place in the chunk; -1 where it began in an earlier one
         self.known = 0  # up to here in the chunk `owner` is known
-        self.told = False  # a pattern of several lines has told all of `owner`
+        self.told = False  # a pattern of several lines has matched all of `owner`
         self.named: tuple[int, datetime | None] | None = None  # writer that a line looked at named last, and when
         self.unread = False  # the line looked at begins a record in no layout that is known
         self.wrapped_at = -1  # place in the chunk from which on lines are wrapped
@@ -79,7 +79,7 @@ class Reading:
         self.unended = not data.endswith(b"\n")
 
     def end(self) -> Iterator[Row]:
-        """What can be said only of the whole; the `source` row last."""
+        """Rows that can only be written for the whole; the `source` row last."""
         known, survey = self.layouts, self.survey
         if survey.noise:
             text = f"{survey.noise} control bytes (NUL and the like), the first at byte {survey.noise_at}"
@@ -121,7 +121,7 @@ class Reading:
         return self.offset + at
 
     def _search(self, data: bytes, base: int) -> Generator[Row, None, int | None]:
-        """Events of a chunk from a line's end on. Returns where to search anew once the literals have become others."""
+        """Events of a chunk from a line's end on. Returns the position from which to search again after a change of literals."""
         literals = self.layouts.literals
         for floor, line, begin, end, ids in self._lines(data, base):
             yield from self.look(data, begin, end, ids)
@@ -133,7 +133,7 @@ class Reading:
         return None
 
     def _lines(self, data: bytes, base: int) -> Iterator[tuple[int, int, int, int, tuple[int, ...]]]:
-        """The lines with literals: where the one before ends and its number, where the line begins and ends, its literals."""
+        """The lines with literals: end and number of the line before, begin and end of the line, its literals."""
         hits = self.layouts.find(data, base)
         at, count, floor = 0, len(hits), base
         while at < count:
@@ -150,7 +150,7 @@ class Reading:
         self.line += data.count(b"\n", floor)
 
     def pass_by(self, record: Record | None, begin: int, known: int, layout: Layout) -> None:
-        """Takes note of a record that was read elsewhere, in this layout; without it, only that it is at `begin`."""
+        """Records the layout of a record that was read elsewhere; without a layout, only that the record is at `begin`."""
         self.layouts.latest = layout
         self.unread = self.told = False
         self.known = known
@@ -158,7 +158,7 @@ class Reading:
             self.owner, self.owner_at = record, begin
 
     def look(self, data: bytes, begin: int, end: int, ids: tuple[int, ...]) -> Iterator[Row]:
-        """Events of the line at [begin, end), which holds these literals."""
+        """Events of the line at [begin, end), which contains these literals."""
         self.survey.hits += 1
         raw = data[begin:end]
         text = text_of(raw)
@@ -243,12 +243,12 @@ class Reading:
         return [{**told, **row} for row in rows if self._placed(row)]
 
     def _placed(self, row: Row) -> bool:
-        """What a log that prints no date tells of a partition has no place among what files with their times tell: before them or after
-        them it means something else."""
+        """False for a partition event without a time in a log without dates: its meaning would depend on its order among files with
+        times."""
         return row.get("time") is not None or self.survey.first is not None or row.get("partition") is None
 
     def near(self, time: datetime | None) -> int | None:
-        """The writer named last, if that was in the same moment."""
+        """The writer named last, if named at the same moment."""
         if self.named is None or time is None or self.named[1] is None or abs(time - self.named[1]) > SAME_MOMENT:
             return None
         return self.named[0]
@@ -258,25 +258,25 @@ class Reading:
         return self.line - seen.lines_before, self.offset + seen.begin + seen.noise
 
     def _when(self, seen: Seen) -> tuple[datetime | None, str]:
-        """Time of the record, and the clock that told it."""
+        """Time of the record, and the clock it comes from."""
         return (self.owner.time, "utc" if self.owner.utc else "line") if self.owner else (None, "line")
 
     def _raw(self, seen: Seen) -> str:
-        """The file's own text."""
+        """The original text in the file."""
         return seen.text[:MAX_TEXT]
 
     def spots(
         self, lines: Sequence[int], begins: Sequence[int], ends: Sequence[int], times: Sequence[int], texts: pa.StringArray
     ) -> tuple[Sequence[int], Sequence[int], Sequence[int], pa.StringArray]:
-        """Lines and bytes in the file, times and the file's own texts of records that were read elsewhere: at which lines of all the
-        chunks they are and where in the chunk they begin and end, the microseconds since 1970 that they print, and what they are there."""
+        """Lines, byte offsets, times and original texts of records that were read elsewhere. `lines` count over all chunks, `begins` and
+        `ends` are offsets in the chunk, `times` are the printed times in microseconds since 1970."""
         return lines, [self.offset + begin for begin in begins], times, texts
 
     def out_of_range(self, error: ValueError, text: str, line: int, byte: int) -> Row:
         return {**problem("out-of-range", f"{error}: {text}", line=line, byte=byte), "source": self.source}
 
     def _find_owner(self, data: bytes, begin: int) -> None:
-        """The record a line that begins none belongs to, looked for backwards as far as it is not known yet."""
+        """Finds the record that a continuation line belongs to, searching backwards over the bytes not yet searched."""
         at = begin
         while at > self.known:
             at = data.rfind(b"\n", self.known, at - 1) + 1 or self.known
@@ -286,7 +286,7 @@ class Reading:
                 return
 
     def whole_record(self, data: bytes, seen: Seen, record: Record, begin: int, layout: Layout) -> Seen:
-        """All lines of the record `seen` is in, which begins there, as far as they lie in this chunk and within MAX_RECORD."""
+        """All lines of the record that contains `seen` and begins there, as far as they are in this chunk and within MAX_RECORD."""
         limit = min(len(data), begin + MAX_RECORD)
         end = max(seen.end, min(self.layouts.next_begin(data, seen.end + 1, limit), line_end(data, limit - 1) + 1) - 1)
         first_end = line_end(data, begin)

@@ -1,6 +1,6 @@
-"""The catalogue put to one record, as tests of patterns and of their coverage do it.
+"""The catalogue applied to one record, for tests of patterns and of their coverage.
 
-Here: its events, and every pattern that claims it. Not here: records in files (log_file).
+Here: its events, and every pattern that matches it. Not here: records in files (log_file).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def search_all(line: str) -> list[Row]:
 
 
 def matching(line: str) -> list[Pattern]:
-    """Every pattern whose literal and expression fit the record; more than one is a fault of the catalogue."""
+    """Every pattern whose literal and expression match the record; more than one is a defect of the catalogue."""
     data = line.encode()
     hits = tuple(hit for hit, _, _ in LITERALS.find(data))
     first, _, rest = line.partition("\n")

@@ -1,6 +1,6 @@
-"""What is known of a source as a whole: the time it covers, who wrote it, noise in it, lines nobody knows.
+"""Summary of a source: the time it covers, who wrote it, noise in it, unrecognised lines.
 
-Here: the account, chunk by chunk. Not here: the events (reading) or what is made of the account (parsers.evidence).
+Here: the counts, chunk by chunk. Not here: the events (reading) or the use of the summary (parsers.evidence).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from parsers.schemas import Row
 
 MAX_SAMPLES = 5
 REDACTED = "(redacted)"
-"""What stands where a record's words were that told nothing (forensics.redaction)."""
+"""Placeholder for the text of an unrecognised record (forensics.redaction)."""
 _LAST_LINES = 10_000
 _SHOWN = 200
 _NODE_NAMED = (
@@ -32,7 +32,7 @@ _NODE_FIRST = regex.compile(_NODE_NAMED)
 
 
 class Survey:
-    """The account of one source."""
+    """The summary of one source."""
 
     def __init__(self) -> None:
         self.first: datetime | None = None
@@ -43,22 +43,22 @@ class Survey:
         self.noise = 0
         self.noise_at: int | None = None
         self.noisy = False
-        """There is some in the chunk taken in last."""
+        """The last chunk contains noise."""
         self.unrecognised = 0
         self.samples: list[str] = []
         self.hits = 0
-        """Lines that hold a literal."""
+        """Lines that contain a literal."""
         self.undated = 0
         """Of these, records that print no date."""
         self.unread = 0
-        """Of these, lines that begin a record in no layout that is known."""
+        """Of these, lines that begin a record in no known layout."""
         self.unread_samples: list[str] = []
         self.tail: Record | None = None
         """Last record of the chunks so far, which may go on in the next."""
         self.lengths = LineLengths()
 
     def chunk(self, data: bytes, layouts: LayoutsInUse, place: Callable[[int], int]) -> None:
-        """Takes in a chunk; `place` tells the byte of the file a byte of it is."""
+        """Adds a chunk; `place` maps a byte of the chunk to the byte of the file."""
         noise = noise_in(data)
         if noise and self.noise_at is None:
             self.noise_at = place(first_noise(data))
@@ -85,7 +85,7 @@ class Survey:
             self.unread_samples.append(text[:_SHOWN])
 
     def unread_told(self) -> str:
-        """How many lines these are, in words."""
+        """The number of these lines, in words."""
         return f"{self.unread} relevant lines begin records that could not be read: " if self.unread else ""
 
     def _count_nodes(self, data: bytes, layouts: LayoutsInUse) -> None:
@@ -99,7 +99,7 @@ class Survey:
                     self.nodes[int(found[1])] += 1
 
     def _pass_by(self, record: Record | None) -> None:
-        """Widens what is known of the time covered; a file whose lines are UTC only in part is told by the clock of its first."""
+        """Extends the time range covered. If only some lines are in UTC, the clock of the first line counts for the file."""
         if record is None or record.time is None or self.utc not in (None, record.utc):
             return
         self.utc = record.utc
@@ -107,7 +107,7 @@ class Survey:
         self.last = record.time
 
     def take_over(self, other: Survey) -> None:
-        """Makes what is known of a part of the source known of this one."""
+        """Adds the summary of a part of the source to this one."""
         self.hits += other.hits
         self.undated += other.undated
         self.unread += other.unread

@@ -1,6 +1,6 @@
 """Lines of a chunk of a log as text, without what torn writes leave at their ends.
 
-Here: where lines end, what noise is, and what shows a log. Not here: where records begin (layouts_in_use).
+Here: where lines end, what noise is, and which text identifies a log. Not here: where records begin (layouts_in_use).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _NOISE = bytes(set(range(0x20)) - set(b"\t\n\r\x1b"))
 _FIRST_NOISE = regex.compile(b"[" + b"".join(b"\\x%02x" % code for code in _NOISE) + b"]")
 _EDGES = _NOISE.decode() + "\r\ufeff"
 LOG_MARK = regex.compile(rb"\d\d:\d\d:\d\d|\d{1,4}[-./]\d\d?[-./]\d{1,4}|\b(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b")
-"""A time, a date or a level: what shows that a line is of some log."""
+"""A time, a date or a level: text that identifies a line as part of a log."""
 
 
 def text_of(raw: bytes) -> str:
@@ -20,13 +20,13 @@ def text_of(raw: bytes) -> str:
 
 
 def line_end(data: bytes, at: int) -> int:
-    """Where the line at `at` ends, its line feed left out."""
+    """End of the line at `at`, without its line feed."""
     end = data.find(b"\n", at)
     return len(data) if end < 0 else end
 
 
 def leading_noise(line: bytes) -> int:
-    """Control bytes in front of a line."""
+    """Control bytes before a line."""
     return len(line) - len(line.lstrip(_NOISE))
 
 
@@ -36,6 +36,6 @@ def noise_in(data: bytes) -> int:
 
 
 def first_noise(data: bytes) -> int:
-    """Where the first of them is; 0 where there is none."""
+    """Position of the first one; 0 if there is none."""
     found = _FIRST_NOISE.search(data)
     return found.start() if found else 0

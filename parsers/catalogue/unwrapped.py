@@ -1,7 +1,7 @@
-"""The walk through what one writer's wrapped lines hold, in chunks made of them.
+"""The walk through the unwrapped lines of one writer, in chunks made of them.
 
-Here: the places of such lines in the file, and what the wrapper's clock adds to that of the records. Not here: how lines are
-unwrapped (parsers.wrappers).
+Here: the places of such lines in the file, and the wrapper's clock compared with that of the records. Not here: how lines are unwrapped
+(parsers.wrappers).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WITNESSES, _SURE = 300, 3
 
 
 class Unwrapped(Reading):
-    """The walk through what one writer's lines hold."""
+    """The walk through the unwrapped lines of one writer."""
 
     def __init__(self, member: Member, source: str, kind: str, layouts: Sequence[Layout], *, quickly: Quickly | None = None) -> None:
         super().__init__(member, source, kind, layouts, quickly=quickly)
@@ -45,7 +45,7 @@ class Unwrapped(Reading):
         self.count += len(run)
 
     def flush(self, *, last: bool = False) -> Iterator[Told]:
-        """Events of the lines kept; unless these are the last, the last record waits for what follows."""
+        """Events of the lines kept; the last record waits for further lines unless these are the last."""
         if not len(self.lines):
             return
         data = b"\n".join(self.lines.text) + b"\n"
@@ -63,7 +63,7 @@ class Unwrapped(Reading):
         return {**super().collected(), "bytes": None, "lines": self.count, "wall_minus_utc_ms": told}
 
     def _compare(self, done: int) -> None:
-        """The wrapper's UTC against the wall clock of the records, at lines spread over the chunk."""
+        """Compares the wrapper's UTC with the wall clock of the records, at lines spread over the chunk."""
         for number in range(0, done, max(1, done // _WITNESSES)):
             at = time_of(self.lines.utc[number])
             record = self.layouts.record_at(self.lines.text[number], 0) if at is not None else None
@@ -72,7 +72,7 @@ class Unwrapped(Reading):
                 self.seconds = self.seconds and not record.time.microsecond
 
     def _at(self, begin: int) -> int:
-        """Which of the lines that is in the chunk."""
+        """Index of the line at this place of the chunk."""
         return min(bisect_right(self.starts, begin) - 1, len(self.lines) - 1)
 
     def _utc(self, begin: int) -> datetime | None:

@@ -1,5 +1,5 @@
-"""Every file of the evidence as a stream of bytes, whatever directory, archive or compression it lies in.
+"""Every file of the evidence as a stream of bytes, from any directory, archive or compressed file.
 
-Here: the walk (walk), its division into units of work (units), and one module for each thing a file may lie in. Not here:
-what a file is (parsers.sniff) or means (the readers).
+Here: the walk (walk), its division into units of work (units), and one module for each kind of container. Not here: the kind of a file
+(parsers.sniff) or its meaning (the readers).
 """

@@ -1,7 +1,7 @@
-"""What decompresses: gzip, bzip2, xz and zstd as streams in bounded memory, told by their first bytes.
+"""Decompression: gzip, bzip2, xz and zstd as streams in bounded memory, recognised by their first bytes.
 
-Here: one shape for the four libraries, streams joined one after the other, and a compressed file as a file of what is in it. Not here:
-the bound on what comes out (streams), or what lies in it (walk).
+Here: one interface for the four libraries, joined streams, and a compressed file as a file of its decompressed bytes. Not here: the limit
+on decompressed size (streams), or archives inside (walk).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Guarded, buffer
 
 MAX_DICTIONARY = 2**28
 """Bytes an xz or zstd decoder may keep; `xz -9` needs 65 MiB, `zstd --long` 128 MiB."""
-_ZSTD_CHUNK = 2**11  # a zstd block of four bytes may hold 128 KiB: small bites keep what one bite can give at 64 MiB
+_ZSTD_CHUNK = 2**11  # a zstd block of four bytes may expand to 128 KiB: small inputs limit the output of one call to 64 MiB
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _LONGEST_MAGIC = 10
-"""Bytes `compression` looks at for the longest of them, bzip2's."""
+"""Bytes that `compression` examines; the longest signature is that of bzip2."""
 
 
 class _Decompressor(Protocol):
@@ -37,7 +37,7 @@ class _Decompressor(Protocol):
 
 
 class _Gzip:
-    """zlib in the shape of bz2 and lzma: keeps what a bounded call left of its input."""
+    """zlib with the interface of bz2 and lzma: keeps the input that a bounded call did not consume."""
 
     def __init__(self) -> None:
         self._inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
@@ -51,7 +51,7 @@ class _Gzip:
 
 
 class _Zstd:
-    """zstd in the shape of bz2 and lzma; bites stand in for the bound it has not."""
+    """zstd with the interface of bz2 and lzma; small inputs replace the output limit that zstd does not have."""
 
     def __init__(self) -> None:
         self._frame = zstandard.ZstdDecompressor(max_window_size=MAX_DICTIONARY).decompressobj()
@@ -76,7 +76,7 @@ DECOMPRESSORS: dict[str, Callable[[], _Decompressor]] = {
 
 
 def compression(head: bytes) -> str | None:
-    """How the bytes that begin so are compressed: a key of DECOMPRESSORS; None when they are not."""
+    """How bytes with this beginning are compressed: a key of DECOMPRESSORS; None if they are not."""
     for magic, form in _MAGIC.items():
         if head.startswith(magic):
             return form
@@ -88,7 +88,7 @@ def compression(head: bytes) -> str | None:
 
 
 class Unpacked:
-    """Decompresses a stream of one or more joined gzip, bzip2, xz or zstd streams; raises where it is cut or damaged."""
+    """Decompresses one or more joined gzip, bzip2, xz or zstd streams; raises if the stream is truncated or damaged."""
 
     def __init__(self, packed: BinaryIO, form: str) -> None:
         self._packed = packed
@@ -132,7 +132,8 @@ class Unpacked:
 
 
 class Inflated(File):
-    """What is in a compressed file, of a size nobody knows. Ahead it is read on, back it is begun again. Raises OSError where it is damaged."""
+    """The decompressed content of a file, of unknown size. Seeking forward reads on; seeking back starts again. Raises OSError if the file
+    is damaged."""
 
     def __init__(self, packed: File, form: str) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 """The files of a directory tree of the evidence, in a fixed order.
 
-Here: which names there are, and which links lead to what is read anyway. Not here: what a file holds (walk).
+Here: the file names, and which links lead to files that are read anyway. Not here: the contents of files (walk).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from parsers.containers.names import clean, is_junk, printable
 
 
 def leaves(root: str) -> Iterator[str]:
-    """Names relative to `root` of all that is no readable directory, sorted in each directory."""
+    """Names relative to `root` of everything except readable directories, sorted in each directory."""
     pending = [""]
     while pending:
         name = pending.pop()
@@ -37,7 +37,7 @@ def _is_directory(path: str) -> bool:
 
 
 def link_trouble(root: str, full: str) -> str | None:
-    """Why a symbolic link hides evidence; None when what it leads to lies inside the tree and is read there."""
+    """Why a symbolic link hides evidence; None if its target lies inside the tree and is read there."""
     try:
         target = os.path.realpath(full, strict=True)
     except OSError as error:

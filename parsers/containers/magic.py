@@ -1,7 +1,7 @@
-"""What container the first bytes of a stream show.
+"""Recognises a container by the first bytes of a stream.
 
-Here: the forms that are read and those that are only named. Not here: the bytes of compressed streams (compression) and tar
-headers (tar), or what a file is once nothing is around it (parsers.sniff).
+Here: the forms that are read and those that are only named. Not here: the signatures of compressed streams (compression) and tar headers
+(tar), or the kind of an unpacked file (parsers.sniff).
 """
 
 from __future__ import annotations

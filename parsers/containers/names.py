@@ -1,7 +1,7 @@
-"""What members are called and when they were changed, whatever container keeps it.
+"""Names and modification times of members, for all containers.
 
-Here: names made one path, printable and without what archivers add, and times made UTC. Not here: which members there are
-(walk, directories, tar, zip).
+Here: names converted to one printable path without archivers' additions, and times to UTC. Not here: the list of members (walk,
+directories, tar, zip).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from datetime import datetime, timezone
 
 REPLACED = "replaced by a later entry of this name, not read"
-"""Of an archive's entries of one name the last counts, as for whoever unpacks it."""
+"""If several entries of an archive have the same name, the last counts, as when the archive is unpacked."""
 
 
 def join(inside: str, name: str) -> str:
@@ -19,19 +19,19 @@ def join(inside: str, name: str) -> str:
 
 
 def clean(name: str) -> str:
-    """A member's name without './' and doubled slashes. A backslash, which no file of Kafka's has in its name, is Windows'
-    separator: in its archives, and in what a program that knows no better took out of them."""
+    """A member's name without './' and doubled slashes. A backslash never occurs in Kafka's file names: it is the separator of Windows, in
+    archives made there and in the files that simple programs unpacked from them."""
     return "/".join(part for part in printable(name).replace("\\", "/").split("/") if part not in ("", "."))
 
 
 def printable(name: str) -> str:
-    """A name whose bytes need be no UTF-8, without what no terminal should get."""
+    """A name, possibly not UTF-8, without characters that a terminal must not receive."""
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def moment(seconds: float) -> datetime | None:
-    """UTC; None for 0, which archivers write when they keep no time."""
+    """UTC; None for 0, which archivers write if they keep no time."""
     try:
         return datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None) if seconds > 0 else None
     except (OverflowError, ValueError, OSError):
@@ -42,5 +42,5 @@ _JUNK = re.compile(r"(?:^|/)(?:\._[^/]*|__MACOSX|\.DS_Store|Thumbs\.db|desktop\.
 
 
 def is_junk(name: str) -> bool:
-    """What file managers add to archives and shares, and headers that a tar program without pax wrote out as files."""
+    """Files that file managers add to archives and shares, and headers that a tar program without pax wrote out as files."""
     return _JUNK.search(name) is not None

@@ -1,9 +1,9 @@
-"""Where evidence lies: files of this machine, or objects of a store that pyarrow reads (`s3://`, `gs://`, `abfs://`, `hdfs://`).
+"""Storage of evidence: local files, or objects of a store that pyarrow reads (`s3://`, `gs://`, `abfs://`, `hdfs://`).
 
-Here: the one place that opens, lists and asks for evidence, and tells where an object is another one than was listed. Not here:
-what is in a file (walk) or how evidence is divided (units).
+Here: the only module that opens, lists and queries evidence, and that detects objects replaced since they were listed. Not here: the
+contents of files (walk) or the division of evidence (units).
 
-An argument is a path, or a URI with the options of `pyarrow.fs.FileSystem.from_uri`. What a URI says of credentials is never shown.
+An argument is a path, or a URI with the options of `pyarrow.fs.FileSystem.from_uri`. Credentials in a URI are never shown.
 """
 
 from __future__ import annotations
@@ -26,63 +26,63 @@ from parsers.containers.streams import why
 
 _REMOTE = re.compile(r"(?:s3|gs|gcs|abfs|abfss|hdfs|viewfs)://", re.IGNORECASE)
 _SECRET = re.compile(r"(?<=://)(?:[^/@\s']*:(?!\d+/)[^@\s']*|[^/@\s']*)@|\?[^\s']*")
-"""In a URI: user and password (which may hold a slash that should have been written %2F), and its options, of which some are keys."""
+"""In a URI: user and password (which may contain a slash that should have been written %2F), and its options, some of which are keys."""
 NO_FILE = "is no regular file but a socket, pipe or device"
 READ_AHEAD = range(2**17, 2**23)
-"""Bytes asked of a store at a time: few where something is looked up, twice as many each time while it is read on."""
+"""Bytes requested from a store at a time: few at first, twice as many with each further sequential read."""
 
 
 class Version(NamedTuple):
-    """Which object it was, as a listing told it."""
+    """Version of an object, as listed."""
 
     size: int
     changed: int
-    """Seconds since 1970, for some answers of a store have no more; 0 where it does not say."""
+    """Seconds since 1970, the precision of some of a store's answers; 0 if unknown."""
 
 
 class Leaf(NamedTuple):
-    """A file of a directory, or whatever else has a name there."""
+    """A directory entry: a file, or anything else with a name."""
 
     name: str
     """Relative to the directory; '' is the argument itself."""
     size: int | None
     version: Version | None
-    """Only of objects: local files may grow while they are collected."""
+    """Only for objects: local files may grow while they are collected."""
     changed: int | None = None
-    """Nanoseconds since 1970, as the file system or the store tells them."""
+    """Nanoseconds since 1970, as reported by the file system or the store."""
 
 
 class File(io.RawIOBase):
     """An open file of the evidence, unbuffered."""
 
     meter: ClassVar[Callable[[File, int], None] | None] = None
-    """Is told how many bytes come from each, by whoever shows how far this process is."""
+    """Called with the number of bytes of each read; progress displays set it."""
     size: int
     modified: datetime | None
 
     def changed(self) -> str | None:
-        """Why what was read may be neither the old content nor the new one."""
+        """Why the content read may be a mixture of old and new."""
         return None
 
 
 class Storage(Protocol):
-    """One argument's evidence."""
+    """The evidence of one argument."""
 
     name: str
-    """What it is called where nothing else names it."""
+    """Name used if the evidence has no other."""
 
     def trouble(self) -> str | None:
-        """Why nothing can be read there at all."""
+        """Why nothing can be read from this storage."""
 
     def is_directory(self) -> bool: ...
     def leaves(self) -> Iterator[Leaf]:
-        """All that is no readable directory, in a fixed order."""
+        """Everything except readable directories, in a fixed order."""
 
     def open(self, name: str = "", version: Version | None = None) -> File:
-        """Raises OSError, also where it is not this version any more."""
+        """Opens the leaf. Raises OSError, also if the object is not this version any more."""
 
     def refusal(self, name: str) -> tuple[str, datetime | None] | None:
-        """Why a leaf is no file that can be opened, and when it was changed; '' for a directory that can be read."""
+        """Why a leaf cannot be opened as a file, and its modification time; '' for a readable directory."""
 
 
 @lru_cache(maxsize=64)
@@ -94,17 +94,17 @@ def storage(path: str) -> Storage:
 
 
 def identity(path: str) -> str:
-    """The same for all ways to name the same evidence."""
+    """A key that is equal for all ways to name the same evidence."""
     return path.rstrip("/") if _REMOTE.match(path) else os.path.realpath(_local(path))
 
 
 def absolute(path: str) -> str:
-    """The argument as it can be used from any working directory."""
+    """The argument in a form that works from any working directory."""
     return path if _REMOTE.match(path) else os.path.abspath(_local(path))
 
 
 def without_secrets(path: str) -> str:
-    """An argument, or a text that may name one, without what is secret in it."""
+    """An argument, or a text that may contain one, without secrets."""
     return _SECRET.sub("", path) if "://" in path else path
 
 
@@ -115,7 +115,7 @@ def _local(path: str) -> str:
 
 
 def _untouched(path: str, flags: int) -> int:
-    """Opened for reading without a new access time, where it is ours and the system knows how: that is evidence, too. A pipe is not waited for."""
+    """Opens a local file for reading, if possible without changing its access time, which is evidence too. Does not wait for a pipe."""
     flags |= getattr(os, "O_NONBLOCK", 0)
     try:
         return os.open(path, flags | getattr(os, "O_NOATIME", 0))
@@ -124,7 +124,7 @@ def _untouched(path: str, flags: int) -> int:
 
 
 class _LocalFile(File, io.FileIO):
-    """A file of this machine."""
+    """A local file."""
 
     def __init__(self, path: str) -> None:
         io.FileIO.__init__(self, path, "rb", opener=_untouched)
@@ -148,7 +148,7 @@ class _LocalFile(File, io.FileIO):
 
 
 class _Local:
-    """A file or directory of this machine."""
+    """A local file or directory."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -172,7 +172,7 @@ class _Local:
         try:
             return _LocalFile(self._full(name))
         except OSError as error:
-            raise OSError(error.strerror) from None  # the path is in the label already
+            raise OSError(error.strerror) from None  # the label already contains the path
 
     def refusal(self, name: str) -> tuple[str, datetime | None] | None:
         full = self._full(name)
@@ -195,9 +195,9 @@ class _Local:
 
 
 class _Objects:
-    """An object, or all below a prefix.
+    """An object, or all objects below a prefix.
 
-    No modification time: a store's is that of the upload, and as evidence it would be wrong.
+    No modification time: a store's time is that of the upload, which would be wrong as evidence.
     """
 
     def __init__(self, uri: str) -> None:
@@ -208,14 +208,14 @@ class _Objects:
     def trouble(self) -> str | None:
         try:
             kind = self._info().type.name
-        except Exception as error:  # a store's client fails in its own ways, and so does what it cannot find
+        except Exception as error:  # a store's client raises its own errors, also for missing objects
             return f"cannot be read: {_told(error)}"
         return "no such object or prefix" if kind == "NotFound" else None
 
     def is_directory(self) -> bool:
         try:
             return bool(self._info().type.name == "Directory")
-        except Exception:  # whoever opens it meets the same, and names it
+        except Exception:  # the error occurs again on opening, where it is reported
             return False
 
     def leaves(self) -> Iterator[Leaf]:
@@ -261,7 +261,7 @@ class _Objects:
 
 
 class _Object(File):
-    """An object as a file that can be read from any place, in few requests."""
+    """An object as a seekable file, read in few requests."""
 
     def __init__(self, files: Any, path: str) -> None:
         super().__init__()
@@ -303,7 +303,7 @@ class _Object(File):
         goes_on = self._at == self._begin + len(self._window)
         self._ahead = min(self._ahead * 2, READ_AHEAD.stop) if goes_on and self._window else READ_AHEAD.start
         size = max(wanted, self._ahead)
-        begin = max(0, min(self._at, self.size - size))  # at the end of a zip what stands before is wanted next
+        begin = max(0, min(self._at, self.size - size))  # at the end of a zip, the bytes before are needed next
         size = min(size, self.size - begin) if self._at < self.size else 0
         try:
             self._window = memoryview(self._source.read_at(size, begin) if size else b"")
@@ -315,7 +315,7 @@ class _Object(File):
             raise EOFError(f"ends at byte {begin + len(self._window)} of {self.size}: the store cut it off, or it was changed")
 
     def changed(self) -> str | None:
-        if self._asked < 2:  # what came in one answer is one content
+        if self._asked < 2:  # one answer has one content
             return None
         try:
             with self._files.open_input_file(self._path) as now:
@@ -343,5 +343,5 @@ def _other(was: Version, now: Version | None) -> str:
 
 
 def _told(error: Exception) -> str:
-    """What a store's client says, in one line."""
+    """The message of a store's client, in one line."""
     return printable(" ".join(without_secrets(why(error)).split()))[:300]

@@ -1,7 +1,7 @@
-"""Streams that end where their source fails, and what keeps them from growing without bound.
+"""Streams that end where their source fails, with limits on their size.
 
-Here: the guard every member is read through, against damage and decompression bombs, and pieces of streams. Not here: what
-decompresses (compression), what an archive holds (tar, zip) or what lies in what (walk).
+Here: the guard every member is read through, against damage and decompression bombs, and pieces of streams. Not here: decompression
+(compression), archives (tar, zip) or nesting (walk).
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from parsers.limits import in_force
 from parsers.schemas import Member
 
 BUFFER = 2**17
-"""Bytes of a stream that may be looked at before it is read."""
+"""Bytes that may be examined before a stream is read."""
 CHUNK = 2**16
 
 Read = Callable[[int], bytes]
-"""At most so many bytes; none at the end. Raises anything where they are damaged."""
+"""Reads at most this many bytes; none at the end. Raises any exception on damaged data."""
 Entry = tuple[Member, Read | None, str | None]
-"""A member as its archive names it, with what reads it (valid until the next one) or with what is wrong with it."""
+"""A member as its archive names it, with a function that reads it (valid until the next one) or with the reason why it cannot be read."""
 
 
 class Allowance:
-    """What a file on disk may still grow to; shared by all containers nested in it."""
+    """Remaining size that a file on disk may expand to; shared by all containers nested in it."""
 
     def __init__(self) -> None:
         self.limits = in_force()
@@ -33,7 +33,8 @@ class Allowance:
         self.members = 0
 
     def give(self, size: int, given: int) -> None:
-        """`size` more bytes of a stream that has given so many. Raises OSError once it has given too much, or all of them have."""
+        """Counts `size` more bytes of a stream that has returned this many. Raises OSError if the stream, or all streams together, exceed
+        the limit."""
         self.given += size
         self.check(given)
         if self.given > self.limits.streams + self.limits.ratio * self.taken:
@@ -43,7 +44,7 @@ class Allowance:
             )
 
     def check(self, given: int) -> None:
-        """Raises OSError where so many bytes of one stream are too much."""
+        """Raises OSError if one stream may not have this many bytes."""
         if given > self.limits.stream + self.limits.ratio * self.taken:
             raise OSError(
                 f"grows beyond {self.limits.ratio} times its compressed size: taken for a decompression bomb, not read further "
@@ -51,14 +52,14 @@ class Allowance:
             )
 
     def member(self) -> None:
-        """One more member of an archive. Raises OSError where there are too many."""
+        """Counts one more member of an archive. Raises OSError if there are too many."""
         self.members += 1
         if self.members > self.limits.members:
             raise OSError(f"holds more than {self.limits.members} members; the others are not read (--limit members)")
 
 
 class Guarded(io.RawIOBase):
-    """A stream that ends where its source fails and remembers why; always fills the reader's buffer if it can."""
+    """A stream that ends where its source fails and keeps the reason; always fills the reader's buffer if possible."""
 
     def __init__(self, read: Read, allowance: Allowance, *, on_disk: bool = False) -> None:
         self._read = read
@@ -76,7 +77,7 @@ class Guarded(io.RawIOBase):
             try:
                 data = self._read(len(view) - filled)
                 self._count(len(data))
-            except Exception as error:  # damaged bytes make every library fail in its own way
+            except Exception as error:  # each library raises its own errors on damaged bytes
                 self.problem = why(error)
                 break
             if not data:
@@ -99,18 +100,18 @@ def buffered(guard: Guarded) -> io.BufferedReader:
 
 
 def why(error: Exception) -> str:
-    """What an error says, or at least its name."""
+    """The message of an error, or at least its type."""
     return str(error) or type(error).__name__
 
 
 def read1(source: IO[bytes]) -> Read:
-    """One read of the source at a time: `read` would lose what came before an error."""
+    """One read of the source at a time: `read` would lose the bytes read before an error."""
     read: Read = source.read1  # type: ignore[attr-defined]
     return read
 
 
 class Part:
-    """The next `size` bytes of a stream; raises when the stream ends before."""
+    """The next `size` bytes of a stream; raises if the stream ends before."""
 
     def __init__(self, read: Read, size: int) -> None:
         self._read = read

@@ -1,6 +1,6 @@
-"""What is in a tar: its entries one after another from a stream that is read once, damaged archives as far as they go.
+"""The entries of a tar, one after another, from a stream that is read once; a damaged archive is read as far as possible.
 
-Here: headers that lie, joined archives, names that come again. Not here: what is around the tar or in its members (walk).
+Here: wrong headers, joined archives, repeated names. Not here: containers around the tar or in its members (walk).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from parsers.containers.streams import BUFFER, CHUNK, Allowance, Entry, Guarded,
 from parsers.schemas import Member
 
 MAX_TAR_HEADER = 2**20
-"""Bytes of a long name or pax header; tarfile holds one in memory whole."""
+"""Bytes of a long name or pax header; tarfile holds the whole of it in memory."""
 MAX_TAR_HEADERS = 8 * 2**20
-"""Bytes of all headers of an entry together, a sparse file's map among them."""
+"""Bytes of all headers of an entry together, including the map of a sparse file."""
 MAX_LOOKED_AHEAD = 256 * 2**20
-"""Bytes of a compressed tar whose headers are read before its members are, at the cost of decompressing it twice."""
+"""Bytes of a compressed tar whose headers are read before its members; the tar is then decompressed twice."""
 MAX_NAMES = 2**20
-"""Entries of a tar whose names are remembered, to tell when one comes again."""
+"""Entries of a tar whose names are remembered, to detect repeated names."""
 
 _ENTRY = 2**14
-"""What an entry costs besides its bytes, in bytes."""
+"""Bytes that count for an entry in addition to its content."""
 
 _EXTENSIONS = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
 _END_MARK = tarfile.EOFHeaderError  # type: ignore[attr-defined]
@@ -38,7 +38,7 @@ _CUT = tarfile.TruncatedHeaderError  # type: ignore[attr-defined]
 
 
 class _Header(tarfile.TarInfo):
-    """Refuses what tarfile would end at silently, hold in memory whole, or loop over."""
+    """Rejects headers at which tarfile would end silently, that it would hold in memory whole, or on which it would loop."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
@@ -74,14 +74,14 @@ class _Tar(tarfile.TarFile):
 
 
 class _Forward:
-    """A stream as tarfile wants it: with a position, but only ever moved ahead, and never beyond its end."""
+    """A stream as tarfile needs it: with a position, only moved forward, and never beyond its end."""
 
     def __init__(self, stream: IO[bytes], *, skips: bool = False) -> None:
         self._stream = stream
         self._skips = skips
         self._at = 0
         self.of_header: int | None = MAX_TAR_HEADERS
-        """Bytes that the next header may still have; None while contents are read."""
+        """Bytes that the next header may still have; None while content is read."""
 
     def tell(self) -> int:
         return self._at
@@ -112,7 +112,7 @@ class _Forward:
 
 
 def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
-    """Entries one by one, to the first that points back."""
+    """Entries one by one, up to the first that points back."""
     last = -1
     while (info := _next(tar)) is not None and info.offset > last:
         tar.members.clear()
@@ -121,7 +121,7 @@ def _entries(tar: _Tar) -> Iterator[tarfile.TarInfo]:
 
 
 def _next(tar: _Tar) -> tarfile.TarInfo | None:
-    """tarfile holds the map of a sparse file in memory, a hundred bytes for each two of it."""
+    """tarfile holds the map of a sparse file in memory, a hundred bytes for each two bytes of the map."""
     ahead: Any = tar.fileobj
     ahead.of_header = MAX_TAR_HEADERS
     try:
@@ -133,10 +133,10 @@ def _next(tar: _Tar) -> tarfile.TarInfo | None:
 def tar_entries(
     stream: IO[bytes], disk: Ahead | None, select: tuple[str, ...] | None, dealt: tuple[int, int] | None = None
 ) -> Iterator[Entry]:
-    """Entries of a tar in its order; raises at the end what is wrong with the archive itself.
+    """Entries of a tar in archive order; raises at the end if the archive itself is damaged.
 
-    `disk`: the file whose content this is, None where nobody can look ahead. `select`: the 'start-end' range of it that the
-    stream is, None when it is all. `dealt`: (number, of) of the hand of entries to be given, None for all of them.
+    `disk`: the file that contains this stream, None if the stream cannot be read ahead. `select`: the 'start-end' range of the file that
+    the stream covers, None for all. `dealt`: (number, of) of the share of entries to return, None for all of them.
     """
     ahead = _Forward(stream)
     start, end = select[0].split("-") if select is not None else ("0", "")
@@ -145,7 +145,7 @@ def tar_entries(
     tar = _Tar(fileobj=cast(IO[bytes], ahead), mode="r", encoding="utf-8", ignore_zeros=True)
     hands = [0] * (dealt[1] if dealt else 1)
     for info in _entries(tar):
-        lightest = hands.index(min(hands))  # each reader of a hand deals alike
+        lightest = hands.index(min(hands))  # each reader of a share divides the entries in the same way
         hands[lightest] += info.size + _ENTRY
         trouble = names.against(info) if info.isreg() else None
         if dealt and lightest != dealt[0]:
@@ -176,8 +176,8 @@ def _member(info: tarfile.TarInfo) -> Member:
 
 
 class _Names:
-    """Which entry of a tar counts when a name comes again (`tar -r`, `tar -u`, a file named twice to `tar -c`): the last, as for tar
-    itself; the first where the archive can only be read once."""
+    """Which entry of a tar counts if a name is repeated (`tar -r`, `tar -u`, a file named twice to `tar -c`): the last, as in tar itself;
+    the first if the archive can only be read once."""
 
     def __init__(self, replaced: frozenset[int] | None, start: int) -> None:
         self._replaced = replaced
@@ -185,7 +185,7 @@ class _Names:
         self._seen: set[int] = set()
 
     def against(self, info: tarfile.TarInfo) -> str | None:
-        """Why this entry is not to be read; None when it is."""
+        """Why this entry cannot be read; None if it can."""
         if self._replaced is not None:
             return REPLACED if self._start + info.offset in self._replaced else None
         name = hash(clean(info.name))
@@ -197,14 +197,14 @@ class _Names:
 
 
 class Ahead(NamedTuple):
-    """A file of the evidence that can be read before it is read."""
+    """A file of the evidence that can be scanned before it is read."""
 
     place: Storage
     name: str
 
 
 def _replaced_in(disk: Ahead | None) -> frozenset[int] | None:
-    """Offsets of the entries that later ones replace; None where nobody can look ahead."""
+    """Offsets of the entries that later ones replace; None if the archive cannot be read ahead."""
     if disk is None:
         return None
     try:
@@ -217,7 +217,7 @@ def _replaced_in(disk: Ahead | None) -> frozenset[int] | None:
 
 @lru_cache(maxsize=4)
 def _looked_ahead(disk: Ahead, size: int, _modified: datetime | None) -> frozenset[int] | None:
-    """Every unit of a tar needs it; a reader of many units finds it once."""
+    """Every unit of a tar needs this; a reader of many units computes it once."""
     allowance = Allowance()
     last: dict[int, int] = {}
     replaced: set[int] = set()
@@ -250,23 +250,23 @@ def _not_regular(info: tarfile.TarInfo) -> str:
 
 
 def is_tar(name: str, head: bytes) -> bool:
-    """Whether a stream of this name that begins so is a tar, be it a damaged or an empty one."""
+    """Whether a stream with this name and beginning is a tar, including damaged or empty ones."""
     try:
         _Header.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "surrogateescape")
     except _END_MARK:
         return name.lower().endswith((".tar", ".tgz", ".tar.gz"))  # zeros: an empty archive, or a file the disk lost
     except tarfile.ReadError:
         return True
-    except Exception:  # any bytes may stand here
+    except Exception:  # any bytes are possible here
         return head[257:262] == b"ustar"  # a damaged header: what follows is a tar all the same
     return True
 
 
 def offsets(file: BinaryIO) -> Iterator[int]:
-    """Where the entries of a tar begin, as far as its headers can be followed."""
+    """Where the entries of a tar begin, as far as its headers are readable."""
     file.seek(0)
     try:
         ahead = _Forward(file, skips=True)
         yield from (info.offset for info in _entries(_Tar(fileobj=cast(IO[bytes], ahead), mode="r", ignore_zeros=True)))
-    except Exception:  # what follows stays in the last share, whose reader meets the same fault and names it
+    except Exception:  # the rest stays in the last share, whose reader reports the error
         return

@@ -1,7 +1,7 @@
 """How evidence is divided into units of work for parallel readers: every member is in exactly one.
 
-Here: shares of directories by files, of uncompressed tars by byte ranges, of zips by members, from names and sizes only. Not
-here: how a unit is read (walk).
+Here: division of directories by files, of uncompressed tars by byte ranges, of zips by members, from names and sizes only. Not here: the
+reading of a unit (walk).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from parsers.containers.zip import opened
 from parsers.limits import DEFAULTS, Limits, put_in_force
 
 UNIT_BYTES = range(8 * 2**20, 256 * 2**20)
-"""Smallest and largest aim for the size of a unit; between them a 64th of the evidence."""
-_COMPRESSED_WEIGHT = 8  # text logs shrink about so much; only balances units
-_FILE_COST = 16 * 2**10  # what opening one file costs, in bytes read
+"""Smallest and largest target for the size of a unit; between them a 64th of the evidence."""
+_COMPRESSED_WEIGHT = 8  # typical compression of text logs; only balances units
+_FILE_COST = 16 * 2**10  # cost of opening one file, in bytes read
 
 T = TypeVar("T")
 
 
 class Piece(NamedTuple):
-    """Bytes of a large log, from `begin` to `end`, or to its end where that is None (parsers.catalogue.piece)."""
+    """Byte range of a large log, from `begin` to `end`, or to the end of the file if `end` is None (parsers.catalogue.piece)."""
 
     begin: int
     end: int | None
@@ -39,27 +39,27 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A share of the evidence one reader reads."""
+    """A share of the evidence for one reader."""
 
     path: str
-    """The argument it is a share of: a path or a URI (storage)."""
+    """The argument that contains it: a path or a URI (storage)."""
     select: tuple[str, ...] | None
-    """Files relative to a directory; indexes of a zip; one 'start-end' range of a tar; None is all of it."""
+    """Files relative to a directory; indexes of a zip; one 'start-end' range of a tar; None means all."""
     size: int
-    """Estimated bytes to read, compressed ones counted several times; for balance only."""
+    """Estimated bytes to read, compressed bytes counted several times; only for balance."""
     prefix: str = ""
-    """Goes before member paths; empty when the evidence is one argument."""
+    """Prefix of member paths; empty if the evidence is one argument."""
     versions: tuple[Version | None, ...] = ()
-    """Of the files selected, or of the argument itself: the objects that were listed; empty for files of this machine."""
+    """Versions of the objects that were listed, for the selected files or the argument itself; empty for local files."""
     piece: Piece | None = None
-    """Of the one file this is: the part of it to be read; None is all of it."""
+    """The part to read if the unit is a single file; None means all of the file."""
     dealt: tuple[int, int] | None = None
-    """Of the one compressed tar this is: (number, of) of the hand of its members that is to be read; None is all of them."""
+    """(number, of) of the share of members to read if the unit is a single compressed tar; None means all of them."""
     limits: Limits = DEFAULTS
 
 
 class Listed(NamedTuple):
-    """What one argument names."""
+    """The unit for one argument."""
 
     path: str
     prefix: str
@@ -69,21 +69,21 @@ class Listed(NamedTuple):
 def units(paths: Sequence[str], limits: Limits = DEFAULTS) -> list[Unit]:
     """Divides evidence into shares for parallel readers; every member is in exactly one. Reads names and sizes only.
 
-    Divided are directories (by files), uncompressed tars (by byte ranges) and zips (by members); a compressed tar can
-    only be read from its start. Several arguments get prefixes: the shortest endings of their paths that differ.
+    Directories are divided by files, uncompressed tars by byte ranges and zips by members; a compressed tar can only be read from its
+    start. If there are several arguments, each gets a prefix: the shortest ending of its path that is unique.
     """
     return divided(listed(paths), limits)
 
 
 def listed(paths: Sequence[str]) -> list[Listed]:
-    """What there is to be divided."""
+    """The arguments to be divided."""
     unique = list({identity(path): absolute(path) for path in paths}.values())
     names = dict.fromkeys(unique, "") if len(unique) == 1 else _prefixes(unique)
     return [Listed(path, names[path], list(storage(path).leaves())) for path in unique]
 
 
 def divided(found: Sequence[Listed], limits: Limits = DEFAULTS) -> list[Unit]:
-    """The units of what was listed, or of some of it."""
+    """The units of the listed files, or of some of them."""
     put_in_force(limits)
     total = sum(_cost(one.path, leaf) for one in found for leaf in one.leaves)
     aim = min(max(total // 64, UNIT_BYTES.start), UNIT_BYTES.stop)
@@ -142,7 +142,7 @@ def _shares(path: str, aim: int) -> Iterator[tuple[int, tuple[str, ...]]]:
                 with opened(file) as archive:
                     sizes = ((_FILE_COST + info.file_size, str(index)) for index, info in enumerate(archive.infolist()))
                     yield from ((size, tuple(names)) for size, names in _groups(sizes, aim))
-    except Exception:  # a damaged archive stays whole: its reader says what is wrong
+    except Exception:  # a damaged archive is not divided: its reader reports the damage
         return
 
 

@@ -1,11 +1,10 @@
 """Walks evidence: every file of a directory, archive or compressed file as an open binary stream.
 
-Here: what lies in what, tar, zip and compressed files in any nesting, read as streams in bounded memory; what cannot be read
-comes out as a named problem. Not here: what is in one of them (tar, zip, compression), how evidence is divided (units), or
-what a file means (parsers.sniff and the readers).
+Here: tar, zip and compressed files in any nesting, read as streams in bounded memory; unreadable files give a named problem. Not here: the
+individual formats (tar, zip, compression), the division of evidence (units), or the meaning of files (parsers.sniff and the readers).
 
-Nothing is unpacked beside the evidence. The one exception to pure streaming: a zip inside another container has its
-directory at its end, so it is spooled (zip.Spool).
+Nothing is unpacked to disk. The one exception to pure streaming: a zip inside another container has its directory at its end, so it is
+spooled (zip.Spool).
 """
 
 from __future__ import annotations
@@ -30,21 +29,21 @@ from parsers.limits import put_in_force
 from parsers.schemas import Member
 
 _FAST = frozenset({"gzip", "zstd"})
-"""Compressions that give hundreds of megabytes in a second."""
+"""Compressions that decompress hundreds of megabytes per second."""
 
 Found = tuple[Member, io.BufferedReader | None, str | None]
-"""A member with its stream (`peek`, `read`, `readline`; valid until the next iteration), or with what is wrong with it."""
+"""A member with its stream (`peek`, `read`, `readline`; valid until the next iteration), or with the reason why it cannot be read."""
 _Walk = Generator[Found, None, str | None]
-"""Returns what was wrong with the container itself."""
+"""Returns what is wrong with the container itself."""
 
 
 Sealed = Callable[[Member, str, int, str], None]
-"""Is told of each file on disk that is a container: its form, its size and SHA-256 as it lies there."""
+"""Called for each file on disk that is a container, with its form, its size and its SHA-256 on disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
-    """Where in the nesting a container lies."""
+    """Position of a container in the nesting."""
 
     inside: str
     """Path of the members' container; empty for the evidence itself."""
@@ -52,22 +51,22 @@ class _Nest:
     layers: int = 0
     allowance: Allowance = field(default_factory=Allowance)
     disk: Ahead | None = None
-    """The file whose own container this is; None inside another one, which cannot be read ahead."""
+    """The file on disk that contains this one directly; None inside another container, which cannot be read ahead."""
     dealt: tuple[int, int] | None = None
-    """Which hand of its members is read (Unit.dealt)."""
+    """Which share of its members is read (Unit.dealt)."""
 
 
 def members(path: str | os.PathLike[str]) -> Iterator[Found]:
     """Every regular file below `path`, in a fixed order, as (member, stream, problem); see `Found`.
 
-    Exactly one of stream and problem is None. A damaged file first comes with a stream of what can be read of it, and
-    again with the problem after that. Never raises on what it reads.
+    Exactly one of stream and problem is None. A damaged file is returned first with a stream of its readable part, and then again with the
+    problem. Never raises because of the evidence.
     """
     yield from read_unit(Unit(os.fspath(path), None, 0))
 
 
 def read_unit(unit: Unit, sealed: Sealed | None = None) -> Iterator[Found]:
-    """The members of one unit, as `members` gives them. `sealed` is told once of each container, in the first unit that is of it."""
+    """The members of one unit, as returned by `members`. `sealed` is called once per container, in the first unit of the container."""
     put_in_force(unit.limits)
     place = storage(unit.path)
     if not place.is_directory():
@@ -89,7 +88,7 @@ def label_of(unit: Unit, name: str) -> str:
 
 
 def lone_file(unit: Unit) -> tuple[Member, File] | None:
-    """The file on disk that is all of a unit, to be closed by the caller; None where there is no such one. Raises OSError."""
+    """The file on disk that makes up a whole unit, to be closed by the caller; None if there is none. Raises OSError."""
     put_in_force(unit.limits)
     place = storage(unit.path)
     names = unit.select if place.is_directory() else ("",) if unit.select is None else ()
@@ -100,7 +99,7 @@ def lone_file(unit: Unit) -> tuple[Member, File] | None:
 
 
 def lone_content(unit: Unit) -> tuple[Member, File] | None:
-    """The same, but of one that is compressed what is in it, where decompressing it is far faster than reading logs. Raises OSError."""
+    """The same; for a compressed file, its decompressed content if decompressing is far faster than reading logs. Raises OSError."""
     found = lone_file(unit)
     if found is None:
         return None
@@ -111,7 +110,8 @@ def lone_content(unit: Unit) -> tuple[Member, File] | None:
 
 
 def hands(unit: Unit, ways: int) -> list[Unit]:
-    """The unit in so many hands if it is a compressed tar that is read from its start far faster than it is parsed; itself if not."""
+    """The unit divided into this many shares if it is a compressed tar that decompresses far faster than it is parsed; else the unit
+    itself."""
     try:
         found = lone_file(unit) if ways > 1 else None
         if found is None:
@@ -120,7 +120,7 @@ def hands(unit: Unit, ways: int) -> list[Unit]:
             form = compression(packed.peek(BUFFER))
             if form not in _FAST or not is_tar(unit.path, buffered(Guarded(Unpacked(packed, form).read, Allowance())).peek(BUFFER)):
                 return [unit]
-    except OSError:  # whoever reads it meets the same, and names it
+    except OSError:  # the reader meets the same error and reports it
         return [unit]
     return [replace(unit, size=unit.size // ways, dealt=(number, ways)) for number in range(ways)]
 
@@ -158,7 +158,7 @@ def _file(
         if sealed is not None and whole is not None and form != "plain" and (digest := whole.finish(at_once=version is None)):
             sealed(member, form, whole.size, digest)
         trouble = guard.problem or problem or file.changed()
-        if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every hand meets what is wrong with the archive itself
+        if trouble and (nest.dealt is None or nest.dealt[0] == 0):  # every share reports what is wrong with the archive itself
             yield member, None, f"{label}: {trouble}"
 
 
@@ -168,8 +168,8 @@ def _is_first(select: tuple[str, ...] | None, nest: _Nest) -> bool:
 
 
 class _Digested:
-    """A file that is digested while it is read from its start on. Not what a share leaves out, and not a zip, whose directory is at its
-    end: these are read once more, from a disk, at a hundredth of what reading their logs costs; from a store they would be transferred twice."""
+    """A file that is digested while it is read from its start. Bytes that a share skips, and zips, whose directory is at the end, are read
+    a second time: from disk that costs a hundredth of reading the logs; from a store it would transfer them twice."""
 
     def __init__(self, file: File) -> None:
         self._file = file
@@ -185,11 +185,11 @@ class _Digested:
         return data
 
     def leave(self) -> None:
-        """It is no archive: whoever reads it as a source digests it."""
+        """Not an archive: its digest is computed when it is read as a source."""
         self._left = True
 
     def finish(self, *, at_once: bool) -> str | None:
-        """SHA-256 of all of it; None where it cannot be had. `at_once`: it costs little to read it again."""
+        """SHA-256 of the whole file; None if unavailable. `at_once`: reading the file again is cheap."""
         try:
             if self._file.tell() != self.size:
                 if not at_once:
@@ -220,7 +220,7 @@ class _Range:
 
 
 def _content(member: Member, stream: io.BufferedReader, nest: _Nest, select: tuple[str, ...] | None = None) -> _Walk:
-    """What a stream holds: itself, or the members of the container it is."""
+    """The content of a stream: the stream itself, or the members if it is a container."""
     form = form_of(member.path, stream.peek(BUFFER))
     if form == "plain":
         yield member, stream, None
@@ -258,7 +258,7 @@ def _archive(form: str, entries: Iterator[Entry], nest: _Nest) -> _Walk:
                 yield member, None, f"{member.path}: {trouble}"
             else:
                 yield from _nested(member, read, nest)
-    except Exception as error:  # damaged bytes make every library fail in its own way
+    except Exception as error:  # each library raises its own errors on damaged bytes
         return f"{form}: {why(error)}"
     return None
 

@@ -1,7 +1,6 @@
-"""What is in a zip: its members from the directory at its end, or one after another where that is lost.
+"""The members of a zip, from the directory at its end, or one after another if the directory is lost.
 
-Here: times, passwords, links, and zips that must be kept whole because they lie in another container. Not here: what is in
-the members (walk).
+Here: times, passwords, links, and zips inside another container, which must be kept whole. Not here: the content of members (walk).
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from parsers.limits import in_force
 from parsers.schemas import Member
 
 SPOOLED_IN_MEMORY = 32 * 2**20
-"""Bytes of a zip inside another container that are put aside in memory."""
+"""Bytes of a zip inside another container that are kept in memory."""
 _LEAST_ENTRY = 46
 
 
 class Spool(tempfile.SpooledTemporaryFile[bytes]):
-    """A zip inside another container, for its directory is at its end: an unnamed file that is gone when read."""
+    """A zip inside another container, spooled because its directory is at its end: an unnamed file that is removed after reading."""
 
     def __init__(self) -> None:
         super().__init__(max_size=SPOOLED_IN_MEMORY)
@@ -35,7 +34,7 @@ class Spool(tempfile.SpooledTemporaryFile[bytes]):
         return True
 
     def fill(self, stream: IO[bytes]) -> str | None:
-        """Takes in the stream; why not, where it is too much."""
+        """Stores the stream; returns the reason if it is too large."""
         size = 0
         while data := stream.read(CHUNK):
             size += len(data)
@@ -47,11 +46,11 @@ class Spool(tempfile.SpooledTemporaryFile[bytes]):
 
 
 class TooMany(OSError):
-    """A directory that is not to be held in memory."""
+    """A directory that is too large to be held in memory."""
 
 
 def opened(file: IO[bytes]) -> zipfile.ZipFile:
-    """zipfile holds the directory in memory whole, some 600 bytes for each member. Raises TooMany, and whatever zipfile does."""
+    """zipfile holds the whole directory in memory, some 600 bytes per member. Raises TooMany, and any exception of zipfile."""
     most = in_force().members
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     if end is not None and end[_SIZE] > most * _LEAST_ENTRY and _counted(file, end[_PLACE] - end[_SIZE], end[_SIZE], most) > most:
@@ -60,11 +59,11 @@ def opened(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 _SIZE, _PLACE = 5, 9
-"""What of zipfile's end record is the size of the directory, and where it ends."""
+"""The fields of zipfile's end record with the size and end of the directory."""
 
 
 def _counted(file: IO[bytes], begin: int, size: int, most: int) -> int:
-    """Members of a directory, as far as one more than there may be."""
+    """Counts members of a directory, up to one more than the limit."""
     file.seek(max(0, begin))
     stream, count = Part(buffered(Guarded(file.read, Allowance(), on_disk=True)).read, size), 0
     while count <= most and stream.left >= _LEAST_ENTRY:
@@ -77,7 +76,7 @@ def _counted(file: IO[bytes], begin: int, size: int, most: int) -> int:
 
 
 def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] | None) -> Iterator[Entry]:
-    """Members of a zip in the order of its directory; raises at the end what is wrong with the archive itself.
+    """Members of a zip in the order of its directory; raises at the end if the archive itself is damaged.
 
     `select`: indexes of the members to read, None for all of them.
     """
@@ -85,7 +84,7 @@ def zip_entries(file: IO[bytes], allowance: Allowance, select: tuple[str, ...] |
         archive = opened(file)
     except TooMany:
         raise
-    except Exception as error:  # damaged bytes make zipfile fail in many ways
+    except Exception as error:  # zipfile raises various errors on damaged bytes
         trouble = why(error)
     else:
         with archive:
@@ -102,7 +101,7 @@ def _listed(archive: zipfile.ZipFile, allowance: Allowance, select: tuple[str, .
         if last[clean(info.filename)] is not info:
             yield Member(clean(info.filename), info.file_size, None), None, REPLACED
             continue
-        allowance.check(given)  # entries may overlap, so that each is small and all are huge
+        allowance.check(given)  # entries may overlap: then each is small but their total is huge
         given += info.file_size
         yield from _listed_member(archive, info)
 
@@ -126,8 +125,8 @@ def _listed_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[
 
 
 def _time(info: zipfile.ZipInfo) -> datetime | None:
-    """Info-ZIP's extended timestamp is UTC; the plain one is local time of an unknown zone, taken as UTC. Its first moment is
-    what archivers write when they keep no time."""
+    """Info-ZIP's extended timestamp is UTC; the plain one is local time of an unknown zone, taken as UTC. Archivers write its minimum if
+    they keep no time."""
     extra = info.extra
     while len(extra) >= 4:
         tag, size = struct.unpack_from("<HH", extra)

@@ -1,6 +1,6 @@
-"""What stands around a log's lines, and how it is taken off: container runtimes, journals, syslog, collectors, JSON.
+"""Wrappers around a log's lines, and their removal: container runtimes, journals, syslog, collectors, JSON.
 
-Here: from the lines of a file to the plain lines in them (unwrapper), the forms of wrappers (forms), those of which many lines are read
-at once (runs), records that are JSON (json_records) and what all of them give (peeled). Not here: what the lines hold (parsers.layouts)
-or what they mean (parsers.catalogue).
+Here: from the lines of a file to the plain lines in them (unwrapper), the forms of wrappers (forms), forms that are read for many lines at
+once (runs), records that are JSON (json_records) and the common result type (peeled). Not here: the layout of the lines (parsers.layouts)
+or their meaning (parsers.catalogue).
 """

@@ -1,7 +1,7 @@
-"""Wrappers of one line of text: container runtimes, journals, syslog, collectors, each with the expression that knows it.
+"""Wrappers of one line of text: container runtimes, journals, syslog, collectors, each with the expression that recognises it.
 
-Here: how each form is taken off a line. Not here: JSON (json_records), what goes on over several lines, or in what order
-wrappers are looked for in each other (unwrapper).
+Here: how each form is removed from a line. Not here: JSON (json_records), messages that continue over several lines, or the order in which
+nested wrappers are tried (unwrapper).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from parsers.wrappers.peeled import Peeled, epoch
 ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
 _NAME = rb"\w[^\s:\[\]]*"
 _NO_LEVEL_NAME = rb"(?!(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b)"
-_NO_LEVEL_PROGRAM = rb"(?![TDIWEFtdiwef](?i:race|ra|ebug|eb|nfo|nf|arn|ar|rror|rr|atal|at)?[:\[])"  # a class first: most begin otherwise
+_NO_LEVEL_PROGRAM = rb"(?![TDIWEFtdiwef](?i:race|ra|ebug|eb|nfo|nf|arn|ar|rror|rr|atal|at)?[:\[])"  # rejects most lines early
 FROM = _NAME + rb") " + _NO_LEVEL_PROGRAM + rb"(?:[^\s:\[]+)(?:\[\d+\])?"
-"""The end of the group of a host's name, and the program's: `2026-11-21T00:15:38Z | ERROR: ` names neither."""
+"""The end of the group of a host's name, and the program's: `2026-11-21T00:15:38Z | ERROR: ` contains neither."""
 _FROM = _NO_LEVEL_NAME + rb"(" + FROM + rb": ?(.*)"
 _NO_LEVEL = rb"(?!(?i:trace|debug|info|warn|error|fatal|[tdiwef]) *[ |])"
 _PRIORITY = rb"(?:<\d{1,3}>)?"
 SHORT = _PRIORITY + rb"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,6})? " + _NO_LEVEL_NAME
-"""What stands before the host's name in journalctl's short form and RFC 3164."""
+"""Text before the host's name in journalctl's short form and RFC 3164."""
 
 _CRI = re.compile(rb"(" + ISO + rb") (stdout|stderr) ([FP])(?::\S*)?(?: (.*))?", re.DOTALL)
 _POD = re.compile(rb"\[pod/([^/\]\s]+)/[^\]\s]+\] ?(.*)", re.DOTALL)
@@ -71,7 +71,7 @@ def _stern(text: bytes) -> Peeled | None:
 
 
 def _short(text: bytes) -> Peeled | None:
-    """journalctl's short forms and RFC 3164: local time without a year, of no use."""
+    """journalctl's short forms and RFC 3164: local time without a year, which is not used."""
     found = _SHORT.fullmatch(text)
     return Peeled(found[2], host=found[1].decode("utf-8", "replace")) if found else None
 
@@ -110,7 +110,7 @@ def _fluentd(text: bytes) -> Peeled | None:
 
 
 Form = tuple[str, Callable[[bytes], "Peeled | None"], bool]
-"""Name of a wrapper, what takes it off a line, and whether its form is proof enough."""
+"""Name of a wrapper, the function that removes it from a line, and whether its form alone is sufficient proof."""
 _DIGIT: tuple[Form, ...] = (
     ("cri", _cri, True),
     ("fluentd", _fluentd, True),
@@ -131,4 +131,4 @@ FORMS: Mapping[bytes, tuple[Form, ...]] = {
     **{bytes([c]): _LETTER for c in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"},
     b"<": (("rfc5424", _rfc5424, True), ("short", _short, True), ("short-iso", _short_iso, True)),
 }
-"""Wrappers by the byte a line begins with, in the order in which they are tried."""
+"""Wrappers by the first byte of a line, in the order in which they are tried."""

@@ -1,7 +1,7 @@
 """Log records and lines that are JSON: log4j's JSON layouts, the journal's entries, a collector's record around a line.
 
-Here: the names such fields go by, and records rendered as Kafka's own layout would print them. Not here: docker's json-file
-lines, which are cut like plain text, or the walk over a file (unwrapper).
+Here: the names of such fields, and records rendered as in Kafka's own layout. Not here: docker's json-file lines, which may be split like
+plain text, or the walk over a file (unwrapper).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from parsers.layouts import fitting, instant
 from parsers.wrappers.peeled import RAW, Peeled, epoch
 
 ARRAY = re.compile(rb"\[\s*(?:[{\[]|\d+(?:\.\d+)?\s*,)")
-"""How an array begins that may hold records."""
+"""How an array that may contain records begins."""
 _TEXTS = (
     "log",
     "message",
@@ -82,7 +82,7 @@ _SYSLOG_LEVELS = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "D
 
 
 def of_json(text: bytes) -> Sequence[Peeled] | None:
-    """What a line of JSON holds: log4j's JSON layouts, or a collector's record around a line."""
+    """The content of a JSON line: a record in log4j's JSON layouts, or a collector's record around a line."""
     try:
         found = json.loads(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -104,7 +104,7 @@ def _of_value(value: Any) -> list[Peeled]:
 
 
 class _Fields:
-    """Of the names fields go by, those an object with these keys may have; most lines of a file have the same keys."""
+    """The field names that objects with these keys may have; most lines of a file have the same keys."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         own = frozenset(keys)
@@ -118,7 +118,7 @@ class _Fields:
 
 _kept = lru_cache(maxsize=1 << 8)(_Fields)
 _KEPT = 1 << 12
-"""Characters of all names of an object from which on they are not kept."""
+"""Total length of an object's names above which they are not cached."""
 
 
 def _fields(found: Mapping[str, Any]) -> _Fields:
@@ -127,7 +127,7 @@ def _fields(found: Mapping[str, Any]) -> _Fields:
 
 
 class Flat(NamedTuple):
-    """The keys under which objects of one form tell a line, whose it is and when."""
+    """The keys of line, writer and time in objects of one form."""
 
     text: str
     host: str
@@ -135,7 +135,7 @@ class Flat(NamedTuple):
 
 
 def flat(keys: Sequence[str]) -> Flat | None:
-    """Of objects with these keys that hold no others; None where what they tell depends on their values."""
+    """The keys for objects with exactly these keys and no nested objects; None if they depend on the values."""
     fields = _fields(dict.fromkeys(keys))
     several = fields.levels or fields.pods or len(fields.times) != 1 or len(fields.hosts) != 1 or "timestampSeconds" in keys
     if several or not fields.texts or len({*keys}) < len(keys) or not _IN_PIECES.isdisjoint(keys):
@@ -146,7 +146,7 @@ def flat(keys: Sequence[str]) -> Flat | None:
 
 _PARTIAL = ("CONTAINER_PARTIAL_MESSAGE", "logtag")
 _IN_PIECES = frozenset({"stream", *_PARTIAL})
-"""Keys of what comes in pieces, or may."""
+"""Keys of text that is, or may be, split into pieces."""
 
 
 def of_object(found: Mapping[str, Any]) -> Peeled | None:
@@ -182,12 +182,12 @@ def _message(found: Mapping[str, Any], names: Sequence[str]) -> str | None:
         if isinstance(value, str):
             return value
         if name == "MESSAGE" and isinstance(value, list) and all(isinstance(b, int) and 0 <= b < 256 for b in value):
-            return bytes(value).decode("utf-8", "replace")  # journalctl -o json of what is no valid UTF-8
+            return bytes(value).decode("utf-8", "replace")  # journalctl -o json: text that is not valid UTF-8
     return None
 
 
 def _get(found: Mapping[str, Any], name: str) -> Any:
-    """A field by its name, or by its path where the dots of the name are objects in objects."""
+    """A field by its name, or by its path if the dots of the name are nested objects."""
     if name in found:
         return found[name]
     first, dot, rest = name.partition(".")
@@ -222,7 +222,7 @@ def _trace(found: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _rendered(at: datetime | None, utc: bool, level: str, message: str, logger: str, trace: str) -> bytes:
-    """A record as `[%d] %p %m (%c)` prints it; a `Z` marks UTC, zeros a time nobody knows."""
+    """A record as printed by `[%d] %p %m (%c)`; a `Z` marks UTC, zeros an unknown time."""
     if at is None:
         stamp = "0000-00-00 00:00:00,000"
     else:
@@ -239,7 +239,7 @@ _NO_LOGGER = {ord(c): None for c in "() \t\r\n"}
 
 
 def _time(found: Mapping[str, Any], names: Sequence[str]) -> tuple[datetime | None, bool]:
-    """When, and whether that is UTC."""
+    """The time, and whether it is UTC."""
     for name in names:
         value = _get(found, name)
         at, utc = _of_time(found, name, value) if value is not None else (None, False)

@@ -1,6 +1,6 @@
-"""A line without one of its wrappers, and the moments of numbers that wrappers stamp lines with.
+"""A line without one of its wrappers, and the times of numeric wrapper stamps.
 
-Here: what all wrappers give, whatever their form. Not here: any form of a wrapper (forms, json_records).
+Here: the common result of all wrappers. Not here: any form of a wrapper (forms, json_records).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ class Peeled:
     utc: datetime | bytes | None = None
     stream: str = ""
     partial: bool = False
-    """The runtime cut the line; the rest comes in the stream's next."""
+    """The runtime split the line; the rest is in the next line of the stream."""
     final: bool = False
-    """A rendered record: nothing is in it."""
+    """A rendered record, which contains no further wrapper."""
     form: str = ""
-    """The name of a wrapper that is text anybody may print; it does not stand in itself."""
+    """The name of a wrapper that looks like ordinary text; it cannot be nested in itself."""
 
 
 _UNITS = ((10**17, 10**9), (10**14, 10**6), (10**11, 10**3))
-"""Since 1973 nanoseconds, microseconds and milliseconds of the epoch have more digits than the next coarser unit."""
+"""For times since 1973, nanoseconds, microseconds and milliseconds since 1970 have more digits than the next coarser unit."""
 
 
 def epoch(number: int | float, nanos: int | float = 0) -> datetime | None:

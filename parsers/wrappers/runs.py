@@ -1,8 +1,8 @@
-"""Many lines of a file in the same wrapper: most are whole, and hold a record or what goes on from one.
+"""Reads many lines of a file in the same wrapper at once: most contain a whole record or its continuation.
 
-Here: the wrappers of which such lines can be told from their form alone, each as one expression for the line; that of flat JSON objects
-is learned from one of them. Not here: any other line, nor what is made of them (unwrapper). The text of these begins with a date in
-brackets or an indent, as nothing does that is wrapped.
+Here: the wrappers for which the form of a line alone is sufficient, each as one expression for the line; the expression for flat JSON
+objects is learned from one of them. Not here: all other lines, or the further processing (unwrapper). The unwrapped text begins with a date
+in brackets or an indent, so it cannot be wrapped again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from parsers.wrappers.forms import FROM, ISO, SHORT
 from parsers.wrappers.json_records import flat
 
 TAB = rb"(?:\\t)+"
-"""How a quoted text begins that is indented by tabs."""
+"""How a quoted text that is indented by tabs begins."""
 
 
 def _run(before: bytes, after: bytes = b"", quoted: bytes = b"") -> re.Pattern[bytes]:
-    """Of what stands before the text and behind it, with the groups utc and host; `quoted`: what does not stand in it as it is."""
+    """Expressions for the text before and after the message, with the groups utc and host; `quoted`: characters that the message does not
+    contain unescaped."""
     rest = rb"[^\n\r\x1b" + quoted + rb"]*"
     indent = rb"(?: |" + TAB + rb")" if quoted else rb"[\t ]"
     return re.compile(before + rb"(?P<text>\[\d{4}-\d" + rest + rb"|" + indent + rest + rb"|)" + after + rb"\n")
@@ -29,15 +30,15 @@ RUNS: Sequence[re.Pattern[bytes]] = (
     _run(rb'\{"log":"(?P<host>)', rb'\\n","stream":"(?:stdout|stderr)","time":"(?P<utc>[^"\\\n]{20,35})"\}', rb'"\\'),
     _run(SHORT + rb"(?P<host>" + FROM + rb":(?: |(?! ))(?P<utc>)"),
 )
-"""The container runtime interface's, docker's and syslog's."""
+"""The wrappers of the container runtime interface, docker and syslog."""
 
 
 _PLAIN = rb"[ !#-\[\]-~]*"
-"""Of a string in which nothing is escaped."""
+"""Content of a string without escapes."""
 _EDGE = rb"[!#-.0-\[\]-~]"
-"""A character of it that is no space and no slash."""
+"""One character of such a string that is not a space or a slash."""
 _MANY = 100
-"""Members of an object from which on nothing is learned from it."""
+"""Members of an object from which on no expression is learned."""
 _MEMBER = re.compile(
     rb'[{,][ \t]*"(?P<key>'
     + _PLAIN
@@ -48,12 +49,13 @@ _MEMBER = re.compile(
 
 
 def run_of(line: bytes) -> re.Pattern[bytes] | None:
-    """What reads lines such as this, its line feed included."""
+    """The expression for lines like this one, including the line feed."""
     return next((run for run in RUNS if run.fullmatch(line)), None)
 
 
 def learned(line: bytes) -> re.Pattern[bytes] | None:
-    """The same of a JSON object that holds no others: of those with its keys in this order, if the keys tell what is text, host and time."""
+    """The same for a JSON object without nested objects: matches objects with the same keys in this order, if the keys determine text, host
+    and time."""
     members: list[re.Match[bytes]] = []
     at = 0
     while len(members) < _MANY and (found := _MEMBER.match(line, at)) is not None and (line[at] == ord("{")) == (at == 0):
@@ -66,7 +68,7 @@ def learned(line: bytes) -> re.Pattern[bytes] | None:
     for found in members:
         key, quote = found["key"].decode(), rb'"' if found["string"] else b""
         if key == told.time:
-            value = rb"(?P<utc>[1-9]\d{9,15})"  # any such number is a time
+            value = rb"(?P<utc>[1-9]\d{9,15})"  # any number in this form is a time
         elif key == told.host:
             value = rb"(?P<host>" + _EDGE + rb"(?:" + _PLAIN + _EDGE + rb")?)"
         elif key == told.text:

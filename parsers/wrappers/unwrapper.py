@@ -1,9 +1,9 @@
-"""From the lines of a file to the plain lines in them, each with its place, the time and the writer its wrappers name.
+"""From the lines of a file to the plain lines in them, each with its place, and the time and writer from its wrappers.
 
-Here: wrappers in wrappers, which of them are believed, and what goes on over several lines: lines a runtime cut, entries of
-the journal, joined files. Not here: what each wrapper looks like (forms, json_records).
+Here: nested wrappers, which of them are accepted, and texts over several lines: lines split by a runtime, entries of the journal, joined
+files. Not here: the form of each wrapper (forms, json_records).
 
-A line no wrapper is around comes out as it is, so that a file may change its mind in the middle.
+A line without a wrapper is returned unchanged, so that a file may change in the middle.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ from parsers.wrappers.peeled import RAW, Peeled, epoch
 from parsers.wrappers.runs import learned, run_of
 
 MAX_FIELD = 1 << 30
-"""Bytes of a field of the journal; it holds less."""
+"""Bytes kept of a field of the journal."""
 MAX_DEPTH = 5
 MAX_NEW_WRITERS = 9
-"""Writers in a file's first lines up to which words before a `|` may be their names, where nothing else tells."""
+"""Largest number of writers in a file's first lines for which the words before a `|` are accepted as names, without other proof."""
 MAX_LESSONS = 64
-"""Objects of JSON of a file from which it may be learned what its lines are like: it takes longer than to read one."""
+"""JSON objects in a file before the form of its lines is learned: that takes longer than reading one."""
 MAX_PENDING = 256
-"""Writers whose cut lines are kept until their ends come."""
+"""Writers whose split lines are kept until their ends are read."""
 _SNIFFED_LINES = 200
 _RUN = 1 << 12
 """Lines of a run."""
 _QUARTER = timedelta(minutes=15)
-"""All zones are whole quarters of an hour from UTC."""
+"""All zones differ from UTC by whole quarters of an hour."""
 
 
 class Line(NamedTuple):
     """One line of a file, unwrapped."""
 
     text: bytes
-    """What was wrapped; several lines where the wrapper keeps a message and its stack trace together."""
+    """The unwrapped text; several lines if the wrapper keeps a message and its stack trace together."""
     line: int
     byte: int
     raw: bytes
     """The file's own text, cut."""
     writer: str
-    """Pod, container or joined file the line is from; '' where nothing says."""
+    """Pod, container or joined file that the line is from; '' if unknown."""
     host: str
     utc: datetime | bytes | None
-    """When the wrapper got the line; its text, RFC 3339 or a number, where nobody needed it yet."""
+    """When the wrapper received the line; as text (RFC 3339 or a number) if it was not converted yet."""
 
 
 @dataclass(slots=True)
 class Run:
-    """Lines that follow each other, those of a run of one writer and one host: what each has, by line, as Line says it."""
+    """Consecutive lines of one writer and one host: lists by line, with the fields of Line."""
 
     text: list[bytes] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Run:
         self.utc += others.utc
 
     def drop(self, count: int) -> None:
-        """The first of them."""
+        """Number of the first one."""
         del self.text[:count], self.line[:count], self.byte[:count], self.raw[:count], self.utc[:count]
 
 
@@ -96,7 +96,7 @@ _MOST_DIGITS = 19
 
 
 def time_of(utc: datetime | bytes | None) -> datetime | None:
-    """What a wrapper says when it got a line, naive."""
+    """The time at which a wrapper received a line, naive."""
     if not isinstance(utc, bytes):
         return utc
     if len(utc) <= _MOST_DIGITS and utc.isdigit():
@@ -106,7 +106,7 @@ def time_of(utc: datetime | bytes | None) -> datetime | None:
 
 
 def finer(time: datetime, stamp: datetime | None) -> datetime:
-    """A time of whole seconds with the fraction of the wrapper's, if that is of the same second in some zone."""
+    """A time in whole seconds plus the fraction of the wrapper's time, if both are in the same second in some zone."""
     if stamp is None:
         return time
     try:
@@ -117,7 +117,7 @@ def finer(time: datetime, stamp: datetime | None) -> datetime:
 
 
 def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
-    """Whether any of a file's first lines is, or wraps, a log record."""
+    """Whether any of a file's first lines is a log record or wraps one."""
     unwrapper = Unwrapper(given)
     unwrapper.prepare(head)
     outer = Outer(io.BytesIO(), head)
@@ -127,8 +127,7 @@ def holds_log(head: bytes, given: Sequence[Layout] = ()) -> bool:
 
 
 class Unwrapper:
-    """Takes the wrappers off line by line. Some look like text anybody may print (`a | b`): they are believed once what
-    is in them is a log record."""
+    """Removes the wrappers line by line. Some look like ordinary text (`a | b`): these are accepted once they contain a log record."""
 
     def __init__(self, given: Sequence[Layout] = ()) -> None:
         self._given = given
@@ -140,12 +139,12 @@ class Unwrapper:
         self._lessons = MAX_LESSONS
 
     def prepare(self, head: bytes) -> bool:
-        """Learns from a file's first lines; whether any of them is wrapped."""
+        """Learns from a file's first lines; returns whether any of them is wrapped."""
         lines = head.split(b"\n", _SNIFFED_LINES)[:_SNIFFED_LINES]
         return sum(self.wraps(line) for line in lines) > 0 or self._learns(lines)
 
     def _learns(self, lines: Sequence[bytes]) -> bool:
-        """Whether nearly all lines are in one wrapper that is text anybody may print, around records in a layout no list holds."""
+        """Whether nearly all lines are in one wrapper that looks like ordinary text, around records in an unlisted layout."""
         whole = [line.rstrip(b"\r") for line in lines if line.strip()]
         found: dict[str, list[Peeled]] = defaultdict(list)
         for line in whole:
@@ -164,7 +163,7 @@ class Unwrapper:
         return False
 
     def wraps(self, text: bytes, depth: int = 0) -> bool:
-        """Whether something is around this line."""
+        """Whether this line has a wrapper."""
         if depth == MAX_DEPTH:
             return False
         if _SECTION.fullmatch(text) or text.startswith(_CURSOR) or _COLOUR.search(text):
@@ -178,11 +177,11 @@ class Unwrapper:
         return True
 
     def lines(self, outer: Outer) -> Iterator[Line]:
-        """Every line of the file, in its order."""
+        """Every line of the file, in file order."""
         return chain.from_iterable(self.runs(outer))
 
     def runs(self, outer: Outer) -> Iterator[Run]:
-        """The same, several lines at once where they are one writer's and one host's."""
+        """The same, with consecutive lines of one writer and one host together."""
         while True:
             if (run := self._run(outer)) is not None:
                 yield run
@@ -210,7 +209,7 @@ class Unwrapper:
         return found
 
     def _run(self, outer: Outer) -> Run | None:
-        """The next lines that are in the wrapper of those before, as `_straight` gives them."""
+        """The next lines that are in the same wrapper as those before, as returned by `_straight`."""
         if self._form is None or self._section or self._pending:
             return None
         match, (text_at, utc_at, host_at) = self._form.match, map(self._form.groupindex.__getitem__, ("text", "utc", "host"))
@@ -242,7 +241,7 @@ class Unwrapper:
         return Run(texts, numbers, places, raws, utcs, "", host.decode("utf-8", "replace"))
 
     def _straight(self, raw: bytes, number: int, byte: int) -> Line | None:
-        """What `line` gives of a whole line in one wrapper or none, as most are; None where it is to be asked."""
+        """The result of `line` for a whole line in one wrapper or none, as most are; None if `line` has to be called."""
         if number == 1 or self._section or b"\x1b" in raw:
             return None
         text = raw.rstrip(b"\r")
@@ -259,7 +258,7 @@ class Unwrapper:
         return Line(peeled.text, number, byte, raw[:RAW], peeled.writer, peeled.host, peeled.utc)
 
     def line(self, raw: bytes, number: int, byte: int) -> Iterator[Line]:
-        """What is in one line: usually one, none while a cut line goes on, several in a JSON array."""
+        """The lines in one line of the file: usually one, none while a split line continues, several in a JSON array."""
         text = raw.rstrip(b"\r")
         if not number > 1:
             text = text.removeprefix(_MARK)
@@ -284,7 +283,7 @@ class Unwrapper:
                 yield from self._deeper(inner, line, depth + 1)
 
     def _whole(self, peeled: Peeled, line: Line, depth: int) -> Iterator[Line]:
-        """Puts together what a runtime cut: the place is that of the first piece."""
+        """Joins lines that a runtime split; the place is that of the first piece."""
         key = (peeled.writer, peeled.stream)
         before = self._pending.pop(key, None)
         if before is not None:
@@ -296,7 +295,7 @@ class Unwrapper:
         yield from self._deeper(peeled, line, depth + 1)
 
     def _once(self, text: bytes, within: str = "") -> Sequence[Peeled] | None:
-        """The line without its outermost wrapper; None if there is none."""
+        """The line without its outermost wrapper; None if it has none."""
         first = text[:1]
         if first == b"{":
             return self._docker(text) or of_json(text)
@@ -317,7 +316,7 @@ class Unwrapper:
         return found
 
     def _docker(self, text: bytes) -> Sequence[Peeled] | None:
-        """A line of docker's json-file driver, which cuts long lines: a whole one ends in a line feed of its own."""
+        """A line of docker's json-file driver, which splits long lines: a whole one ends in a line feed."""
         found = _DOCKER.fullmatch(text)
         if found is None:
             return None
@@ -364,9 +363,9 @@ def _joined(section: str, writer: str) -> str:
 _MAY_WRITE = re.compile(
     r"(?!(?i:trace|debug|info|warn|error|fatal|main)?$|\d[\d.:-]*$|.*(?:[Tt]hread|[Hh]andler|[Rr]eaper|[Aa]cceptor|[Ee]xecutor|[Pp]ool)).*|"
 )
-"""A writer's name that is no level, no thread and no time; '' where the wrapper names none."""
+"""A writer's name that is not a level, thread or time; '' if the wrapper names none."""
 _RECORD = re.compile(rb"\[\d{4}-\d")
-"""No wrapper begins so."""
+"""Beginning of a record; no wrapper begins with it."""
 _MARK = b"\xef\xbb\xbf"
 _CURSOR = b"__CURSOR="
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")

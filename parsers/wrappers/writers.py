@@ -1,6 +1,6 @@
-"""Which writer each line of a file is of: a pod, a container, a joined file, a host.
+"""The writer of each line of a file: a pod, a container, a joined file, a host.
 
-Here: how many are told apart, and which lines are the file's own. Not here: what is known of each (catalogue, records).
+Here: how many are distinguished, and which lines are the file's own. Not here: the state kept for each (catalogue, records).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Generic, TypeVar
 from parsers.wrappers.unwrapper import Line, Run
 
 MAX_WRITERS = 200
-"""Writers of one file that are told apart."""
+"""Writers of one file that are distinguished."""
 
 W = TypeVar("W")
 
 
 class Writers(Generic[W]):
-    """The writers of one file by what `begin` makes of their names; `own` is of lines that name none."""
+    """The writers of one file, as objects that `begin` makes from their names; `own` is for lines without a writer."""
 
     def __init__(self, own: W, begin: Callable[[str], W]) -> None:
         self.own = own
@@ -32,7 +32,7 @@ class Writers(Generic[W]):
         yield from self.named.values()
 
     def of(self, line: Line | Run, lines: int = 1) -> W:
-        """The writer of a line, or of several like it. The first host is the file's own, for most journals are of one."""
+        """The writer of a line, or of several like it. The first host counts as the file's own, because most journals have one host."""
         self._host = self._host or line.host
         name = line.writer or (line.host if line.host != self._host else "")
         if not name:
@@ -46,5 +46,5 @@ class Writers(Generic[W]):
         return found
 
     def problem(self) -> str | None:
-        """What was not told apart."""
+        """Problem about writers beyond the limit."""
         return f"{self._crowd} lines of more than {MAX_WRITERS} writers were not told apart" if self._crowd else None

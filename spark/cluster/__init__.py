@@ -1,1 +1,1 @@
-"""The cluster as a whole: who wrote what, clocks, settings with version defaults, presence of brokers."""
+"""The cluster as a whole: the writer of each source, clocks, settings with version defaults, availability of brokers."""

@@ -1,11 +1,10 @@
-"""What UTC it was when a broker printed a line: the offset of each broker's clock, its zone and its error apart.
+"""The UTC time at which a broker printed a line: the offset of each broker's clock, split into time zone and clock error.
 
-Here: the estimate with its uncertainty that follows from what each machine's files say of its zone (zones) and from what two
-machines saw of the same events (comparisons). Not here: those witnesses, the use of the estimate (gather), or any reordering
-inside a file, which never happens.
+Here: the estimate and its uncertainty, derived from each machine's own files (zones) and from events that two machines both logged
+(comparisons). Not here: reading that evidence, using the estimate (gather). Lines inside a file are never reordered.
 
-Two machines' clocks are compared by cause and effect: a cause is never later than its effect, so each pair bounds the
-difference from one side. Nothing in the evidence tells absolute time, so the clocks that agree, most of them, are held right.
+Two machines' clocks are compared by cause and effect: a cause is never later than its effect, so each pair bounds the difference from
+one side. The evidence contains no absolute time, so the largest group of clocks that agree is taken as correct.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ UNSURE = frozenset({"assumed", "fleet", "copy"})
 
 
 class Subject(NamedTuple):
-    """A clock: what a node's lines show ('wall'), or what it stamps on records of the metadata log ('utc')."""
+    """A clock: the wall clock of a node's log lines ('wall'), or the node's stamps on records of the metadata log ('utc')."""
 
     node: int
     face: str = "wall"
@@ -34,12 +33,12 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A broker's clock, as it went at the end of its logs. Wall clock minus UTC is `zone_minutes` and `skew_ms` together.
+    """A broker's clock at the end of its logs. Wall clock minus UTC is the sum of `zone_minutes` and `skew_ms`.
 
-    `basis`: 'given' by the user, 'start' (UTC that Kafka printed), 'container' (stamps a runtime put before lines), 'mtime',
-    'metadata' (KRaft's records), 'events' (of other brokers), joined by '+'; only assumed: 'fleet' (the zone the others share),
-    'copy' (the first zone in which no line is later than its copy), 'assumed' (nothing to go by: UTC).
-    `uncertainty_ms` is about the whole offset, against the clocks that are held right; None: unknown.
+    `basis`: 'given' by the user, 'start' (UTC that Kafka printed), 'container' (stamps a runtime put before lines), 'mtime', 'metadata'
+    (KRaft's records), 'events' (of other brokers), joined by '+'. Only assumed: 'fleet' (the zone all other brokers share), 'copy' (the
+    first zone in which no line is later than its file's modification time), 'assumed' (no evidence: UTC). `uncertainty_ms` is the
+    uncertainty of the whole offset against the clocks taken as correct; None: unknown.
     """
 
     zone_minutes: int = 0
@@ -47,16 +46,16 @@ class Clock:
     uncertainty_ms: int | None = None
     basis: str = "assumed"
     compared: tuple[int, ...] = ()
-    """Nodes whose clocks this one was compared with, first hand."""
+    """Nodes whose clocks were compared directly with this one."""
     disputed: bool = False
-    """As many clocks say that others are right as say that those held right are."""
+    """As many clocks support another group as support the one taken as correct."""
     files_ms: int = 0
     """Error of the modification times its machine gave to files."""
     stamps_ms: int = 0
     """Error of the times it wrote into the metadata log as the active controller."""
     changes: tuple[Change, ...] = ()
     evidence: tuple[Event, ...] = ()
-    """Events of one cause, of this broker and of another, that tell the difference."""
+    """Related events of this broker and another broker that show the difference."""
 
     @property
     def offset_ms(self) -> int:
@@ -70,7 +69,7 @@ class Clock:
 
     @classmethod
     def at_offset(cls, offset_ms: int, uncertainty_ms: int | None = None, basis: str = "assumed") -> Clock:
-        """The clock with this offset in the nearest zone there is."""
+        """The clock with this offset, in the nearest time zone in use."""
         zone = nearest_zone(offset_ms)
         return cls(zone, offset_ms - zone * MINUTE_MS, uncertainty_ms, basis)
 
@@ -80,7 +79,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What is known of `later` minus `earlier`, two clocks' offsets: `best`, and bounds that hold. All in ms."""
+    """Difference of two clocks' offsets, `later` minus `earlier`: best estimate `best`, bounds `low` and `high`, in ms."""
 
     earlier: Subject
     later: Subject
@@ -98,8 +97,8 @@ class Relation:
 
 
 def combined(found: Sequence[Relation]) -> Relation:
-    """Several comparisons of the same two clocks as one: what the closest of them tell, within the intersection of all bounds; or,
-    when one of the clocks was set in between so that they contradict each other, within all of what they span."""
+    """Merges several comparisons of the same two clocks. The result is the median of the narrowest comparisons, within the intersection
+    of all bounds. If the bounds do not intersect (a clock was set in between), the result spans all best estimates."""
     low, high = max(r.low for r in found), min(r.high for r in found)
     if low > high:
         low, high = min(r.best for r in found), max(r.best for r in found)
@@ -114,7 +113,7 @@ def combined(found: Sequence[Relation]) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A clock against the first one of those that hang together."""
+    """A clock's offset relative to the first clock of its connected group."""
 
     offset_ms: int
     uncertainty_ms: int
@@ -122,7 +121,7 @@ class _Placed:
 
 
 def _components(subjects: Iterable[Subject], relations: Sequence[Relation]) -> list[dict[Subject, _Placed]]:
-    """Clocks that were compared with each other, each placed over the surest way from one of them."""
+    """Groups of clocks connected by comparisons. Each clock is placed over the path with the least uncertainty from one of the group."""
     edges: dict[Subject, list[Relation]] = defaultdict(list)
     for r in relations:
         edges[r.earlier].append(r)
@@ -156,18 +155,18 @@ def estimate(
     nodes: Iterable[int] = (),
     floors: Mapping[int, int] | None = None,
 ) -> dict[int, Clock]:
-    """The clock of each node, from what its own machine says of it and from comparisons with others."""
+    """The clock of each node, from its own machine's files and from comparisons with other nodes."""
     subjects = {Subject(n) for n in (*anchors, *nodes)}
     found: dict[int, Clock] = {}
     for placed in _components(subjects, relations):
         found.update(_settled(placed, anchors, floors or {}))
-    if len(found) > 1:  # a machine's files show its zone, but were stamped by the same clock
+    if len(found) > 1:  # a machine's files show its zone, but the same clock stamped them
         found = {n: c if c.compared or c.basis == "given" else replace(c, uncertainty_ms=None) for n, c in found.items()}
     return _in_the_fleet(found)
 
 
 def _in_the_fleet(found: Mapping[int, Clock]) -> dict[int, Clock]:
-    """Machines of one cluster are mostly set up alike: a clock nothing is known of is in the zone all others share."""
+    """Gives clocks without any evidence the zone that all others share: machines of one cluster are usually set up alike."""
     zones = {c.zone_minutes for c in found.values() if c.basis != "assumed"}
     lone = {n for n, c in found.items() if c.basis == "assumed" and not c.compared}
     if len(zones) != 1 or not lone or zones == {0}:
@@ -187,7 +186,7 @@ def _anchor_of(subject: Subject, anchors: Mapping[int, Anchor]) -> Anchor | None
 
 
 def _shift(placed: Mapping[Subject, _Placed], told: Mapping[Subject, Anchor]) -> tuple[int, bool]:
-    """Offset of the first clock, such that most machines are right; and whether another one would suit as many."""
+    """Offset of the first clock at which most machines are correct, and whether another offset has as much support."""
     stamped = sorted(told, key=lambda s: (s.face == "wall", s))
     wanted = [told[s].offset_ms - placed[s].offset_ms for s in stamped]
     for s in sorted(set(placed) - set(told)):
@@ -214,7 +213,7 @@ def _right(shift: int, placed: Mapping[Subject, _Placed], told: Mapping[Subject,
 
 
 def _assumed_shift(placed: Mapping[Subject, _Placed], floors: Mapping[int, int]) -> int:
-    """No machine tells its zone: such that most are in zones there are, most of them in UTC, and no line later than its file."""
+    """Shift where no machine shows its zone: most clocks in zones in use, most of these in UTC, no line later than its file."""
     places = list(placed.values())
 
     def suits(shift: int) -> tuple[int, int, int]:
@@ -258,7 +257,7 @@ def _clock(subject: Subject, placed: Mapping[Subject, _Placed], shift: int, told
 
 
 def _of_files(own: Anchor, error: int) -> int:
-    """Error of modification times whose machine's clock has this error, where they are known to be that machine's."""
+    """Error of modification times for a machine clock with this error, where they are known to be that machine's."""
     return own.files_ms + error if own.files_ms or "mtime" in own.basis.split("+") else 0
 
 
@@ -270,8 +269,8 @@ def _meant_by(subject: Subject, place: _Placed, told: Mapping[Subject, Anchor], 
 def _nearest_right(
     subject: Subject, placed: Mapping[Subject, _Placed], right: frozenset[int], told: Mapping[Subject, Anchor]
 ) -> tuple[int, Subject]:
-    """The clock held right that this one is most surely known against, and how surely, in ms. One whose error its own files
-    measured is known only as well as they could."""
+    """The uncertainty in ms against the closest clock taken as correct, and that clock. If a clock's files measured its own error, their
+    uncertainty is added."""
     mine = set(_path(subject, placed))
     found = [(placed[subject].uncertainty_ms, subject)]
     others = [s for s in placed if s != subject and (s.node in right or not right)]
@@ -291,7 +290,7 @@ def _path(subject: Subject, placed: Mapping[Subject, _Placed]) -> tuple[Relation
 
 
 def _neighbours(subject: Subject, placed: Mapping[Subject, _Placed]) -> set[int]:
-    """Nodes that this one, by either of its faces, was compared with."""
+    """Nodes that this one was compared with directly, through its wall clock or its record stamps."""
     ways = [p.via for p in placed.values() if p.via is not None and subject.node in (p.via.earlier.node, p.via.later.node)]
     return {s.node for via in ways for s in (via.earlier, via.later)} - {subject.node}
 

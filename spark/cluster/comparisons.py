@@ -1,7 +1,7 @@
-"""Events of one cause that two machines saw, as comparisons of their clocks.
+"""Events that two machines logged for one cause, used to compare their clocks.
 
-Here: which lines and records belong together (KRaft's metadata log, ZooKeeper's notices, leader epochs), and what each pair
-says of the difference of two clocks. Not here: the estimate that follows from all comparisons (clocks).
+Here: which lines and records belong together (KRaft's metadata log, ZooKeeper notifications, leader epochs), and the clock difference
+that each pair shows. Not here: the estimate from all comparisons (clocks).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from spark.cluster.zones import AGREE_MS, MINUTE_MS, NEAR_ZONE_MS, NOISE_MS, Anc
 from spark.events import Event
 
 NOTICED_MS = 5_000
-"""A controller or broker is told of a change in ZooKeeper within so much, unless it is busy."""
+"""A controller or broker learns of a change in ZooKeeper within this time, unless it is busy."""
 BUSY_MS = 30_000
-"""As long as a busy controller may take to look at the change."""
+"""Longest time a busy controller takes to process the change."""
 COMING_UP = timedelta(milliseconds=BUSY_MS)
-"""After its start a broker is told all that was decided while it was down."""
+"""After its start a broker receives all decisions made while it was down."""
 MOMENTS_APART = timedelta(seconds=10)
-"""What happened so far apart does not come of one restart."""
+"""Events this far apart do not come from one restart."""
 TRIED = 16
-"""Events of one kind of a pair of machines that are tried against each other; of more, the latest."""
+"""Events of one kind that are paired with each other, per pair of machines: the latest."""
 
 RELATING = named(
     *(
@@ -41,18 +41,18 @@ RELATING = named(
     ),
     *("shutdown-seen", "brokers-changed", "controller-elected", "metadata-broker", "metadata-broker-change", "metadata-leader"),
 )
-"""Kinds of events that are looked at here."""
+"""Kinds of events that are compared here."""
 LEADERSHIPS = of(role=Role.START | Role.STATE | Role.FETCHING, by=By.LEADER | By.FOLLOWER | By.REPLICA)
-"""Kinds of events of partitions that are looked at here, of the partitions numbered 0 only: they are the same few machines'."""
+"""Kinds of partition events that are compared here, for partition 0 of each topic only: other partitions involve the same few machines."""
 _LOOKED_AT = RELATING | LEADERSHIPS
 _STARTING = named("broker-starting", "broker-state")
 _DECIDED = frozenset({"decided", "sent"})
 
 
 def relations(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int] | None = None) -> list[Relation]:
-    """Comparisons of clocks, one for each pair that has any. `events` carry the times their clocks told, uncorrected; each file's
-    in its own order. Nothing of one cluster is compared with anything of another that lived on the same brokers. `hosts`: nodes that
-    have a clock in common, each with the one that stands for it: there is nothing to compare between them."""
+    """Comparisons of clocks, one per pair of machines that has any. `events` carry the uncorrected times of their clocks, each file's in
+    its own order. Events of one cluster are not compared with those of an earlier cluster on the same brokers. `hosts`: nodes that share
+    a clock, mapped to one node each; nodes that share a clock are not compared."""
     hosts = hosts or {}
     clusters: dict[int | None, list[Event]] = defaultdict(list)
     for e in events:
@@ -72,7 +72,7 @@ def _of_hosts(r: Relation, hosts: Mapping[int, int]) -> Relation:
 
 
 def _told(events: Iterable[Event], anchors: Mapping[int, Anchor], hosts: Mapping[int, int]) -> list[Relation]:
-    """What the events of one cluster tell."""
+    """Comparisons from the events of one cluster."""
     own: dict[int, list[Event]] = defaultdict(list)
     records: dict[tuple[str, int | None], Event] = {}
     for e in events:
@@ -94,19 +94,19 @@ def _apart(one: Event, other: Event) -> int:
 
 
 def _between(earlier: Subject, later: Subject, here: Event, before: Event, after: Event) -> Relation | None:
-    """`here` on the earlier clock happened between two events on the later one."""
+    """The difference of two clocks, given that `here` on the earlier clock happened between two events on the later one."""
     low, high = _apart(here, before), _apart(here, after)
     return Relation(earlier, later, (low + high) // 2, low, high, (here, after)) if low <= high else None
 
 
 def _by_records(own: Mapping[int, Sequence[Event]], records: Sequence[Event]) -> list[Relation]:
-    """KRaft: what the active controller wrote into the metadata log, against the lines of itself and of the brokers."""
+    """KRaft: compares records that the active controller wrote into the metadata log with its own lines and the brokers' lines."""
     active = {e.controller_epoch: e.controller for e in records if e.event == "metadata-leader" and e.controller is not None}
     by_epoch: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for record in sorted((r for r in records if r.event != "metadata-leader"), key=lambda r: r.metadata_offset or 0):
         same = by_epoch[(record.broker, record.broker_epoch)]
         if not any((r.event, r.reason) == (record.event, record.reason) for r in same):
-            same.append(record)  # a broker fenced and unfenced in its life prints nothing of it
+            same.append(record)  # a broker does not print that it was fenced and unfenced while it ran
     found: list[Relation | None] = []
     for node, events in own.items():
         for broker_epoch, life in (one for file in _files(events) for one in _lives(file)):
@@ -120,7 +120,7 @@ def _by_records(own: Mapping[int, Sequence[Event]], records: Sequence[Event]) ->
 
 
 def _files(events: Sequence[Event]) -> list[list[Event]]:
-    """A broker's events by the file that holds them; several files may hold the same lines."""
+    """A broker's events by file; several files may contain the same lines."""
     found: dict[str, list[Event]] = defaultdict(list)
     for e in events:
         found[e.source].append(e)
@@ -128,7 +128,7 @@ def _files(events: Sequence[Event]) -> list[list[Event]]:
 
 
 def _lives(events: Sequence[Event]) -> list[tuple[int, list[Event]]]:
-    """A broker's events by the broker epoch it registered with; what it printed while it registered is in front."""
+    """A broker's events by the broker epoch of its registration; lines printed while it registered come first."""
     found: list[tuple[int, list[Event]]] = []
     pending: list[Event] = []
     for e in events:
@@ -166,7 +166,7 @@ def _of_the_active(
     active: Mapping[int | None, int],
     by_epoch: Mapping[tuple[int | None, int | None], Sequence[Event]],
 ) -> list[Relation]:
-    """One machine, two faces: its stamps on records are in UTC, its lines in its zone."""
+    """Compares the two clocks of the active controller: it stamps records in UTC and lines in its zone."""
     led = {e.controller_epoch: e for e in records if e.event == "metadata-leader" and e.controller == node}
     found = []
     for e in events:
@@ -182,8 +182,8 @@ def _of_the_active(
 
 
 def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
-    """KRaft: lines of the controllers about brokers' registrations, against those of the brokers. Only the active controller decides;
-    another replays the record any time later, as the active one does where it prints nothing else."""
+    """KRaft: compares controllers' lines about brokers' registrations with the brokers' own lines. Only the active controller decides.
+    Another controller replays the record any time later, as does the active one where it prints nothing else."""
     found: list[Relation | None] = []
     told: dict[tuple[int | None, int | None], list[Event]] = defaultdict(list)
     for node, events in own.items():
@@ -201,7 +201,7 @@ def _by_registrations(own: Mapping[int, Sequence[Event]]) -> list[Relation]:
 
 
 class _Decided:
-    """A controller's decisions, as they are looked up for each broker."""
+    """A controller's decisions, indexed for comparison with each broker."""
 
     def __init__(self, node: int, events: Iterable[Event]) -> None:
         self.node = node
@@ -216,15 +216,15 @@ class _Decided:
                 self.sent[e.broker][key, e.controller_epoch].append(e)
         causes = {key: (min(found, key=_moment), max(found, key=_moment)) for key, found in made.items()}
         self.causes = {key: first for key, (first, last) in causes.items() if _apart(first, last) <= NOTICED_MS}
-        """What made a leader epoch, at one time."""
+        """The decision that created each leader epoch, where all decisions for it were made at one time."""
 
 
 class _Started:
-    """A broker's lines about leading and following, likewise."""
+    """A broker's lines about leading and following, indexed in the same way."""
 
     def __init__(self, node: int, events: Sequence[Event], begun: Sequence[datetime]) -> None:
         self.node = node
-        # what it is told as it comes up may have been decided any time before
+        # a starting broker receives decisions of any earlier time
         self.first = {k: e for k, e in _firsts(events).items() if not _comes_up(begun, _moment(e))}
         self.received: dict[_Order, list[Event]] = defaultdict(list)
         for e in events:
@@ -234,19 +234,20 @@ class _Started:
 
 
 def _comes_up(begun: Sequence[datetime], at: datetime) -> bool:
-    """At that time a process had just begun. `begun`: when each did, in order."""
+    """Whether a process had just started at `at`. `begun`: start times in ascending order."""
     place = bisect_right(begun, at)
     return place > 0 and at <= begun[place - 1] + COMING_UP
 
 
 def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
-    """A broker starts to lead or follow at a leader epoch after its controller decided so: the quickest start bounds the
-    difference from above. How long it took nobody tells; of several decisions one is taken up soon. All of one restart are taken up late."""
+    """Compares a controller's decisions with the broker's first lines at the same leader epochs. The quickest start bounds the
+    difference from above. The delay is unknown, but among several decisions one is applied soon. Those of one restart are all applied
+    late."""
     pairs = [*_taken_up(decided, started), *_received(decided, started)]
     if not pairs:
         return None
     told = sorted((_apart(cause, effect), n) for n, (cause, effect) in enumerate(pairs))
-    # one that stands alone far before all others is of a topic by the same name, whose epochs began anew
+    # an isolated value far before all others comes from an earlier topic with the same name
     least, n = next((t for t, later in pairwise(told) if later[0] - t[0] <= NOTICED_MS), told[0])
     moments = [_moment(pairs[m][1]) for t, m in told if least <= t <= least + NOTICED_MS]
     low = least - (NOTICED_MS if max(moments) - min(moments) >= MOMENTS_APART else BUSY_MS)
@@ -254,12 +255,12 @@ def _leaderships(decided: _Decided, started: _Started) -> Relation | None:
 
 
 def _taken_up(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
-    """Decisions that made a leader epoch, each with the broker's first line at it."""
+    """Decisions that created a leader epoch, each with the broker's first line at it."""
     return [(decided.causes[k], started.first[k]) for k in sorted(started.first.keys() & decided.causes.keys())]
 
 
 def _received(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]:
-    """Requests of a controller that both know of, sent and received once: it repeats an epoch to a broker that was restarted."""
+    """Requests of a controller that both sides logged, sent and received once: the controller resends an epoch to a restarted broker."""
     sent, received = decided.sent.get(started.node, {}), started.received
     both = sorted(sent.keys() & received.keys())
     return [(sent[k][0], received[k][0]) for k in both if len(sent[k]) == len(received[k]) == 1]
@@ -268,7 +269,7 @@ def _received(decided: _Decided, started: _Started) -> list[tuple[Event, Event]]
 _Epoch = tuple[str, int, int]
 """Topic, partition and leader epoch."""
 _Order = tuple[_Epoch, int]
-"""One of a controller of this epoch."""
+"""A request, identified by its leader epoch and its controller epoch."""
 
 
 def _epoch(e: Event) -> _Epoch | None:
@@ -282,7 +283,7 @@ def _moment(e: Event) -> datetime:
 
 
 def _by_zookeeper(own: Mapping[int, Sequence[Event]], anchors: Mapping[int, Anchor], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
-    """ZooKeeper: what a controller sees of the brokers' lives, and decides, against their own lines."""
+    """ZooKeeper: compares the controller's lines about brokers and its decisions with the brokers' own lines."""
     decided = _without_repeats(
         {n: [e for e in events if e.event == "partition-state" and e.reason in _DECIDED] for n, events in own.items()}
     )
@@ -303,8 +304,8 @@ def _by_lives(
     begun: Mapping[int, Sequence[datetime]],
     anchors: Mapping[int, Anchor],
 ) -> Iterator[Relation]:
-    """A controller's lines about a broker that comes and goes, with the broker's own of the same occurrence. `led`: the pairs there are, with
-    what the leader epochs tell of each."""
+    """Compares a controller's lines about a broker that starts or stops with the broker's own lines about the same event. `led`: the
+    pairs of machines, with their comparison by leader epochs."""
     close = {(one, two): found for one, two in led if (found := _candidates(one, seen[one], two, own[two]))}
     likely: dict[tuple[int, int], list[Relation]] = {}
     for (one, two), r in led.items():
@@ -321,8 +322,8 @@ def _by_lives(
 
 
 def _by_leaders(own: Mapping[int, Sequence[Event]], pairs: Sequence[tuple[int, int]]) -> list[Relation]:
-    """Brokers that nothing else compares: leader and followers learn of a leader epoch at once, so that a leader's start and the start
-    of a follower's fetcher lie close together, whichever comes first."""
+    """Compares brokers that no other evidence compares. Leader and followers receive a leader epoch at the same time, so a leader's
+    start and the start of a follower's fetcher are close together, in either order."""
     leads = {n: _firsts(e for e in events if e.event == "leader-start") for n, events in own.items()}
     follows = {n: _firsts(e for e in events if e.event in _FOLLOWS) for n, events in own.items()}
     found = (
@@ -336,7 +337,7 @@ _FOLLOWS = of(role=Role.START | Role.FETCHING, by=By.FOLLOWER)
 
 
 def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
-    """The first of a broker's events at each leader epoch: it tells an epoch again when it is restarted."""
+    """A broker's first event at each leader epoch: a restarted broker logs the epoch again."""
     found: dict[_Epoch, Event] = {}
     for e in events:
         if (key := _epoch(e)) is not None:
@@ -345,7 +346,7 @@ def _firsts(events: Iterable[Event]) -> dict[_Epoch, Event]:
 
 
 def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) -> Relation | None:
-    """The difference that most pairs agree on; None where one moment is all there is, which may be that of a restart."""
+    """The difference that most pairs agree on. None if all agreeing pairs are of one moment, which may be a restart."""
     told = sorted((_apart(*pair), n) for n, pair in enumerate(pairs))
     ends = [bisect_right(told, (least + NOTICED_MS, len(told))) for least, _ in told]
     begin, end = max(enumerate(ends), key=lambda run: run[1] - run[0], default=(0, 0))
@@ -358,8 +359,8 @@ def _together(leader: int, follower: int, pairs: Sequence[tuple[Event, Event]]) 
 
 
 def _without_repeats(decided: Mapping[int, Sequence[Event]]) -> dict[int, list[Event]]:
-    """Without leader epochs that an earlier controller made on another machine: of a replica that is in no ISR a new one says that it
-    removes it, with the state as it stands (ZkReplicaStateMachine#doRemoveReplicasFromIsr)."""
+    """Drops leader epochs that an earlier controller created on another machine. A new controller logs that it removes a replica that is
+    in no ISR, with the current state (ZkReplicaStateMachine#doRemoveReplicasFromIsr)."""
     made: dict[_Epoch, tuple[int, int]] = {}
     for node, e in ((n, e) for n, events in decided.items() for e in events if e.reason == "decided"):
         if (key := _epoch(e)) is not None and e.controller_epoch is not None:
@@ -380,8 +381,8 @@ _SEEN = named("shutdown-seen", "brokers-changed", "controller-elected")
 
 
 class _Pools:
-    """What all pairings tell of one machine's clock, whatever the other machine is: the right ones agree, if the others' clocks
-    are as they say themselves."""
+    """The offsets that all pairings imply for each machine's clock. Correct pairings agree, if the other clocks are as their own files
+    say."""
 
     def __init__(self, candidates: Iterable[Relation], anchors: Mapping[int, Anchor]) -> None:
         self._anchors = anchors
@@ -397,14 +398,14 @@ class _Pools:
         return [(r.later, one + r.best), (r.earlier, two - r.best)]
 
     def rank(self, r: Relation) -> tuple[int, bool, list[datetime]]:
-        """What most pairings tell, and what the machines say of themselves counts as one of them; then the latest, as logs are cut off
-        at their beginning."""
+        """Sort key: number of agreeing pairings, plus one if the machines' own files agree; then the latest, since logs are cut off at
+        their beginning."""
         meant = _meant(r, self._anchors)
         fits = meant is not None and r.low - AGREE_MS <= meant <= r.high + AGREE_MS
         return self.votes(r) + fits, fits, [e.at for e in r.evidence if e.at is not None]
 
     def votes(self, r: Relation) -> int:
-        """Pairings that agree with one, about either of its machines."""
+        """Number of pairings that agree with this one on either machine."""
         found = 0
         for subject, offset in self._implied(r):
             told = self._told[subject]
@@ -413,7 +414,7 @@ class _Pools:
 
 
 def _candidates(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
-    """Every pairing of a broker's line with a controller's about it; which belong together, no epoch tells."""
+    """Every pairing of a broker's line with a controller's line about it; these lines carry no epoch that would match them."""
     one, two = Subject(controller), Subject(broker)
     found: list[Relation | None] = []
     shutdowns = [e for e in seen if e.event == "shutdown-seen" and e.broker == broker and e.reason != "replayed"][-TRIED:]
@@ -442,7 +443,7 @@ def _noticed(earlier: Subject, later: Subject, here: Event, there: Event) -> Rel
 
 
 def _deaths(controller: int, seen: Sequence[Event], broker: int, own: Sequence[Event]) -> list[Relation]:
-    """A controller sees a broker gone after its last line, and before it is back: wide bounds, better than none."""
+    """Wide bounds from crashes: a controller notices the loss of a broker after the broker's last line and before its return."""
     gone = [e for e in seen if e.event == "brokers-changed" and e.reason == "deleted" and broker in (e.brokers or ())][-TRIED:]
     backs = [
         (file, n)
@@ -474,7 +475,7 @@ def _shutdowns(own: Sequence[Event]) -> list[tuple[Event, Event]]:
 
 
 def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
-    """Starts with the registration in ZooKeeper each led to; a registration with itself where the start is not in evidence."""
+    """Each start with the ZooKeeper registration that followed. If the start is missing, the registration is paired with itself."""
     found = []
     starting: Event | None = None
     for e in own:
@@ -487,7 +488,7 @@ def _registrations(own: Sequence[Event]) -> list[tuple[Event, Event]]:
 
 
 def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Relation]:
-    """Pairings of two machines that agree on one difference of the clocks."""
+    """Pairings of two machines that agree on one clock difference, with tighter bounds."""
     meant = _meant(near[0], anchors)
     if len(near) > 1:
         near = [replace(c, high=min(c.high, c.best + NOTICED_MS)) for c in near]
@@ -495,13 +496,13 @@ def _bounded(near: Sequence[Relation], anchors: Mapping[int, Anchor]) -> list[Re
 
 
 _OWN_VOTES = 2
-"""Every pairing agrees with itself, about both of its machines."""
+"""Every pairing agrees with itself, on both machines."""
 
 
 def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], first: datetime, sightings: Sequence[datetime]) -> bool:
-    """Whether the two lines are of two occurrences, if the clocks are as their machines say: a process of the broker began between them,
-    or the controller had seen it before it noticed the one that is paired with the first its log tells of (`first`: when that begins). One
-    pairing that stands alone is none then."""
+    """Whether the two lines belong to different events, if the clocks are as their machines' files say: a broker process started between
+    them, or the line is among the first of the broker's log (`first`: the log's beginning) and the controller had seen the broker
+    before. Then a single pairing without support is dropped."""
     here, there = (e.at for e in r.evidence)
     mapped = meant if meant is not None else nearest_zone(r.best) * MINUTE_MS
     apart = r.best - mapped
@@ -513,13 +514,13 @@ def _another_life(r: Relation, meant: int | None, begun: Sequence[datetime], fir
 
 
 def _sightings(seen: Sequence[Event], broker: int) -> list[datetime]:
-    """When a controller saw that a broker was there, or was gone."""
+    """When a controller saw the broker present or lost."""
     found = (e for e in seen if e.event == "brokers-changed" and e.reason in ("live", "deleted") and broker in (e.brokers or ()))
     return [e.at for e in found if e.at is not None]
 
 
 def _unsure(r: Relation, meant: int) -> Relation:
-    """A difference that the bounds allow to be what both machines say of themselves, or else one of zones, is that."""
+    """Replaces the difference with the one from the machines' own files (else the zones' difference) if the bounds allow it."""
     if not r.low <= meant <= r.high:
         return r
     high = min(r.high, r.best + NOTICED_MS) if abs(r.best - meant) <= NOTICED_MS else r.high

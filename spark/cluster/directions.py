@@ -1,6 +1,7 @@
-"""Which logs stand with their newest line first, as Kibana, Loki and others export them.
+"""Logs whose newest line comes first, as Kibana, Loki and others export them.
 
-Here: the direction of a log by the steps between its lines, and its account turned round. Not here: the order of events (partition.order).
+Here: detecting the direction of a log from the time steps between its lines, and reversing its summary. Not here: the order of events
+(partition.order).
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 FEW = 5
-"""Steps between lines; a log with fewer goes as the other logs of its directory do."""
+"""Minimum number of steps between lines; a log with fewer takes the direction of the other logs in its directory."""
 MOSTLY = 4
-"""As many times more steps back than forward. Threads print milliseconds out of order, so some steps back are in every log."""
+"""Newest-first logs have this many times more steps back than forward. Threads print milliseconds out of order, so every log has some
+steps back."""
 
 
 def straightened(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows about sources, those of logs that stand newest first as if they stood oldest first, and marked."""
+    """The rows about sources. Rows of newest-first logs are converted to oldest first and marked."""
     of_directory: dict[str, list[bool]] = defaultdict(list)
     for row in told:
         if (steps := _steps(row["collected"])) is not None and sum(steps) >= FEW:
@@ -29,7 +31,7 @@ def _directory(row: Mapping[str, Any]) -> str:
 
 
 def _steps(collected: Mapping[str, Any] | None) -> tuple[int, int] | None:
-    """Forward and back."""
+    """Number of steps forward and back."""
     if collected is None or not (collected.get("kind") or "").endswith("-log"):
         return None
     return collected.get("ascents") or 0, collected.get("descents") or 0

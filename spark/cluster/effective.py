@@ -1,7 +1,8 @@
-"""Settings in force: what a topic or a broker was set to at a time, by whatever source comes first, else by its version's default.
+"""Settings in force: the value of a topic's or broker's setting at a time, from the first source that has one, else its version's
+default.
 
-Here: Kafka's defaults by version, whose settings count, and what min.insync.replicas then asks of a leader. Not here: the history of
-each setting (settings), or whether a value was wise (forensics).
+Here: Kafka's defaults by version, whose settings count, and the min.insync.replicas that a leader enforces. Not here: the history of
+each setting (settings), or the assessment of a value (forensics).
 """
 
 from __future__ import annotations
@@ -42,35 +43,35 @@ DEFAULTS: Mapping[str, tuple[tuple[Version, str], ...]] = {
     UNCLEAN: (((0,), "true"), ((0, 11), "false")),
     "zookeeper.session.timeout.ms": (((0,), "6000"), ((2, 5), "18000")),
 }
-"""Defaults, and since which version (KafkaConfig; KIP-106 turned unclean elections off, KIP-537 made lag and session times longer)."""
+"""Defaults, each with its first version (KafkaConfig; KIP-106 disabled unclean elections, KIP-537 made lag and session times longer)."""
 
 TRANSACTIONS = "__transaction_state"
 CREATED_WITH: Mapping[tuple[str, str], str] = {(TRANSACTIONS, MIN_ISR): "transaction.state.log.min.isr"}
-"""The broker's setting that a topic of Kafka's own is created with, as one of its own (TransactionStateManager#transactionTopicConfigs).
-__consumer_offsets and __share_group_state are created without min.insync.replicas: the broker's holds."""
+"""The broker setting whose value an internal topic gets as its own at creation (TransactionStateManager#transactionTopicConfigs).
+__consumer_offsets and __share_group_state are created without min.insync.replicas: the broker's value applies."""
 
 OF_CONTROLLERS = frozenset({UNCLEAN, "auto.leader.rebalance.enable"} | {key for key in DEFAULTS if key.startswith("leader.imbalance.")})
-"""What the controller goes by, not the partition's leader."""
+"""Settings that the controller applies, not the partition's leader."""
 
 STRICT: Version = (3, 7)
-"""From here on no more than all replicas are asked for, and the HW waits for min.insync.replicas, in ZooKeeper mode and KRaft alike
-(Partition#effectiveMinIsr, #maybeIncrementLeaderHW; KAFKA-15583)."""
+"""From this version on min.insync.replicas is capped at the number of replicas, and the HW waits for min.insync.replicas, in ZooKeeper
+mode and KRaft (Partition#effectiveMinIsr, #maybeIncrementLeaderHW; KAFKA-15583)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """A value in force; None where neither evidence nor the version's default tells it. `source`: Kafka's ConfigSource, or EFFECTIVE."""
+    """A value in force; None if neither the evidence nor the version's default gives it. `source`: Kafka's ConfigSource, or EFFECTIVE."""
 
     key: str
     value: str | None
     source: str
     at: datetime | None
-    """Since when; None: since before the evidence begins, or nobody set it."""
+    """Start of the value; None: since before the evidence begins, or never set."""
     event: Event | None
-    """Where it stands; of a default, the line that tells the version."""
+    """The event that shows the value; for a default, the line with the version."""
     assumed: bool = False
-    """Evidence that is missing may tell otherwise: the first word of it is of later, or other brokers', or what the broker was started
-    with or the topic's own settings are not in evidence."""
+    """Missing evidence could change the value: the first evidence is later or from other brokers, or the broker's start settings or the
+    topic's own settings are missing."""
 
     @classmethod
     def of(cls, key: str, change: Change, *, assumed: bool = False) -> Effective:
@@ -78,7 +79,7 @@ class Effective:
 
     @property
     def place(self) -> str:
-        """'file:line', or why there is none."""
+        """'file:line', or the reason why there is none."""
         if self.event is None:
             return "Kafka's default"
         where = self.event.source + (f":{self.event.line}" if self.event.line is not None else "")
@@ -86,7 +87,7 @@ class Effective:
 
 
 def default(key: str, version: Version | None) -> str | None:
-    """What holds where nobody set it; without a version, only where all versions agree. None if there was no such setting."""
+    """The default value in this version; without a version, only if all versions agree. None if the setting did not exist."""
     known = DEFAULTS.get(key, ())
     if version is None:
         return known[0][1] if len(known) == 1 else None
@@ -94,7 +95,7 @@ def default(key: str, version: Version | None) -> str | None:
 
 
 def newest(key: str) -> str:
-    """The default of the newest versions, for where nothing tells the version."""
+    """The default of the newest versions, for an unknown version."""
     return DEFAULTS[key][-1][1]
 
 
@@ -107,8 +108,8 @@ def effective(
     at: datetime | None = None,
     below: str | None = None,
 ) -> Effective:
-    """The value of a setting for a topic, as `broker` has it; of the broker itself without a topic. Of no broker in particular: what all
-    have whose settings count, unknown where they differ. `below`: what holds where that source (settings.TOPIC, …) says nothing."""
+    """A setting's value for a topic on `broker`; without a topic, the broker's own. Without a broker, the value that all deciding nodes
+    share; unknown if they differ. `below`: the value if that source (settings.TOPIC, …) had none."""
     moments, known, described = _moments(cluster, key), _known(cluster), cluster.settings.owns(topic) or topic in cluster.described
     of = topic if described or (topic, key) in CREATED_WITH else topic is not None
     asked = (key, of, broker, below, None if at is None else bisect_right(moments, at))
@@ -119,13 +120,13 @@ def effective(
 
 @once
 def _known(cluster: Cluster) -> dict[tuple[object, ...], Effective]:
-    """What was asked already: of partitions without settings of their own, and between two moments, the same holds."""
+    """Cache of answers: partitions without settings of their own share the value between two changes."""
     return {}
 
 
 @once
 def _moments(cluster: Cluster, key: str) -> Sequence[datetime]:
-    """When what holds may have become another: someone's setting, or someone's version."""
+    """Times at which the value may have changed: a node's setting or version changed."""
     names = (key, *BROKER_NAMES.get(key, ()), *(created for (_, own), created in CREATED_WITH.items() if own == key))
     lines = (e.at for own in cluster.version_lines.values() for e in own if e.at is not None)
     return sorted({*cluster.settings.times(*names), *lines})
@@ -166,14 +167,14 @@ def _later(found: Change, at: datetime | None) -> bool:
 
 
 def deciding(cluster: Cluster, key: str) -> Sequence[int]:
-    """The nodes whose own setting counts, of those whose settings are known: KRaft controllers for what controllers go by, else brokers,
-    each of which may be controller under ZooKeeper."""
+    """The nodes whose setting counts, among those with known settings: KRaft controllers for settings that controllers apply, else
+    brokers, each of which may be controller under ZooKeeper."""
     controllers, brokers = cluster.configured
     return controllers if controllers and key in OF_CONTROLLERS else brokers
 
 
 def number(value: str | None, otherwise: T) -> int | T:
-    """A setting's whole number; `otherwise` where it is none."""
+    """A setting's whole number; `otherwise` if the value is not one."""
     found = _whole(value) if value is not None else None
     return otherwise if found is None else found
 
@@ -191,7 +192,7 @@ def enabled(value: str | None) -> bool:
 
 
 def strict(cluster: Cluster, leader: int | None, at: datetime | None = None) -> bool | None:
-    """Whether this leader's HW waits for min.insync.replicas in-sync replicas (STRICT); before that, records become committed below it.
-    None where its version is not known."""
+    """Whether this leader's HW waits for min.insync.replicas in-sync replicas (STRICT); before STRICT, records become committed with
+    fewer. None if the leader's version is unknown."""
     told = {v >= STRICT for v in versions(cluster, leader, at)}
     return told.pop() if len(told) == 1 else None

@@ -1,8 +1,7 @@
-"""What is known of the cluster as a whole: nodes, settings, topics, and what was collected.
+"""Facts about the cluster as a whole: nodes, settings, topics, and the collected sources.
 
-Here: the facts every partition's timeline needs from outside it, gathered from the events that belong to no partition. They
-are few (restarts, elections of controllers, settings) and fit the driver. Not here: the lives of brokers (presence), partitions, or any
-verdict.
+Here: the facts that every partition's timeline needs from outside the partition, from events that belong to no partition. These events
+are few (restarts, controller elections, settings) and fit on the driver. Not here: broker runs (presence), partitions, or any verdict.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 OF_METADATA = frozenset({"metadata-segment", "metadata-snapshot"})
-"""Kinds of sources of which the metadata log is made."""
+"""Kinds of sources that hold the metadata log."""
 
 
 @dataclass
@@ -40,7 +39,7 @@ class Node:
     version: str | None = None
     lives: list[Incarnation] = field(default_factory=list)
     collections: list[str] = field(default_factory=list)
-    """Oldest first; more than one when the same broker was collected again."""
+    """Oldest first; more than one if the same broker was collected again."""
     broker: bool = True
     """False for a KRaft node that is only a controller."""
 
@@ -52,7 +51,7 @@ class Source:
     path: str
     kind: str
     node: int | None
-    """None where nobody knows, and of a log that several brokers write to."""
+    """None if unknown, and for a log that several brokers write to."""
     collection: str
     bytes: int | None
     sha256: str | None
@@ -64,35 +63,35 @@ class Source:
     last: datetime | None
     problem: str | None
     shared: tuple[int, ...] = ()
-    """Those who write to it together."""
+    """The brokers that write to it together."""
 
     layout: str | None = None
-    """Conversion patterns learned from its lines, one a line."""
+    """Conversion patterns learned from its lines, one per line."""
     printed: Mapping[str, Sequence[tuple[int, datetime | None]]] = field(default_factory=dict, repr=False)
-    """Lines that show that INFO is on, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines. Of a long log
-    they are the first and last ones of blocks of lines."""
+    """Lines that show that INFO is enabled, by facet (parsers.patterns.facets): their numbers and times (UTC), in the order of lines.
+    For a long log, only the first and last lines of blocks."""
     ascents: int = 0
-    """How often the time of a line is later than that of the line before, of lines that give events."""
+    """Number of lines with events whose time is later than that of the line before."""
     descents: int = 0
-    """How often it is earlier. Lines of several threads may be some milliseconds out of order."""
+    """Number of such lines whose time is earlier. Lines of several threads may be some milliseconds out of order."""
     steps_back: Sequence[tuple[int, datetime, datetime]] = field(default=(), repr=False)
-    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this one, as the
-    lines print them."""
+    """The largest steps back of more than a second: the number of the later line, and the times of the line before and of this line, as
+    printed."""
     largest_step_back_ms: int = 0
     newest_first: bool = False
-    """Its newest line stands first, as some log stores export it."""
+    """The newest line comes first, as some log stores export it."""
     cut_at: int | None = None
-    """The length in characters at which its lines were cut off before it was collected, where they were."""
+    """Maximum line length in characters to which lines were truncated before collection; None if they were not."""
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """Who wrote it."""
+        """The nodes that wrote it."""
         return self.shared or (() if self.node is None else (self.node,))
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Archive:
-    """A container that was collected, as it lay on disk."""
+    """A collected archive, as it was on disk."""
 
     path: str
     bytes: int
@@ -101,7 +100,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a file of load metrics says of one metric of one broker: the mean of its values."""
+    """One metric of one broker from a file of load metrics: the mean of its values."""
 
     broker: int
     metric: str
@@ -111,59 +110,59 @@ class Measure:
     line: int | None
     byte: int | None
     text: str | None
-    """`source`, `line`, `byte` and `text`: the first of the values."""
+    """`source`, `line`, `byte` and `text` are those of the first value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """A node's stay in a cluster begins."""
+    """A node joined a cluster."""
 
     node: int
     at: datetime
     how: str
-    """As spark.cluster.incarnations.Span has it."""
+    """As in spark.cluster.incarnations.Span."""
     before: int | None
-    """Number of the cluster it was in before."""
+    """Number of the node's previous cluster."""
     again: bool
-    """It had been in this cluster before that."""
+    """The node had been in this cluster before its previous one."""
     evidence: tuple[Event, ...]
 
 
 @dataclass
 class Cluster:
     number: int = 0
-    """0: the cluster that stands at the end; -1 the one that ended before it on the same brokers, and so on."""
+    """0: the last cluster on these brokers; -1: the one before it, and so on."""
     id: str | None = None
-    """Cluster id, where it is known."""
+    """Cluster id, if known."""
     sources: list[Source] = field(default_factory=list)
     archives: Sequence[Archive] = ()
-    """What the sources lay in."""
+    """The archives that contained the sources."""
     conflicts: list[Conflict] = field(default_factory=list)
     mode: str = "unknown"
     """'kraft', 'zookeeper' or 'unknown'."""
     nodes: dict[int, Node] = field(default_factory=dict)
     begun: tuple[Beginning, ...] = ()
-    """When the brokers came to this cluster, in order; empty where the evidence holds but one."""
+    """When the brokers joined this cluster, in order of time; empty if the evidence contains only one cluster."""
     whole: Sequence[Cluster] = field(default=(), repr=False, compare=False)
-    """All clusters of the collection, oldest first; empty where this one was made alone. One list in all of them, of which pickle knows when
-    it comes back to it: a tuple takes it down as many levels as there are clusters."""
+    """All clusters of the collection, oldest first; empty if this one was created alone. All clusters share one list object, which
+    pickle stores once: a tuple would make pickle recurse once per cluster."""
     events: list[Event] = field(default_factory=list)
-    """Events of no single partition, in time order."""
+    """Events that belong to no single partition, in order of time."""
     settings: Settings = field(default_factory=Settings)
-    """What was set, and since when."""
+    """Settings and their changes over time."""
     recreated: dict[str, list[datetime | None]] = field(default_factory=dict)
-    """Topics whose deletion is in evidence, with the times of it."""
+    """Topics with a deletion in the evidence, with the times of deletion."""
     copies: frozenset[str] = frozenset()
-    """Sources that may hold lines of another one: logs of one kind, one broker and the same hours."""
+    """Sources that may repeat lines of another one: logs of one kind, one broker and the same hours."""
     topic_ids: dict[str, str] = field(default_factory=dict)
 
     measures: Sequence[Measure] = ()
     """Load of brokers as the user measured it."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """How much a metric of load counts, where the user said so; 1 otherwise."""
+    """Weight of a load metric, if the user set one; otherwise 1."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was worked out from the rest: every task makes what it needs of that."""
+        """The fields without cached values: each task computes those it needs."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @cached_property
@@ -173,17 +172,17 @@ class Cluster:
 
     @property
     def usable(self) -> bool:
-        """Whether anything of Kafka's was collected."""
+        """Whether any Kafka file was collected."""
         return any(s.kind not in ("unreadable", "empty", "binary", "text", "json", "index", "redaction") for s in self.sources)
 
     def of(self, *kinds: str, topic: str | None = None) -> list[Event]:
-        """Events of these kinds in order of time; of one topic, where it is named."""
+        """Events of these kinds in order of time; of one topic if `topic` is given."""
         known = self._by_kind if topic is None else self._by_topic.get(topic, {})
         found = [numbered for kind in dict.fromkeys(kinds) for numbered in known.get(kind, ())]
         return [self.events[n] for n in (found if len(kinds) == 1 else sorted(found))]
 
     def between(self, kind: str, since: datetime, until: datetime) -> list[Event]:
-        """Events of a kind in a span of time."""
+        """Events of a kind in a time span."""
         known = self._by_kind.get(kind, ())
         begin, end = (
             cut(known, at, key=lambda n: self.events[n].at or datetime.min) for cut, at in ((bisect_left, since), (bisect_right, until))
@@ -207,31 +206,31 @@ class Cluster:
 
     @property
     def redacted(self) -> bool:
-        """Whether names in the evidence were replaced before it was handed over."""
+        """Whether names in the evidence were replaced before the evidence was provided."""
         return any(s.kind == "redaction" for s in self.sources)
 
     @cached_property
     def ended(self) -> tuple[Cluster, ...]:
-        """Those that lived on these brokers before, oldest first: nothing of theirs is this one's."""
+        """Earlier clusters on these brokers, oldest first. They share no data with this one."""
         return tuple(self.whole[: bisect_left(self.whole, self.number, key=_NUMBER)])
 
     @cached_property
     def later(self) -> tuple[Cluster, ...]:
-        """Those that lived on these brokers after it, oldest first."""
+        """Later clusters on these brokers, oldest first."""
         return tuple(self.whole[bisect_right(self.whole, self.number, key=_NUMBER) :])
 
     @property
     def lives(self) -> tuple[Cluster, ...]:
-        """All clusters of the collection, the one that stands last."""
+        """The earlier clusters, oldest first, and this one."""
         return (*self.ended, self)
 
     @cached_property
     def by_number(self) -> Mapping[int, Cluster]:
-        """The same, each by its number."""
+        """The clusters of `lives` by number."""
         return {c.number: c for c in self.lives}
 
     def next_of(self, node: int, at: datetime | None, *kinds: str) -> Event | None:
-        """The node's first event of these kinds after `at`, in whatever cluster it is then."""
+        """The node's first event of these kinds after `at`, in this cluster or a later one."""
         if at is None:
             return None
         told = (e for c in (self, *self.later) for e in c.of(*kinds))
@@ -239,16 +238,16 @@ class Cluster:
 
     @cached_property
     def newest_first(self) -> frozenset[str]:
-        """Paths of the logs whose newest line stands first."""
+        """Paths of the logs whose newest line comes first."""
         return frozenset(s.path for s in self.sources if s.newest_first)
 
     @property
     def collected(self) -> set[int]:
-        """The nodes of which anything was collected."""
+        """The nodes with collected sources."""
         return set(self._sources)
 
     def sources_of(self, node: int) -> Sequence[Source]:
-        """What was collected of the node."""
+        """The node's collected sources."""
         return self._sources.get(node, ())
 
     @cached_property
@@ -261,11 +260,11 @@ class Cluster:
 
     @cached_property
     def holds_metadata(self) -> bool:
-        """The metadata log was collected, or a part of it."""
+        """Whether the metadata log or a part of it was collected."""
         return any(s.kind in OF_METADATA for s in self.sources)
 
     def last_line(self, node: int) -> datetime | None:
-        """The time of the last line in any log of the node's."""
+        """Time of the last line in any of the node's logs."""
         return self._last_lines.get(node)
 
     @cached_property
@@ -278,25 +277,25 @@ class Cluster:
         return presences(self.events, lives, {n: at for n in lives if (at := self.last_line(n)) is not None})
 
     def presence(self, broker: int) -> Presence:
-        """What is known of a broker's being there."""
+        """The broker's availability."""
         return self._presences.get(broker) or Presence(broker, (), {}, None)
 
     @cached_property
     def until(self) -> datetime | None:
-        """Where the evidence ends: the last line of any log, else (and of a cluster that ended) the last event of no partition."""
+        """End of the evidence: the last line of any log, else (and for an earlier cluster) the last event without a partition."""
         lines = (s.last for s in self.sources if s.last is not None and not self.number)
         return max(lines, default=max((e.at for e in self.events if e.at is not None), default=None))
 
     @cached_property
     def configured(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The nodes whose settings are known: those that are only controllers, and the others."""
+        """The nodes whose settings are known: controller-only nodes, and the others."""
         known = self.settings.brokers()
         controllers = {n for n in known if n in self.nodes and not self.nodes[n].broker}
         return sorted(controllers), [n for n in known if n not in controllers]
 
     @cached_property
     def version_lines(self) -> Mapping[int | None, Sequence[Event]]:
-        """The lines of each node that tell its Kafka version, in order of time."""
+        """The lines of each node with its Kafka version, in order of time."""
         found: dict[int | None, list[Event]] = defaultdict(list)
         for e in self.of("kafka-version"):
             if e.value:
@@ -305,17 +304,17 @@ class Cluster:
 
     @cached_property
     def version_texts(self) -> frozenset[str]:
-        """The versions that any node ran, as it printed them."""
+        """All versions that nodes printed."""
         told = (e.value for own in self.version_lines.values() for e in own if e.value)
         return frozenset((*told, *(n.version for n in self.nodes.values() if n.version)))
 
     @cached_property
     def described(self) -> frozenset[str]:
-        """Topics whose own settings are in evidence, even if there are none."""
+        """Topics whose own settings are in the evidence, even if they have none."""
         return frozenset(e.topic for e in self.of(*_DESCRIBING) if e.topic is not None)
 
     def log_dirs(self, node: int, at: datetime | None = None) -> tuple[str, ...]:
-        """The node's log directories; empty where no evidence tells them."""
+        """The node's log directories; empty if unknown."""
         for key in LOG_DIRECTORIES if node in self.settings.brokers() else ():
             value = self.settings.value(key, broker=node, at=at)
             if value and value != "null":
@@ -324,7 +323,7 @@ class Cluster:
 
 
 def once(compute: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[Cluster, P], T]:
-    """`compute` of a cluster that does not change any more, and of what else it is asked, worked out once and kept with the cluster."""
+    """Caches `compute` on the cluster per arguments. The cluster must not change any more."""
 
     @wraps(compute)
     def answer(cluster: Cluster, /, *of: P.args, **named: P.kwargs) -> T:
@@ -338,7 +337,7 @@ def once(compute: Callable[Concatenate[Cluster, P], T]) -> Callable[Concatenate[
 
 
 def recreated_topics(events: Iterable[Event]) -> dict[str, list[datetime | None]]:
-    """Topics that were deleted, by the controller's lines or the metadata log."""
+    """Deleted topics with the times of deletion, from the controller's lines or the metadata log."""
     found: dict[str, list[datetime | None]] = defaultdict(list)
     for event in events:
         if event.topic and event.event in OF_DELETION:

@@ -1,7 +1,7 @@
-"""From the events of no partition to the Cluster, and from there to identified events.
+"""Builds the Cluster from the events of no partition, and identifies all events with its help.
 
-Here: whose each source is, each broker's clock and lives, settings and topics, put together once on the driver; and the
-vectorised step that writes broker, collection and corrected time into every event. Not here: Spark (pipeline), partitions.
+Here: the owner of each source, each broker's clock and runs, settings and topics, assembled once on the driver; and the vectorised step
+that adds broker, collection and corrected time to every event. Not here: Spark (pipeline), partitions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spark.events import IDENTIFIED, Event, place_in, rows
 
 AUTHORITATIVE = frozenset({"meta-properties", "server-properties"})
 SHARED = frozenset({"znode"})
-"""Kinds whose paths hold numbers that are no broker's: partitions/0/state."""
+"""Kinds whose paths contain numbers that are not broker ids: partitions/0/state."""
 LOG_SUFFIX = "-log"
 DISK_KINDS = frozenset(
     {"hw-checkpoint", "recovery-point-checkpoint", "log-start-checkpoint", "cleaner-checkpoint", "epoch-checkpoint", "segment"}
@@ -43,9 +43,9 @@ ROWS = 4096
 COPIED = timedelta(seconds=2)
 """Some archives and file systems keep whole seconds only."""
 CALENDAR = (datetime(3, 1, 1), datetime(9998, 1, 1))
-"""Times outside are none, and are left as they are."""
+"""Times outside this range are invalid and stay unchanged."""
 _CALENDAR_MS = range(10**14)
-"""Milliseconds since 1970 that are a time at which Kafka was started."""
+"""Milliseconds since 1970 that are valid as a start time of Kafka."""
 _SET = of(role=Role.SETTING | Role.TOPIC_GONE)
 _OF_BROKERS = of(role=Role.BEGINS | Role.UP | Role.ENDS) - of(by=By.CONTROLLER)
 _OF_FILES = named("source", "archive")
@@ -54,12 +54,12 @@ _IDENTIFYING = named("log-directory-identity", "config")
 
 ALL_EPOCHS = 64
 ONE_OF = 32
-"""Leader epochs of which all lines are gathered, and of how many later ones one: few are enough to compare clocks, and a partition may
-have a million."""
+"""All lines of the leader epochs below ALL_EPOCHS are gathered, and those of one in ONE_OF later epochs: a few are enough to compare
+clocks, and a partition may have a million."""
 
 
 def is_gathered(events: pa.Table) -> pa.ChunkedArray:
-    """Which events the cluster as a whole is made of: those of no partition, and some of partitions that compare clocks."""
+    """Mask of the events that `gather` needs: those of no partition, and some partition events that compare clocks."""
     epoch = events["leader_epoch"]
     few = pc.or_(pc.less(epoch, ALL_EPOCHS), pc.equal(pc.bit_wise_and(epoch, ONE_OF - 1), 0))
     told = pc.fill_null(pc.not_equal(events["reason"], "cached"), True)
@@ -70,7 +70,7 @@ def is_gathered(events: pa.Table) -> pa.ChunkedArray:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user tells about clocks; it overrides every estimate."""
+    """The user's clock options; they override every estimate."""
 
     zone_offset_ms: int | None = None
     """--timezone as an offset: wall clock of all brokers minus UTC."""
@@ -82,45 +82,45 @@ class Options:
 
 @dataclass(frozen=True)
 class Identifier:
-    """What identification needs of every source; small, and sent to every task."""
+    """The data that identification needs about every source; small, and sent to every task."""
 
     nodes: Mapping[str, int | None]
     collections: Mapping[str, str]
     offsets_ms: Mapping[str, int]
     topics: Mapping[str, str]
-    """Topic names by topic id, for facts that know only the id."""
+    """Topic names by topic id, for facts that contain only the id."""
     steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
-    """Sources in which the zone's offset changes; `offsets_ms` is that of their last lines."""
+    """Sources in which the zone's offset changes; `offsets_ms` holds the offset of their last lines."""
     files_ms: Mapping[str, int] = field(default_factory=dict)
     """Error of the modification times of sources whose machine's clock was wrong."""
     skews_ms: Mapping[str, int] = field(default_factory=dict)
-    """Error of the clock behind sources whose lines tell UTC."""
+    """Clock error of sources whose lines are in UTC."""
     stamps_ms: Mapping[int, int] = field(default_factory=dict)
     """Error of the times in the metadata log, by the epoch of the controller that wrote them."""
     root: str = ""
-    """Directory that all sources share; evidence names its sources without it."""
+    """Directory that all sources share; the report omits it from source names."""
     saved: Mapping[str, datetime] = field(default_factory=dict)
-    """When files of an earlier collection were saved at the latest (UTC), where their modification times do not tell."""
+    """Latest UTC time at which files of an earlier collection were saved, if their modification times do not show it."""
     unstamped: frozenset[str] = frozenset()
-    """Files whose modification times tell nothing."""
+    """Files whose modification times are meaningless."""
     shared: SharedLogs = field(default_factory=SharedLogs)
     clusters: Incarnations = field(default_factory=Incarnations)
     on_disk: Mapping[str, int] = field(default_factory=dict)
-    """Of files that are no logs, the cluster they are of (index into `clusters.ids`), where that is not the last."""
+    """Cluster of each file that is not a log (index into `clusters.ids`), if it is not the last."""
 
     def shown(self, path: str | None) -> str:
         """A source's path as the report names it."""
         return (path or "").removeprefix(self.root)
 
     def utc(self, path: str, wall: datetime, line: int) -> datetime:
-        """What UTC it was when a source's clock showed this at this line."""
+        """UTC time for a wall-clock time at a line of a source."""
         if not CALENDAR[0] <= wall < CALENDAR[1]:
             return wall
         earlier = (t.before_ms for t in self.steps.get(path, ()) if (line < t.line if t.line is not None else wall < t.wall))
         return wall - timedelta(milliseconds=next(earlier, self.offsets_ms.get(path, 0)))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch of EVENTS as a batch of IDENTIFIED."""
+        """Converts a batch of EVENTS to a batch of IDENTIFIED."""
         sources = batch.column("source")
         distinct = pc.unique(sources)
         index = pc.index_in(sources, value_set=distinct)
@@ -159,7 +159,7 @@ class Identifier:
         return pa.RecordBatch.from_arrays([*columns, writer, collection, cluster, at], schema=IDENTIFIED)
 
     def _clusters(self, batch: pa.RecordBatch, writer: pa.Array, index: pa.Array, names: Sequence[str]) -> pa.Array:
-        """Which cluster each row is of: a file that of its disk, a line that of its broker then."""
+        """Cluster of each row: for a file, that of its disk; for a line, that of its broker at the time."""
         last = self.clusters.last
         if not last:
             return pa.array([0] * batch.num_rows, pa.int32())
@@ -179,7 +179,7 @@ class Identifier:
         return found
 
     def _of_machines(self, batch: pa.RecordBatch, index: pa.Array, names: Sequence[str]) -> pa.Array:
-        """What to add to times in UTC: nothing, unless the machine's clock was wrong that stamped a file or a record."""
+        """Correction of UTC times: zero, unless the clock of the machine that stamped the file or record was wrong."""
         none = pa.scalar(timedelta(0), pa.duration("us"))
         shift = pa.array([timedelta(0)] * batch.num_rows, pa.duration("us"))
         clock = batch.column("clock")
@@ -197,13 +197,13 @@ class Identifier:
 
 
 def _correctable(time: pa.Array) -> pa.Array:
-    """Times that a correction leaves within the calendar."""
+    """Mask of times that stay within the calendar after a correction."""
     first, last = (pa.scalar(at, pa.timestamp("us")) for at in CALENDAR)
     return pc.fill_null(pc.and_(pc.greater_equal(time, first), pc.less(time, last)), False)
 
 
 def _before(batch: pa.RecordBatch, step: Step) -> pa.Array:
-    """Which rows stand before the change."""
+    """Mask of the rows before the change."""
     if step.line is not None:
         return pc.fill_null(pc.less(batch.column("line"), step.line), False)
     return pc.fill_null(pc.less(batch.column("time"), pa.scalar(step.wall, pa.timestamp("us"))), False)
@@ -238,7 +238,7 @@ def _sources(table: Iterable[Mapping[str, Any]]) -> list[Source]:
                 newest_first=bool(c.get("newest_first")),
             )
         )
-    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may come twice
+    return sorted(found, key=lambda s: (s.path, repr(s)))  # a path may occur twice
 
 
 def _printed(places: Iterable[Mapping[str, Any]]) -> Mapping[str, Sequence[tuple[int, datetime | None]]]:
@@ -265,7 +265,7 @@ def _clues(table: pa.Table, told: Iterable[Mapping[str, Any]], sources: Sequence
 def _witnesses(
     table: Iterable[Mapping[str, Any]], nodes: Mapping[str, Sequence[int]], unstamped: Collection[str]
 ) -> dict[int | None, list[Witness]]:
-    """What each node's log files tell of its clock, from the rows about sources; logs in UTC only where it has no others."""
+    """Clock evidence from each node's log files, from the rows about sources. UTC logs are used only if the node has no others."""
     found: dict[int | None, list[Witness]] = defaultdict(list)
     absolute: dict[int | None, list[Witness]] = defaultdict(list)
     for row in table:
@@ -282,14 +282,14 @@ def _witnesses(
 
 
 def _absolute(table: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Logs whose lines are UTC by their own word."""
+    """Logs whose lines state their time in UTC."""
     return frozenset(row["source"] for row in table if (row["collected"] or {}).get("clock") == "utc")
 
 
 def _clocks(
     witnesses: Mapping[int | None, Sequence[Witness]], events: Sequence[Event], options: Options, hosts: Mapping[int, int]
 ) -> dict[int | None, Clock]:
-    """The clock of each node. `hosts`: those who share a host, and thereby a clock, each with the one that stands for it."""
+    """The clock of each node. `hosts`: nodes that share a host, and so a clock, mapped to one node per host."""
     nodes = {n for n in witnesses if n is not None} | {e.writer for e in events if e.writer is not None}
     of_host = _of_hosts(witnesses, hosts)
     anchors = {n: a for n, found in of_host.items() if (a := _anchor(found, options)) is not None}
@@ -310,7 +310,7 @@ def _clocks(
 
 
 def _of_hosts(witnesses: Mapping[int | None, Sequence[Witness]], hosts: Mapping[int, int]) -> dict[int | None, list[Witness]]:
-    """What all files of a host tell of its clock; one that several write to tells it once."""
+    """Clock evidence by host. A file that several nodes write to counts once."""
     found: dict[int | None, dict[str, Witness]] = defaultdict(dict)
     for node, own in witnesses.items():
         host = hosts.get(node, node) if node is not None else None
@@ -328,7 +328,7 @@ def _anchor(found: Sequence[Witness], options: Options) -> Anchor | None:
 
 
 def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock:
-    """The clock with the changes of its zone's offset; a zone the user gives as an offset has none."""
+    """The clock with the changes of its zone's offset; a zone that the user gives as an offset has none."""
     if options.zone_name is not None:
         return replace(clock, changes=changes_in(options.zone_name, found, clock.skew_ms))
     if options.zone_offset_ms is not None:
@@ -337,14 +337,14 @@ def _changing(clock: Clock, found: Sequence[Witness], options: Options) -> Clock
 
 
 def _identified(table: pa.Table, identifier: Identifier) -> Iterator[Event]:
-    """A few thousand at a time: of a table of many small pieces each would cost as much."""
+    """Events in batches of ROWS. The table is combined first, since identification costs as much for a small piece as for a large one."""
     for batch in table.combine_chunks().to_batches(max_chunksize=ROWS):
         yield from rows(identifier.apply(batch))
 
 
 def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> list[Event]:
-    """Events that tell of clocks, with the times the clocks themselves told, each file's in its own order. A snapshot's records
-    have the time of the snapshot; lines in UTC are of use where a node has no others."""
+    """Events that compare clocks, with uncorrected times, each file's in its own order. Snapshots are excluded, since their records have
+    the time of the snapshot. UTC lines are used only if the node has no others."""
     snapshots = pa.array([s.path for s in sources if s.kind == "metadata-snapshot"], pa.string())
     relating = pc.is_in(table["event"], pa.array(sorted({*RELATING, *LEADERSHIPS, "start-time"})))
     told = table.filter(pc.and_(relating, pc.invert(pc.is_in(table["source"], snapshots))))
@@ -357,7 +357,7 @@ def _raw(table: pa.Table, identifier: Identifier, sources: Iterable[Source]) -> 
 
 
 def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
-    """What each file's lines tell of the UTC they were printed at; `events` as the clocks themselves told them, in file order."""
+    """Lines of each file that state the UTC time of their printing. `events` have uncorrected times and are in file order."""
     found: dict[str, list[Start]] = defaultdict(list)
     first: Event | None = None
     for e in events:
@@ -374,20 +374,20 @@ def _starts(events: Iterable[Event]) -> dict[str, list[Start]]:
 
 
 def _stamps(events: Iterable[Event], clocks: Mapping[int | None, Clock]) -> dict[int, int]:
-    """By controller epoch, the error of the clock of the controller that led then."""
+    """By controller epoch, the clock error of the controller that was active."""
     led = {e.controller_epoch: e.controller for e in events if e.event == "metadata-leader"}
     wrong = {epoch: clocks.get(node, Clock()).stamps_ms for epoch, node in led.items() if epoch is not None and node is not None}
     return {epoch: error for epoch, error in wrong.items() if error}
 
 
 def _root(sources: Sequence[Source]) -> str:
-    """The directory, if any, under which the whole bundle lies."""
+    """The top directory that contains the whole bundle, if there is one."""
     tops = {s.path.split("/", 1)[0] for s in sources if "/" in s.path}
     return f"{tops.pop()}/" if len(tops) == 1 and len(sources) > 1 and all("/" in s.path for s in sources) else ""
 
 
 def _begins(table: pa.Table, identifier: Identifier) -> dict[int, datetime]:
-    """When each node's process was started last, UTC."""
+    """Last start of each node's process, UTC."""
     found: dict[int, datetime] = {}
     for e in _identified(table.filter(pc.is_in(table["event"], pa.array(sorted(of(role=Role.BEGINS))))), identifier):
         if e.writer is not None and e.at is not None:
@@ -396,8 +396,8 @@ def _begins(table: pa.Table, identifier: Identifier) -> dict[int, datetime]:
 
 
 def _set_apart(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> None:
-    """What lies outside a collection's directory, and was counted to it since there is no other of its node, is one of its own where the process
-    was started anew since the collection's disks were saved: they are not as they are now."""
+    """Moves sources outside a collection's directory, which were assigned to it as the node's only collection, into a collection of
+    their own if the process was restarted after the collection's disks were saved: those disks do not show the current state."""
     for (node, _), own in _members(sources).items():
         disks, outside = [s for s in own if s.kind in DISK_KINDS], [s for s in own if not _inside(s)]
         if not disks or not outside or not all(map(_inside, disks)) or node not in begins or not _written(own, offsets_ms):
@@ -418,7 +418,7 @@ def _members(sources: Iterable[Source]) -> dict[tuple[int, str], list[Source]]:
 
 
 def _written(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> bool:
-    """Modification times are those of writing: each log's own is that of its last line."""
+    """Whether modification times are write times: each log's own equals that of its last line."""
     told = ((s.modified, s.last - timedelta(milliseconds=offsets_ms[s.path])) for s in sources if s.last is not None)
     return all(modified is None or abs(modified - last) <= COPIED for modified, last in told)
 
@@ -428,7 +428,8 @@ def _inside(source: Source) -> bool:
 
 
 def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | None:
-    """When the last of these was written: by the newest file, unless all are later than the last line of the logs beside them, as copies are."""
+    """When the last of these sources was written: the newest modification time, or the last log line if all modification times are later
+    (copies)."""
     times = [s.modified for s in sources if s.modified is not None]
     if last_line is None or not times:
         return max(times, default=last_line)
@@ -436,8 +437,8 @@ def _age(sources: Iterable[Source], last_line: datetime | None) -> datetime | No
 
 
 def _order_collections(sources: Iterable[Source], offsets_ms: Mapping[str, int], begins: Mapping[int, datetime]) -> dict[int, list[str]]:
-    """Collections of each node, oldest first: by the last that was written in each. One without disks is the latest only where no other has
-    any that were saved since the process was started, for the latest is where the disks as they are now lie."""
+    """Collections of each node, oldest first, by the last write in each. A collection with disks saved since the last process start
+    sorts after those without: the latest collection must be the one with the current disks."""
     members = _members(sources)
 
     def age(key: tuple[int, str]) -> tuple[bool, datetime, str]:
@@ -459,8 +460,8 @@ def _last_line(sources: Iterable[Source], offsets_ms: Mapping[str, int]) -> date
 
 
 def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offsets_ms: Mapping[str, int]) -> dict[str, datetime]:
-    """Files of earlier collections whose modification times are those of a copy, or lost: all are later than the last line of
-    the logs beside them, which the log itself cannot be. They were saved with that line at the latest."""
+    """Files of earlier collections whose modification times are lost or were set by a copy: all are later than the last line of the logs
+    next to them, which is impossible for the log itself. Those files were saved with that line at the latest."""
     members: dict[tuple[int, str], list[Source]] = defaultdict(list)
     for s in sources:
         if s.node is not None and s.collection in ordered[s.node][:-1]:
@@ -475,7 +476,7 @@ def _saved(sources: Sequence[Source], ordered: Mapping[int, Sequence[str]], offs
 
 
 def _copies(sources: Iterable[Source]) -> frozenset[str]:
-    """Sources that may hold lines of another: logs of one node and kind whose hours overlap. Standard output holds those of any."""
+    """Sources that may repeat lines of another: logs of one node and kind with overlapping hours. Standard output may repeat any kind."""
     groups: dict[tuple[int, str], list[tuple[datetime, datetime, str]]] = defaultdict(list)
     kinds = {s.kind for s in sources if s.kind.endswith(LOG_SUFFIX)}
     for s in sources:
@@ -489,7 +490,7 @@ def _copies(sources: Iterable[Source]) -> frozenset[str]:
     for spans in groups.values():
         begin, end, longest = datetime.min, datetime.min, ""
         for first, last, path in sorted(spans):
-            alone = first == end and end in (begin, last)  # one moment; else a log that goes on where the one before was rolled
+            alone = first == end and end in (begin, last)  # one moment; otherwise a log that continues after the previous one was rolled
             if longest and (first < end or alone):
                 found |= {path, longest}
             if last > end or first == end or not longest:
@@ -505,13 +506,13 @@ def _shared(table: pa.Table, named: Mapping[str, Sequence[int]], owners: Mapping
     unnamed = pc.and_(pc.is_null(table["node"]), pc.equal(table["clock"], "line"))
     of_use = pc.or_(pc.or_(settings, pc.is_in(table["source"], several)), pc.fill_null(unnamed, False))
     told = table.filter(pc.and_(pc.invert(pc.is_in(table["event"], pa.array(sorted(_OF_FILES)))), of_use))
-    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, with all of it in each
+    text = pc.if_else(pc.is_null(told["node"]), told["text"], None)  # a dump of settings has hundreds of rows, each with the whole text
     rows = told.select(["source", "line", "byte", "time", "event", "node", "key", "value"]).append_column("text", text)
     return shared_logs(rows.to_pylist(), named, owners)
 
 
 def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]) -> Identifier:
-    """With the clusters whose lives the collection holds, and which of them each file is of: that of the disk it lies on."""
+    """Adds the clusters in the collection, and the cluster of each file: that of the disk it is on."""
     names = pc.or_(pc.not_equal(table["event"], "config"), pc.fill_null(pc.equal(table["key"], CLUSTER_ID), False))
     told = table.filter(pc.and_(pc.is_in(table["event"], pa.array(sorted(TELLING | {"partition-state"}))), names))
     telling = list(_identified(told, known))
@@ -532,15 +533,15 @@ def _with_clusters(known: Identifier, table: pa.Table, sources: Sequence[Source]
 
 
 def _above(path: str) -> Iterable[str]:
-    """The directories a file lies in, nearest first."""
+    """The directories above a file, nearest first."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Identifier]:
-    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of
-    LEADERSHIPS of the partitions numbered 0."""
+    """The Cluster and the Identifier from the rows of EVENTS that belong to no partition (kinds.GATHERED), and those of LEADERSHIPS for
+    partitions numbered 0."""
     options = options or Options()
     table = table.combine_chunks()
     archives = table.select(["source", "bytes", "value"]).filter(pc.equal(table["event"], "archive")).to_pylist()
@@ -570,7 +571,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
     absolute = _absolute(told)
     made = pc.and_(pc.is_in(table["event"], pa.array(sorted(of(role=Role.TOPIC_MADE)))), pc.is_valid(table["topic_id"]))
     topics = table.select(["topic_id", "topic"]).filter(made).to_pylist()
-    clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # those who share a log share a host
+    clock_of = {s.path: clocks.get(s.nodes[0] if s.nodes else None, Clock()) for s in sources}  # nodes that share a log share a host
     identifier = replace(
         known,
         offsets_ms={path: c.skew_ms if path in absolute else c.offset_ms for path, c in clock_of.items()},
@@ -620,7 +621,7 @@ def gather(table: pa.Table, options: Options | None = None) -> tuple[Cluster, Id
 
 
 def _correct(source: Source, identifier: Identifier) -> None:
-    """Makes the times of a source's lines UTC."""
+    """Converts the times of a source's lines to UTC."""
 
     def utc(at: datetime | None, line: int) -> datetime | None:
         return identifier.utc(source.path, at, line) if at is not None else None
@@ -630,14 +631,14 @@ def _correct(source: Source, identifier: Identifier) -> None:
 
 
 def _steps(source: Source, clock: Clock, jumps: Sequence[Jump]) -> tuple[Step, ...]:
-    """Where the offset changes in a source."""
+    """The lines at which the offset changes in a source."""
     if source.shared and source.last is not None and (found := turns(jumps, clock.offset_ms, (source.lines or 1, source.last))):
         return found
     return steps(clock.changes, source.first, jumps, source.path)
 
 
 def _begun(clocks: Mapping[int | None, Clock], identifier: Identifier) -> dict[int, tuple[Beginning, ...]]:
-    """By cluster, when each node's stays in it began, UTC."""
+    """By cluster, when each node joined it, UTC."""
     clusters = identifier.clusters
     found: dict[int, list[Beginning]] = defaultdict(list)
     for node, spans in clusters.spans.items():
@@ -658,10 +659,10 @@ def _begun(clocks: Mapping[int | None, Clock], identifier: Identifier) -> dict[i
 
 
 def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
-    """Each node's lives, whatever cluster it was in: the start in one may tell how the life in the one before had ended."""
+    """Each node's runs across all clusters: the start in one cluster may show how the run in the previous one ended."""
     found = {node: lives(node, _without_twins(own)) for node, own in _streams(events).items()}
     counted = {node: by_time(own) for node, own in found.items()}
-    for e in events:  # one that outlived its cluster is of the next as soon as a controller of that one counts it
+    for e in events:  # a process that ran on into the next cluster belongs to it once that cluster's controller lists the broker
         if e.event == "brokers-changed" and e.reason != "deleted" and e.at is not None:
             for life in (life for broker in e.brokers or () if broker in counted for life in counted[broker].within(e.at, e.at)):
                 life.seen.setdefault(e.cluster, e)
@@ -671,7 +672,7 @@ def _lived(events: Sequence[Event]) -> dict[int, list[Incarnation]]:
 def _by_cluster(
     lived: Mapping[int, Sequence[Incarnation]], numbers: Iterable[int]
 ) -> Mapping[int | None, Mapping[int, Sequence[Incarnation]]]:
-    """What is of each cluster of each node's lives; one that is known of none may be of any."""
+    """Each node's runs by cluster. A run with no known cluster may belong to any."""
     found: dict[int | None, dict[int, list[Incarnation]]] = {number: defaultdict(list) for number in numbers}
     for node, own in lived.items():
         for life in own:
@@ -711,7 +712,7 @@ def _fill(
 
 
 def _without_twins(events: Iterable[Event]) -> list[Event]:
-    """Another copy of a broker's log, or an earlier collection of it, holds the same lines; each counts once."""
+    """Drops duplicate lines: another copy of a broker's log, or an earlier collection of it, contains the same lines."""
     seen: dict[tuple[str | None, datetime | None, int | None], str] = {}
     kept = []
     for e in events:
@@ -722,13 +723,13 @@ def _without_twins(events: Iterable[Event]) -> list[Event]:
 
 
 def _controller_only(node: int, events: Iterable[Event], registered: Collection[int | None]) -> bool:
-    """By its own settings; where they were not collected, it is a node that never registered as a broker."""
+    """By the node's own settings; if they were not collected, a node that never registered as a broker."""
     roles = {_roles(e.value) for e in events if e.event == "config" and e.key == "process.roles"}
     return roles == {"controller"} if roles else bool(registered) and node not in registered
 
 
 def _roles(value: str | None) -> str:
-    """process.roles as server.properties has it; the dump of a broker's settings prints a list, '[]' in ZooKeeper mode."""
+    """process.roles as in server.properties; a broker's settings dump prints a list, '[]' in ZooKeeper mode."""
     return (value or "").strip("[] ")
 
 
@@ -736,8 +737,8 @@ _KRAFT = frozenset({"metadata-segment", "metadata-snapshot", "quorum-state"})
 
 
 def _mode(cluster: Cluster, told: Collection[str | None]) -> str:
-    """By the settings it was started with, else by what was stated. Brokers that are being migrated (KIP-866) state things of both modes; their
-    cluster has a quorum."""
+    """The mode from the start settings, else from the events. Brokers in migration (KIP-866) log events of both modes; their cluster has
+    a quorum."""
     started = [cluster.settings.of_broker(b) for b in cluster.settings.brokers()]
     if any(s.kind in _KRAFT for s in cluster.sources) or any(_roles(s.get("process.roles")) for s in started):
         return "kraft"

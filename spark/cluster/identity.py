@@ -1,8 +1,8 @@
-"""Which broker each source belongs to, and which sources are one collection of one broker.
+"""The broker that each source belongs to, and the sources that form one collection of one broker.
 
-Here: the votes (ids that log lines name, meta.properties, server.properties, the path) and how they settle. Content comes
-first, and what it says of one file named kafka-0 holds for all that are named so; the number in a name speaks only where all
-content is silent. Not here: clocks, or anything a source says about partitions.
+Here: the clues (ids in log lines, meta.properties, server.properties, the path) and their priority. Content comes first. What content
+shows for one file named kafka-0 applies to all files with that name. The number in a name counts only if no content identifies the
+broker. Not here: clocks, or what a source says about partitions.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _ONCE = re.compile(r"(?:leader-epoch-checkpoint|partition\.metadata|server\.log|state-change\.log|controller\.log|\d{20}\.log)$")
-"""Files of which a broker has one of that name in a directory of that name: a second one is another collection's."""
+"""Files that a broker has once per directory name: a second one belongs to another collection."""
 _ONCE_A_DISK = re.compile(r"(?:meta\.properties|replication-offset-checkpoint)$")
-"""Files of which each log directory has one, so that their path must agree one step further."""
+"""Files that each log directory has once, so one more path step must match."""
 _PARTITION_DIR = re.compile(r"([^/]+-\d+)/(?:leader-epoch-checkpoint|partition\.metadata|\d{20}\.\w+)$")
 _DIRECTORY_ID = re.compile(r"(broker|kafka|node|controller|server)[-_=]?(\d{1,10})$|^()(\d{1,10})$", re.IGNORECASE)
 _FILE_ID = re.compile(r"(?:^|[^a-z])(broker|kafka|node|controller)[-_]?(\d{1,10})(?=[-_.]|$)(?!\.\d|-\d\d-\d\d)", re.IGNORECASE)
-"""A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also hold a version or a date."""
+"""A file's name may begin with its broker's (my-cluster-kafka-0-kafka.log), but also contain a version or a date."""
 MAX_NODE_ID = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What one source says about whose it is."""
+    """Clues to the owner of one source."""
 
     path: str
     nodes: tuple[int, ...] = ()
@@ -36,7 +36,7 @@ class Clues:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Who wrote a source. `node` is None when nothing tells; `collection` is the directory it was collected in."""
+    """The writer of a source. `node` is None if unknown; `collection` is the directory it was collected in."""
 
     node: int | None
     collection: str
@@ -44,7 +44,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A source whose content names another node than its surroundings."""
+    """A source whose content names another node than the files around it."""
 
     path: str
     says: int
@@ -66,7 +66,7 @@ def _parents(path: str) -> Iterable[str]:
 
 
 def _votes(clues: Iterable[Clues]) -> dict[str, set[int]]:
-    """The nodes that sources below each directory name first."""
+    """By directory, the nodes that the sources below it name first."""
     votes: dict[str, set[int]] = defaultdict(set)
     for clue in clues:
         if clue.nodes:
@@ -94,8 +94,8 @@ def _names(path: str) -> Iterable[tuple[str, int]]:
 
 
 class _Signs:
-    """What content says, and what it makes of the names in paths: directories, names such as kafka-0, and the names on the
-    level where the brokers part."""
+    """Node ids from content, and the nodes that they imply for names in paths: directories, names such as kafka-0, and the names on the
+    level where the brokers' paths diverge."""
 
     def __init__(self, clues: Iterable[Clues]) -> None:
         telling = [clue for clue in clues if clue.nodes]
@@ -112,7 +112,8 @@ class _Signs:
                 self._steps[step] |= nodes
 
     def called(self, step: str, *, file: bool = False) -> int | None:
-        """The node that a step of a path names. Where one such name is not its node's id (the ordinal of a pod), none is."""
+        """The node that a path step names. If one such number is not the node's id (the ordinal of a pod), no number of that word
+        counts."""
         name = _name(step, _FILE_ID if file else _DIRECTORY_ID)
         known = self._named.get(name, set()) if name is not None else set() if file else self._steps.get(step, set())
         if len(known) == 1:
@@ -121,7 +122,7 @@ class _Signs:
 
 
 def _nearest(path: str, votes: Mapping[str, set[int]]) -> set[int]:
-    """The nodes named in the nearest directory above, the root excepted, that names any."""
+    """The nodes named by content in the nearest directory above, excluding the root."""
     return next((votes[parent] for parent in _parents(path) if parent and parent in votes), set())
 
 
@@ -142,7 +143,7 @@ def _owner(clue: Clues, signs: _Signs) -> int | None:
 
 
 def _directory(path: str, node: int, below: Mapping[str, set[int]], twice: set[tuple[str, int]]) -> str:
-    """The topmost directory above `path` that is this node's alone, and holds it once."""
+    """The topmost directory above `path` that contains only this node's files, from one collection."""
     best = path.rsplit("/", 1)[0] if "/" in path else ""
     for parent in _parents(path):
         if below[parent] != {node} or (parent, node) in twice:
@@ -152,13 +153,13 @@ def _directory(path: str, node: int, below: Mapping[str, set[int]], twice: set[t
 
 
 def _once(path: str) -> str | None:
-    """The end of a path that one collection of a broker holds once."""
+    """The end of a path that one collection of a broker contains once."""
     steps = 2 if _ONCE.search(path) else 3 if _ONCE_A_DISK.search(path) else 0
     return "/".join(path.split("/")[-steps:]) if steps else None
 
 
 def _held_twice(nodes: Mapping[str, int | None]) -> set[tuple[str, int]]:
-    """Directories that hold more than one collection of a node: the same file in directories of the same name."""
+    """Directories that contain more than one collection of a node: the same file in directories of the same name."""
     places: dict[tuple[int, str], list[str]] = defaultdict(list)
     for path, node in nodes.items():
         if node is not None and (once := _once(path)):
@@ -190,7 +191,7 @@ class _Part:
         self.disk = self.disk or bool(_ONCE_A_DISK.search(path))
 
     def repeats(self, other: _Part) -> bool:
-        """They are copies of the same. Two log directories of one broker share no partition."""
+        """Whether both are copies of the same data. Two log directories of one broker share no partition."""
         if self.once & other.once or self.partitions & other.partitions:
             return True
         return self.disk and other.disk and not (self.partitions and other.partitions)
@@ -202,8 +203,8 @@ class _Part:
 
 
 def _collections(nodes: Mapping[str, int | None]) -> dict[str, str]:
-    """Collection of each path that is somebody's. A broker's logs and its disks may lie in different trees (logs/kafka-0,
-    data/kafka-0): directories that repeat nothing of each other are one collection, called by the first of them."""
+    """Collection of each path with an owner. A broker's logs and disks may be in different trees (logs/kafka-0, data/kafka-0):
+    directories that repeat nothing of each other form one collection, named after the first of them."""
     below: dict[str, set[int]] = defaultdict(set)
     for path, node in nodes.items():
         if node is not None:
@@ -219,11 +220,11 @@ def _collections(nodes: Mapping[str, int | None]) -> dict[str, str]:
 
 
 MAX_PARTS = 64
-"""Directories of one node that are compared with each other; a hive of hours holds thousands, of logs only."""
+"""Maximum number of one node's directories that are compared with each other; an hourly hive layout has thousands, with logs only."""
 
 
 def _joined(parts: Sequence[_Part]) -> dict[str, str]:
-    """The collection that each directory is part of. Those with disks found collections; the others join the nearest."""
+    """The collection of each directory. Directories with disks start collections; the others join the nearest."""
     telling = sorted((p for p in parts if p.disk or p.partitions), key=lambda p: p.directory)
     found: list[_Part] = []
     names: dict[str, str] = {}
@@ -242,7 +243,7 @@ def _joined(parts: Sequence[_Part]) -> dict[str, str]:
 
 
 def _shared(one: str, other: str) -> int:
-    """Steps two directories have in common, at their beginning and at their end."""
+    """Number of steps that two directories have in common at their beginning and at their end."""
     a, b = one.split("/"), other.split("/")
     ahead = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     behind = next((i for i, (x, y) in enumerate(zip(a[::-1], b[::-1], strict=False)) if x != y), min(len(a), len(b)))
@@ -250,8 +251,8 @@ def _shared(one: str, other: str) -> int:
 
 
 def identify(clues: Iterable[Clues]) -> Identity:
-    """Owners of all sources. A source that names a node is that node's; one that names none is its neighbours'. Where
-    meta.properties or server.properties in the same tree say otherwise, the conflict is reported."""
+    """Owners of all sources. A source that names a node belongs to that node; a source that names none belongs to the node of its
+    neighbours. If meta.properties or server.properties in the same tree name another node, the conflict is reported."""
     clues = sorted(clues, key=lambda c: c.path)
     signs = _Signs(clues)
     keepers = _votes(c for c in clues if c.authoritative)

@@ -1,10 +1,11 @@
-"""Which cluster each line and file is of, where a collection holds the lives of several.
+"""The cluster that each line and file belongs to, if a collection covers several clusters in succession.
 
-Here: the witnesses (cluster ids that starts print and meta.properties hold, controller epochs that begin anew) and the spans of each
-broker's time they make. Not here: which broker wrote a line (identity, shared_logs), or the lives of a topic within a cluster (generations).
+Here: the evidence (cluster ids in start lines and meta.properties, controller epochs that restart at 1) and the time spans of each
+broker that follow from it. Not here: which broker wrote a line (identity, shared_logs), or a topic's incarnations within a cluster
+(generations).
 
-A broker id, a host and a log directory outlive a cluster: ZooKeeper's data is wiped, storage is formatted anew, another
-zookeeper.connect is set, and the next cluster begins with the same ids and topic names, with leader epoch 0 and controller epoch 1.
+A broker id, a host and a log directory outlive a cluster: ZooKeeper's data is wiped, storage is formatted again, another
+zookeeper.connect is set. The next cluster starts with the same ids and topic names, with leader epoch 0 and controller epoch 1.
 """
 
 from __future__ import annotations
@@ -21,33 +22,33 @@ from spark.events import Event
 CLUSTER_ID = "cluster.id"
 _BEGINS = of(role=Role.BEGINS) | named("controller-thread")
 TELLING = _BEGINS | named("broker-state", "config", "controller-elected", "cluster-id-mismatch")
-"""Kinds of events that are looked at here; partition states, too, for the controller epochs they are of."""
+"""Kinds of events that are read here; partition states are read too, for their controller epochs."""
 STARTING = timedelta(minutes=5)
-"""A start with many logs to recover goes on for long, but the lines that tell of it stand at its beginning."""
+"""A start with many logs to recover takes long, but its start lines are at its beginning."""
 SAME_ELECTION = timedelta(seconds=10)
-"""One election is told by several lines, in several files."""
+"""Several lines, in several files, report one election."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From a moment of a node's wall clock on, its lines are of one cluster (index into Incarnations.ids)."""
+    """From `since` (wall clock) on, the node's lines belong to one cluster (index into Incarnations.ids)."""
 
     since: datetime
     cluster: int
     how: str
-    """'first'; 'restarted': the process that began then was of another cluster; 'under-way': the cluster's state was gone under the
-    living process."""
+    """'first'; 'restarted': the process that started then belonged to another cluster; 'under-way': the cluster's state was lost while
+    the process ran."""
     evidence: tuple[Event, ...] = ()
 
 
 @dataclass(frozen=True)
 class Incarnations:
-    """The clusters of a collection, oldest first; the last is the one that stands at the end."""
+    """The clusters of a collection, oldest first; the last is the one at the end of the evidence."""
 
     ids: tuple[str | None, ...] = (None,)
-    """Cluster ids; None where none is printed (before 0.10.1)."""
+    """Cluster ids; None if no id is printed (before 0.10.1)."""
     spans: Mapping[int | None, tuple[Span, ...]] = field(default_factory=dict)
-    """By node, in order of time; None stands for nodes of which no start is in evidence. Empty where there is but one cluster."""
+    """By node, in order of time; None is the key for nodes without a start in the evidence. Empty if there is only one cluster."""
 
     @property
     def last(self) -> int:
@@ -57,7 +58,7 @@ class Incarnations:
         return self.spans.get(node) or self.spans.get(None, ())
 
     def between(self, node: int | None, first: datetime | None, last: datetime | None) -> tuple[Span, ...]:
-        """The spans of what a node's clock dates from `first` to `last`; none of nothing."""
+        """The node's spans between two wall-clock times; empty if a time is missing."""
         spans = self.of_node(node)
         if first is None or last is None:
             return ()
@@ -65,41 +66,41 @@ class Incarnations:
         return spans[max(begin - 1, 0) : end or 1]
 
     def of_id(self, cluster_id: str | None) -> int:
-        """The cluster of a file that names its id; the last where it names none."""
+        """The cluster with this id; the last if the id is None or unknown."""
         return self.ids.index(cluster_id) if cluster_id is not None and cluster_id in self.ids else self.last
 
 
 @dataclass
 class _Process:
-    """What one process of a node tells, from its start to the next."""
+    """Evidence from one process of a node, from its start to the next."""
 
     begin: datetime
     last: datetime
-    """Its last word."""
+    """Time of its last event."""
     cluster_id: str | None = None
     named_by: Event | None = None
     terms: list[Event] = field(default_factory=list)
-    """First words of controllers of one epoch each: that one was elected, or orders of it."""
+    """First events with each controller epoch: an election, or a request of that controller."""
     marks: set[tuple[str, str | None]] = field(default_factory=set)
-    """Statements of its start: a KRaft broker prints several, each once."""
+    """Start lines seen so far: a KRaft broker prints several, each once."""
 
     def still_starts(self, e: Event) -> bool:
-        """The line is one more of the same start."""
-        named = self.cluster_id is not None and e.event != "controller-thread"  # which begins after the id was printed
+        """Whether the line belongs to the same start."""
+        named = self.cluster_id is not None and e.event != "controller-thread"  # a controller thread starts after the id was printed
         fresh = not named and not self.terms and (e.event, e.pattern) not in self.marks
         return bool(self.marks) and fresh and e.at is not None and e.at - self.begin <= STARTING
 
 
 @dataclass(eq=False)
 class _Stay:
-    """A node's time in one cluster, as far as its own lines tell."""
+    """A node's stay in one cluster, as far as its own lines show."""
 
     node: int
     span: Span
     cluster_id: str | None
     processes: list[_Process] = field(default_factory=list)
     epochs: dict[int, datetime] = field(default_factory=dict)
-    """Controller epochs, with when each was first heard of."""
+    """Controller epochs, with the time each first appeared."""
 
     @property
     def last(self) -> datetime:
@@ -107,7 +108,7 @@ class _Stay:
 
     @property
     def heard(self) -> datetime:
-        """Its last word."""
+        """Time of its last event."""
         return max([self.last, *(p.last for p in self.processes)])
 
     @property
@@ -116,8 +117,8 @@ class _Stay:
 
 
 def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime | None]] = ()) -> Incarnations:
-    """The clusters of a collection. `telling` are events of TELLING and partition states, with the times their clocks told; `on_disk`
-    the cluster ids of meta.properties, with when these were written."""
+    """The clusters of a collection. `telling`: events of TELLING and partition states, with uncorrected times. `on_disk`: the cluster
+    ids of meta.properties, with the times of writing."""
     stays = [stay for node, own in _processes(telling).items() for stay in _stays(node, own)]
     groups = _carried_over(_before_it_began(_together(stays)))
     named = [(_id(group), group) for group in sorted(groups, key=lambda g: (max(s.last for s in g), min(s.span.since for s in g)))]
@@ -126,7 +127,7 @@ def incarnations(telling: Iterable[Event], on_disk: Iterable[tuple[str, datetime
         if cluster_id not in {i for i, _ in named}:
             written[cluster_id] = max(written.get(cluster_id, datetime.min), at or datetime.min)
     if len(written) == len(named) == 1 and named[0][0] is None:
-        return Incarnations((next(iter(written)),))  # no line names the only cluster there is, but its disks do
+        return Incarnations((next(iter(written)),))  # no line names the only cluster, but its disks do
     named.extend((cluster_id, []) for cluster_id in sorted(written, key=lambda i: (written[i], i)))
     if len(named) < 2:
         return Incarnations((named[0][0],) if named else (None,))
@@ -145,7 +146,7 @@ def _id(group: Iterable[_Stay]) -> str | None:
 
 
 def _processes(telling: Iterable[Event]) -> dict[int, list[_Process]]:
-    """Each node's processes in order. One that was refused, by whichever side is wrong, joined nothing: it is of the cluster before."""
+    """Each node's processes in order. A process refused over a cluster id mismatch joined no cluster: it belongs to the previous one."""
     streams: dict[int, list[Event]] = defaultdict(list)
     for e in telling:
         if e.writer is not None and e.at is not None and e.line is not None:
@@ -188,8 +189,8 @@ def _elected(e: Event) -> bool:
 
 
 def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
-    """A node's stays in order: another begins with a process that names another cluster, and where a controller epoch is taken again.
-    A process that names none goes on in the one before."""
+    """A node's stays in order. A new stay begins with a process that names another cluster, and where a controller epoch is taken again.
+    A process without a cluster id continues the previous stay."""
     found: list[_Stay] = []
     terms = [t for p in processes for t in p.terms]
     told = 0
@@ -216,7 +217,8 @@ def _stays(node: int, processes: Sequence[_Process]) -> list[_Stay]:
 
 
 def _begins_anew(stay: _Stay, processes: Sequence[_Process], number: int) -> bool:
-    """The first id that is printed after a stay whose own is not known is another's, if that one's controllers do not follow."""
+    """Whether the first printed id after a stay with no known id is that of another cluster: its controller epochs do not continue the
+    stay's."""
     named = processes[number].cluster_id
     if stay.cluster_id is not None or named is None:
         return False
@@ -225,8 +227,8 @@ def _begins_anew(stay: _Stay, processes: Sequence[_Process], number: int) -> boo
 
 
 def _taken_again(t: Event, stay: _Stay, later: Iterable[Event]) -> bool:
-    """A controller epoch is taken once in a cluster's life. Orders of an old controller may come late, but not of two, one after the
-    other."""
+    """Whether a controller epoch is taken a second time, which one cluster never does. Requests of an old controller may arrive late,
+    but not those of two controllers in succession."""
     assert t.at is not None and t.controller_epoch is not None
     if _elected(t):
         heard = stay.epochs.get(t.controller_epoch)
@@ -236,8 +238,9 @@ def _taken_again(t: Event, stay: _Stay, later: Iterable[Event]) -> bool:
 
 
 def _after_a_loss(node: int, process: _Process, number: int, term: Event, before: _Stay) -> _Stay:
-    """The stay that begins where the state of ZooKeeper or of the quorum turned out to be lost: under the living process, if it had heard of
-    controllers before or had found the old id; else with its start. What keeps its id when its storage is formatted is stopped for it."""
+    """The stay that begins where the state of ZooKeeper or of the quorum was found lost. If the process had already seen controller
+    epochs or found the old id, the loss happened while it ran; otherwise the stay begins with its start. A node that keeps its id when
+    its storage is formatted is stopped for that."""
     assert term.at is not None
     if number or (process.cluster_id is not None and term.mode != "kraft"):
         since = max(term.at - SAME_ELECTION, process.begin, *(at + timedelta(milliseconds=1) for at in before.epochs.values()))
@@ -247,8 +250,8 @@ def _after_a_loss(node: int, process: _Process, number: int, term: Event, before
 
 
 def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
-    """Stays in one cluster: those that name it and follow each other's epochs, and those that heard of one controller epoch at the same
-    moment. What began under a living broker is named by that broker's next start."""
+    """Groups stays by cluster: stays with the same id whose controller epochs continue, and stays that saw one controller epoch at the
+    same time. A cluster that began while a broker ran gets its id from that broker's next start."""
     groups = _Groups()
     loose: list[_Stay] = []
     for stay in sorted(stays, key=lambda s: (s.cluster_id is None, s.span.since, s.node)):
@@ -267,18 +270,18 @@ def _together(stays: Sequence[_Stay]) -> list[list[_Stay]]:
 
 
 class _Groups:
-    """Stays put together so far, and where to look for more of the same cluster: a machine on which tests run has thousands."""
+    """Groups of stays, with indexes for finding stays of the same cluster: a test machine may have thousands."""
 
     def __init__(self) -> None:
         self.all: list[list[_Stay]] = []
         self.ids: list[str | None] = []
-        """Cluster ids; those that name one come first, so that it does not change."""
+        """Cluster id of each group. Stays with an id are added first, so a group's id does not change."""
         self._named: dict[str | None, list[int]] = defaultdict(list)
         self._heard: dict[tuple[int, int], list[tuple[int, _Stay]]] = defaultdict(list)
         self._restarted: dict[int, dict[int, list[_Stay]]] = defaultdict(lambda: defaultdict(list))
 
     def put(self, stay: _Stay, home: int | None) -> None:
-        """Into one of them, or into one of its own."""
+        """Adds the stay to a group, or to a new one if `home` is None."""
         if home is None:
             home = len(self.all)
             self.all.append([])
@@ -295,8 +298,8 @@ class _Groups:
         return self._named.get(cluster_id, ())
 
     def at_once(self, stay: _Stay) -> set[int]:
-        """Those in which another node heard of one of its controller epochs at the same moment, or of one and its successor: a node that is
-        told of the next epoch right after."""
+        """Groups in which another node saw one of the stay's controller epochs, or the epoch before or after it, at the same time: a
+        node may receive the next epoch right away."""
         return {
             home
             for epoch, at in stay.epochs.items()
@@ -307,7 +310,7 @@ class _Groups:
         }
 
     def next_of(self, stay: _Stay) -> int | None:
-        """The first that the node's next stay is in, whose controllers follow this one's."""
+        """The group of the node's next stay, if its controller epochs continue this one's."""
         for home, own in sorted(self._restarted[stay.node].items()):
             after = next((s for s in own if s.span.since > stay.span.since), None)
             if after is not None and min(after.epochs, default=1 << 31) > stay.reached:
@@ -320,7 +323,7 @@ def _tick(at: datetime) -> int:
 
 
 def _nearest(groups: Sequence[Sequence[_Stay]], stay: _Stay) -> int | None:
-    """Of a node whose lines name no cluster: the one that others were in at the time."""
+    """For a node whose lines name no cluster: the group that other nodes were in at the time."""
     others = [n for n, g in enumerate(groups) if all(s.node != stay.node for s in g)]
 
     def apart(number: int) -> tuple[timedelta, timedelta]:
@@ -331,14 +334,14 @@ def _nearest(groups: Sequence[Sequence[_Stay]], stay: _Stay) -> int | None:
 
 
 def _apart_by_loss(group: Iterable[_Stay], stay: _Stay) -> _Stay | None:
-    """The stay of the same node before, in a life of the same id that ended with a loss."""
+    """An earlier stay of the same node in a cluster with the same id, separated from this one by a loss of state."""
     fell = [s for s in group if s.node == stay.node and min(stay.epochs, default=1 << 31) <= s.reached and s.span.since < stay.span.since]
     return fell[0] if fell else None
 
 
 def _before_it_began(groups: list[list[_Stay]]) -> list[list[_Stay]]:
-    """A node's processes that name no cluster are of the one it names later, unless nobody else was in that one yet, and others were in another:
-    they were in that."""
+    """Moves processes without a cluster id that ran before the cluster's other nodes joined. By default they belong to the cluster that
+    the node names later; they move to an earlier cluster if other nodes were in it at the time."""
     for group in groups:
         for stay in list(group):
             begun = min((s.span.since for s in group if s.node != stay.node), default=datetime.min)
@@ -360,8 +363,8 @@ def _beside(processes: Sequence[_Process], stay: _Stay) -> bool:
 
 
 def _carried_over(groups: list[list[_Stay]]) -> list[list[_Stay]]:
-    """A loss shows on the node that was elected after it, and on those that heard of it; the others of the cluster went through it all
-    the same: with their starts nearest to it, or under way."""
+    """Extends a loss of state to the other nodes of the cluster. Its evidence is on the node that was elected afterwards and on nodes
+    that saw that election. The others changed clusters too: at their start nearest to the loss, or while they ran."""
     for group in groups:
         for stay in [s for s in group if s.span.how != "first" and s.span.evidence and s.span.evidence[0].controller_epoch is not None]:
             old = next(
@@ -383,7 +386,7 @@ def _moved(other: _Stay, stay: _Stay) -> _Stay:
 
 
 def _split(stay: _Stay, span: Span, cluster_id: str | None) -> _Stay:
-    """What is of the other cluster from the span's beginning on; the stay keeps the rest."""
+    """Splits a stay at the span's beginning: returns the later part for the other cluster; the stay keeps the rest."""
     gone = [p for p in stay.processes if p.begin >= span.since]
     stay.processes = [p for p in stay.processes if p.begin < span.since]
     moved = {e: at for e, at in stay.epochs.items() if at >= span.since}

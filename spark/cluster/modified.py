@@ -1,6 +1,7 @@
-"""Modification times that tell nothing: those of a checkout, an unzip or a copy.
+"""Modification times without meaning: those that a checkout, an unzip or a copy set.
 
-Here: which files have such. Not here: what true ones tell of a clock's zone (zones), or copies of an earlier collection (gather).
+Here: which files have such times. Not here: what valid times show about a clock's zone (zones), or copies of an earlier collection
+(gather).
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from datetime import timedelta
 from spark.cluster.facts import Source
 
 FARTHEST = timedelta(hours=15)
-"""A log is touched with its last line; a zone is at most 14 hours away."""
+"""A log's modification time is that of its last line; a zone is at most 14 hours away."""
 ONE_TIME = timedelta(seconds=2)
-"""A broker writes its files over its life; what is written within so much was put there at once."""
+"""A broker writes its files throughout its run; files written within this span were put there at once."""
 SEVERAL = 5
-"""Files of one time from which on that is no chance."""
+"""From this many files with one time on, it is not a coincidence."""
 
 
 def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
-    """Paths of the files whose modification times are no witness of anything, collection by collection; `logs` ends the kinds of logs.
-    A collection without logs is judged by its own files, then by what is true of all the others."""
+    """Paths of the files whose modification times are meaningless, decided per collection. `logs`: suffix of the kinds that are logs. A
+    collection without logs is judged by all other collections; if none has logs, by its own files."""
     groups: dict[tuple[int | None, str], list[Source]] = defaultdict(list)
     for s in sources:
         groups[(s.node, s.collection)].append(s)
@@ -38,7 +39,7 @@ def meaningless(sources: Iterable[Source], logs: str) -> frozenset[str]:
 
 
 def _far(own: Iterable[Source], logs: str) -> bool | None:
-    """Most of the logs were touched long after, or before, their last lines; None where no log tells."""
+    """Whether most logs were modified long before or after their last lines. None if no log has both times."""
     apart = [s.modified - s.last for s in own if s.kind.endswith(logs) and s.last is not None and s.modified is not None]
     return 2 * sum(abs(a) > FARTHEST for a in apart) > len(apart) if apart else None
 

@@ -1,7 +1,7 @@
-"""Whether a broker was there: the lives of its process, what others said of it, and the spans in which it was stopping or gone.
+"""Availability of a broker: the runs of its process, other nodes' reports about it, and the spans in which it was stopping or down.
 
-Here: the one model of it for each broker, made once for a cluster, that all read who ask whether a broker was up, stopping, dead or not
-counted as alive at a time. Not here: why a replica left an ISR (forensics.partition.absences), or which cluster a broker was in (incarnations).
+Here: the only model of availability, built once per broker and cluster. All code that asks whether a broker was up, stopping, down or
+fenced uses it. Not here: why a replica left an ISR (forensics.partition.absences), or which cluster a broker was in (incarnations).
 """
 
 from __future__ import annotations
@@ -22,46 +22,48 @@ S = TypeVar("S")
 SLACK = timedelta(seconds=2)
 """A controller notices a stop a little before the broker's last line, or after."""
 APART = timedelta(milliseconds=200)
-"""As far as estimated clocks of two machines may be apart."""
+"""Maximum difference between the estimated clocks of two machines."""
 DETECTION = timedelta(seconds=60)
-"""No session or heartbeat time-out in use is longer; a crash is noticed within it."""
+"""Longer than any session or heartbeat timeout in use; a crash is noticed within it."""
 
 CONTROLLED, KILLED, MISSED = "controlled", "killed", "missed"
-"""How a life ended: by a stop in order; without one, as the next start or its own halt shows; not at all by its own log, which ends in the
-midst while others tell that it was gone and not that it came back."""
+"""How a run ended: by a controlled shutdown; by a crash, shown by the next start or the process's own halt; or only missed by others:
+its log ends without a shutdown, and other nodes report that it was gone but not that it came back."""
 
 
 @dataclass
 class Incarnation:
-    """One life of a broker process, from its first line to its last."""
+    """One run of a broker process, from its first line to its last."""
 
     node: int
     begin: Event | None
-    """First event of this life; None when the log begins in the middle of it."""
+    """First event of this run; None if the log begins in the middle of the run."""
     end: Event | None = None
-    """The event that closed it: the end of an orderly stop, or the start that follows a crash."""
+    """The event that closed the run: the end of a clean stop, or the start that follows a crash."""
     outcome: str = "running"
-    """'running', 'stopped' (orderly), 'crashed' (the next start found no orderly stop, or it halted), 'failed' (it gave up while it started)."""
+    """'running', 'stopped' (cleanly), 'crashed' (the next start found no clean stop, or the process halted), 'failed' (gave up while
+    starting)."""
     halted: Event | None = None
-    """Its own last word before it halted over its disks, with no shutdown; `end` is the start that follows, if there is one."""
+    """Its own last event before it halted because of its disks, without a shutdown; `end` is the start that follows, if there is one."""
     stopping: Event | None = None
     controlled: Event | None = None
     last_seen: Event | None = None
     evidence: list[Event] = field(default_factory=list)
 
     seen: dict[int | None, Event] = field(default_factory=dict)
-    """The last line about the process in each cluster it was in: it may outlive one."""
+    """The last line about the process in each cluster it was in: it may outlive a cluster."""
 
     @property
     def stop(self) -> Event | None:
-        """The first word of its stop in order."""
+        """The first event of its clean stop."""
         if self.outcome in ("crashed", "failed"):
             return None
         return self.stopping or (self.end if self.outcome == "stopped" else None)
 
     @property
     def handed_over(self) -> Event | None:
-        """That it gave up in order what it led and was in sync with. The next start, of the same cluster, does not show that it was killed then."""
+        """The completed controlled shutdown: the broker handed over its leaderships and left the ISRs. None if a later start in the same
+        cluster shows an unclean stop."""
         done = self.controlled
         if done is None or done.reason != "done" or self.halted is not None:
             return None
@@ -70,12 +72,12 @@ class Incarnation:
 
     @property
     def clusters(self) -> set[int]:
-        """Those it was in, as far as anything tells."""
+        """The known clusters of the run."""
         born = self.begin.cluster if self.begin is not None else None
         return {c for c in (born, *self.seen) if c is not None}
 
     def within(self, cluster: int) -> Incarnation:
-        """As much of it as is of a cluster that it was in."""
+        """The part of the run within one of its clusters."""
         born = self.begin.cluster if self.begin is not None else None
         life = self if born in (cluster, None) else replace(self, begin=None)
         if cluster == max(self.clusters, default=cluster):
@@ -94,21 +96,21 @@ class Incarnation:
 
 
 class Spans(Generic[S]):
-    """What lasts from one time to another, and what of it lasted in a span; where that is not known it is open."""
+    """Items with a beginning and an end, searchable by time span; an unknown end or beginning is open."""
 
     def __init__(self, of: Iterable[S], begin: Callable[[S], datetime | None], end: Callable[[S], datetime | None]) -> None:
         self.all = sorted(of, key=lambda one: begin(one) or datetime.min)
         self._begins = [begin(one) or datetime.min for one in self.all]
         self._ends = [end(one) or datetime.max for one in self.all]
-        self._over = list(accumulate(self._ends, max))  # when each and all before it were
+        self._over = list(accumulate(self._ends, max))  # when this item and all before it had ended
 
     def latest(self, until: datetime, count: int) -> Sequence[S]:
-        """So many of those that had begun until then, what began last last."""
+        """The last `count` items that had begun by `until`, ascending by beginning."""
         place = bisect_right(self._begins, until)
         return self.all[max(place - count, 0) : place]
 
     def within(self, since: datetime, until: datetime) -> Iterator[S]:
-        """What had begun until then and was not over before; what began last comes first."""
+        """Items that had begun by `until` and not ended before `since`, latest beginning first."""
         for place in range(bisect_right(self._begins, until) - 1, -1, -1):
             if self._over[place] < since:
                 return
@@ -117,16 +119,16 @@ class Spans(Generic[S]):
 
 
 def by_time(lives: Iterable[Incarnation]) -> Spans[Incarnation]:
-    """A node's lives, to be asked which had begun and not ended at a time, as far as that is known."""
+    """A node's runs, searchable by time."""
     return Spans(lives, lambda life: life.begin_at, lambda life: life.end_at)
 
 
 def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
-    """A broker's incarnations from its own lines, in file order.
+    """A broker's runs from its own lines, in file order.
 
-    A start with no completed stop before it is a crash (Kafka prints nothing when it is killed), unless the start itself
-    found the marker of a clean shutdown: then the stop happened and only its lines are missing. One that finds the directories
-    locked is no start, and its end no stop.
+    A start without a completed stop before it means a crash (Kafka prints nothing when it is killed), unless the start itself found the
+    marker of a clean shutdown: then the stop happened and only its lines are missing. A process that finds the directories locked is
+    neither a start nor, when it ends, a stop.
     """
     found: list[Incarnation] = []
     current: Incarnation | None = None
@@ -148,7 +150,7 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
             phase = "starting"
             current.evidence.append(event)
         elif kind == "broker-starting" or starting or (kind == "controller-starting" and current is not None):
-            # a process of both roles starts its controller before its broker: what stands between is the new life's
+            # a process with both roles starts its controller before its broker: the lines in between belong to the new run
             phase = "starting" if kind == "broker-starting" else "announced"
             if current is not None and (current.halted is not None or (current.outcome == "running" and _alive(current))):
                 current.outcome, current.end = "crashed", event
@@ -192,20 +194,20 @@ def lives(node: int, events: Iterable[Event]) -> list[Incarnation]:
 
 
 _HALTING = frozenset({"log-dir", "disk"})
-"""Kafka calls Runtime.halt over them: no shutdown hook runs, nothing more is printed."""
+"""Kafka calls Runtime.halt for these: no shutdown hook runs, nothing more is printed."""
 
 
 GIVING_UP = timedelta(minutes=1)
-"""A process that could not start has ended after so much."""
+"""A process that could not start ends within this time."""
 EXITING = timedelta(seconds=1)
-"""Once it has stopped, its shutdown hook says again that it shuts down."""
+"""After the stop, the shutdown hook reports the shutdown again within this time."""
 _ENDING = of(role=Role.ENDS | Role.LIFE_CYCLE)
 _OF_A_LIFE = _ENDING | of(role=Role.UP)
 _MARKERS = of(role=Role.MARKER)
 
 
 def _without_the_last(found: list[Incarnation]) -> Incarnation | None:
-    """A process that finds the log directories locked is none but a second one: the one before it goes on."""
+    """Drops a second process that found the log directories locked: the first is still running."""
     second = found.pop()
     first = found[-1] if found else None
     if first is not None and first.end is not None and first.end is second.begin:
@@ -218,7 +220,8 @@ _READ = of(by=By.FILE | By.RECORD | By.READER)
 
 
 def spoken(event: Event) -> bool:
-    """A line the process printed itself. Its copy of the metadata log holds the controller's words, some fetched after its return."""
+    """Whether the process printed the line itself. Its copy of the metadata log has the controller's records, some fetched after its
+    return."""
     return event.line is not None and event.event not in _READ
 
 
@@ -236,28 +239,28 @@ def _settle_by_marker(found: list[Incarnation], current: Incarnation, marker: Ev
 
 
 def _place(event: Event) -> int:
-    """Where in its source it stands."""
+    """Position of the event in its source."""
     return event.metadata_offset if event.metadata_offset is not None else event.line or 0
 
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """A span in which a broker was stopping or gone."""
+    """A span in which a broker was stopping or down."""
 
     how: str
     life: Incarnation | None
-    """The life that ended; None where only a controller tells."""
+    """The run that ended; None if only a controller reported it."""
     since: datetime | None
-    """The first word of its stop; of a death, which prints nothing, the last line about its process: it lived at least until then."""
+    """The first event of the stop; for a crash, which prints nothing, the last line of the process: it ran at least until then."""
     until: datetime | None
-    """When it began again; None where no later start is known."""
+    """Time of the next start; None if no later start is known."""
     known: datetime | None
-    """When others knew of it at the latest."""
+    """Latest time at which other nodes knew of it."""
     event: Event
-    """What tells it: the first word of the stop, the start that shows the death, or what others said."""
+    """The evidence: the first event of the stop, the start that shows the crash, or another node's report."""
 
     def covers(self, at: datetime, slack: timedelta = SLACK) -> bool:
-        early = min(slack, APART) if self.how == CONTROLLED else slack  # nothing is moved before the stop begins
+        early = min(slack, APART) if self.how == CONTROLLED else slack  # leaders do not move before the stop begins
         return (self.since is None or at >= self.since - early) and (self.known is None or at <= self.known + slack)
 
     def overlaps(self, start: datetime, end: datetime | None) -> bool:
@@ -265,7 +268,7 @@ class Away:
 
 
 class Presence:
-    """What is known of one broker's being there."""
+    """The availability of one broker."""
 
     def __init__(self, broker: int, lives: Sequence[Incarnation], said: Mapping[str, Sequence[Event]], last_line: datetime | None) -> None:
         self.broker, self.lives = broker, lives
@@ -273,7 +276,7 @@ class Presence:
         self._lived = by_time(lives)
         self._begun = sorted(life.begin_at for life in lives if life.begin_at is not None)
         self.unbegun = len(self._begun) < len(lives)
-        """Of some life the begin is not in evidence."""
+        """Whether some run has no beginning in the evidence."""
         own = [a for index, life in enumerate(lives) if (a := self._of_life(index, life)) is not None]
         missed = self._missed()
         self._away = _spans(own)
@@ -283,7 +286,7 @@ class Presence:
 
     @property
     def running(self) -> Incarnation | None:
-        """The life that goes on where the evidence ends."""
+        """The run that continues at the end of the evidence."""
         last = self.lives[-1] if self.lives else None
         return last if last is not None and last.outcome == "running" and self.missed is None else None
 
@@ -292,16 +295,16 @@ class Presence:
         return next((a for a in self.aways if a.how == MISSED), None)
 
     def unmissed(self, leaderless: Iterable[datetime]) -> datetime | None:
-        """Since when it was gone though nobody was left to miss it, as when it dies last: its log ends in the midst, and from then on what it held
-        in sync last had no leader any more. `leaderless`: since when such partitions have had none to the end."""
+        """Start of an outage that no other node reported, as when the last broker crashes: its log ends without a stop, and from then on
+        the partitions it was last in sync with had no leader. `leaderless`: since when such partitions have had no leader until the end."""
         last = self._last_line
         if last is None or self.running is None or self.said("log-dir") or (self.aways and self.aways[-1].until is None):
             return None
         return min((at for at in leaderless if at > last), default=None)
 
     def said(self, word: str) -> Sequence[Event]:
-        """Words about it in order of time: 'lost' (fenced, or its session gone), 'back', 'registered', 'unregistered', 'stop' (its
-        controlled shutdown, as the controller saw it), 'uncounted' (not among those a new controller finds), 'log-dir' or 'pause'."""
+        """Reports about the broker in order of time: 'lost' (fenced, or session gone), 'back', 'registered', 'unregistered', 'stop' (its
+        controlled shutdown, as the controller saw it), 'uncounted' (not among the brokers a new controller finds), 'log-dir' or 'pause'."""
         return self._said.get(word, ())
 
     def between(self, word: str, start: datetime, end: datetime) -> Sequence[Event]:
@@ -309,17 +312,18 @@ class Presence:
         return own[bisect_left(own, start, key=_when) : bisect_right(own, end, key=_when)]
 
     def returned(self, after: datetime) -> Event | None:
-        """The first word that it was there again."""
+        """The first report that it was back or registered."""
         first = (e for word in ("back", "registered") for e in self.between(word, after, datetime.max)[:1])
         return min(first, key=_when, default=None)
 
     def fenced(self, start: datetime, end: datetime) -> list[Event]:
-        """The words that it was lost, of those times at which it was neither stopping nor dead."""
+        """The reports that it was lost, without those from times at which it was stopping or down."""
         return [e for e in self.between("lost", start, end) if e.at is not None and ((a := self.away(e.at)) is None or a.how == MISSED)]
 
     def went_on(self, lost: Event) -> bool:
-        """The process that lost its session lived on: it says so itself, or comes back with the broker epoch it had, where one that starts
-        registers anew and gets another (KIP-631). Of one witness: a controller that starts tells anew, at its time, what was long before."""
+        """Whether the process that lost its session kept running: it reports so itself, or returns with the same broker epoch. A
+        restarted process registers again and gets a new one (KIP-631). Both reports must be from one source: a starting controller
+        repeats old facts at its own time."""
         if lost.at is None:
             return False
         back = next(iter(self.between("back", lost.at, datetime.max)), None)
@@ -331,24 +335,24 @@ class Presence:
         return any((b.source, b.broker_epoch) == (e.source, e.broker_epoch) and _place(b) > _place(e) for b in returns for e in gone)
 
     def latest(self, at: datetime | None) -> Sequence[Incarnation]:
-        """The life that began last until then, or at all, and before it the one that it came after."""
+        """The last run that had begun by `at` (None: of all), and the run before it."""
         return self._lived.latest(at or datetime.max, 2)
 
     def living(self, since: datetime, until: datetime) -> Iterator[Incarnation]:
-        """The lives of a span of time, what began last first."""
+        """The runs in a time span, latest beginning first."""
         return self._lived.within(since, until)
 
     def begun(self, after: datetime, until: datetime) -> list[datetime]:
-        """The starts of its process in a span of time."""
+        """The process starts in a time span."""
         return self._begun[bisect_left(self._begun, after) : bisect_right(self._begun, until)]
 
     def moved(self, after: datetime, until: datetime) -> bool:
-        """It went or came in a span of time."""
+        """Whether the broker left or returned in a time span."""
         told = any(self.between(word, after, until) for word in ("lost", "back", "registered", "stop"))
         return told or bool(self.begun(after, until)) or any(a.overlaps(after, until) for a in self.aways)
 
     def away(self, at: datetime, slack: timedelta = SLACK) -> Away | None:
-        """The last span it was away in at a time."""
+        """The last outage that covers a time."""
         return next((a for a in self._away.within(at - slack, at + slack) if a.covers(at, slack)), None)
 
     def _of_life(self, index: int, life: Incarnation) -> Away | None:
@@ -366,14 +370,14 @@ class Presence:
         return Away(KILLED, life, last, until, self._noticed(until) if until is not None else None, life.end)
 
     def _noticed(self, restarted: datetime) -> datetime:
-        """When a controller knew at the latest of a death: a new process that is quicker than the old one's session may register only
-        when that is over, and what the old one leaves behind is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
+        """Latest time at which a controller knew of a crash. If the new process starts before the old session has ended, it can only
+        register afterwards; the old registration is cleaned up then (ReplicationControlManager#handleBrokerUncleanShutdown)."""
         registered = self.between("registered", restarted, restarted + DETECTION)
         return next((e.at for e in registered if e.at is not None), restarted)
 
     def _missed(self) -> Iterator[Away]:
-        """Its log ends in the midst of a life, and others told then or later that it was not there, and not that it came back. One that
-        lives when its files are collected has such a log, too; nobody misses it."""
+        """Outages of a run whose log ends without a stop, if other nodes reported it gone and not that it came back. The log of a broker
+        that runs while its files are collected ends in the same way, but no node reports it gone."""
         life, last_line = self.lives[-1] if self.lives else None, self._last_line
         if life is None or life.outcome != "running" or last_line is None or life.stopping is not None or life.controlled is not None:
             return
@@ -386,7 +390,7 @@ class Presence:
                 return
 
     def _asked(self, word: Event, at: datetime) -> Away:
-        """A shutdown that only the controller saw: when it was over, nothing tells for sure."""
+        """A shutdown that only the controller saw: its end is not certain."""
         back = self.returned(at)
         until = min((t for t in (back.at if back is not None else None, *self.begun(at, datetime.max)) if t is not None), default=None)
         return Away(CONTROLLED, None, at, until, min(until or datetime.max, at + DETECTION), word)
@@ -397,14 +401,14 @@ def _spans(aways: Iterable[Away]) -> Spans[Away]:
 
 
 _UNDATED = named("clean-start", "clean-shutdown-file", "broker-stopped")
-"""They tell that a stop was in order, and not when it began."""
+"""These events show a clean stop, but not when it began."""
 AT_ONCE = timedelta(seconds=1)
 
 
 def presences(
     events: Iterable[Event], lives: Mapping[int, Sequence[Incarnation]], last_lines: Mapping[int, datetime]
 ) -> dict[int, Presence]:
-    """Of each broker that events name or that has lives; the events are those of no partition."""
+    """Availability of each broker that events name or that has runs; `events` are those of no partition."""
     said: dict[int, dict[str, list[Event]]] = defaultdict(lambda: defaultdict(list))
     for event in events:
         if event.at is not None:
@@ -417,7 +421,7 @@ def presences(
 
 
 def words_of(event: Event, known: Iterable[int] = ()) -> Iterator[tuple[str, int]]:
-    """What an event says of which brokers."""
+    """The reports in an event, with the broker each is about."""
     told: Sequence[int | None]
     if event.event == "brokers-changed":
         if event.reason == "live":

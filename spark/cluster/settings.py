@@ -1,7 +1,7 @@
-"""Settings over time: what a topic, a broker or the whole cluster was set to at a given moment, and which evidence says so.
+"""Settings over time: the value for a topic, a broker or the whole cluster at a given time, and the evidence for it.
 
 Here: the order in which Kafka's sources of a setting count (ConfigEntry.ConfigSource), and the history of each. Not here: how a setting
-is read (parsers) or whether its value was wise (forensics).
+is read (parsers) or the assessment of its value (forensics).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TOPIC, BROKER, CLUSTER, STATIC, EFFECTIVE, DEFAULT = (
     "EFFECTIVE",
     "DEFAULT_CONFIG",
 )
-"""Sources of a value as Kafka names them, first come first served. EFFECTIVE is no source of Kafka's: kafka-configs said what
-holds for a topic through a source further down, and nothing else tells what that source says."""
+"""Sources of a value as Kafka names them, highest priority first. Kafka has no source EFFECTIVE: kafka-configs printed the
+topic's value from a lower source, and no other evidence shows that source."""
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-"""Topics that brokers create for themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
+"""Topics that brokers create themselves, compacted whatever log.cleanup.policy says (Topic.INTERNAL_TOPICS)."""
 LOG_DIRECTORIES = ("log.dirs", "log.dir")
 """Settings that name a broker's log directories; the first that is set counts."""
 _DRIVE = re.compile(r"^[A-Za-z]:(?=/)")
@@ -43,14 +43,14 @@ BROKER_NAMES = {
     "retention.ms": ("log.retention.ms",),
     "segment.bytes": ("log.segment.bytes",),
 }
-"""Settings of topics whose defaults brokers keep under another name (Kafka's ServerTopicConfigSynonyms)."""
+"""Topic settings whose broker defaults have another name (Kafka's ServerTopicConfigSynonyms)."""
 
 _Owner = str | int | None
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Change:
-    """From `at` (datetime.min: since before all evidence) the setting had this value; None: it was taken away."""
+    """The setting's value from `at` on (datetime.min: since before all evidence); None: the setting was removed."""
 
     at: datetime
     order: int
@@ -60,7 +60,7 @@ class Change:
 
 
 class Settings:
-    """The histories of all settings. Events are put in in their order in time."""
+    """The histories of all settings. Events must be added in order of time."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._changes: dict[tuple[str, _Owner], dict[str, list[Change]]] = {}
@@ -70,8 +70,8 @@ class Settings:
             self.note(event)
 
     def note(self, event: Event) -> None:
-        """Takes in a 'config' or 'metadata-config' event, or the deletion of a topic, with which its settings go. Values that Kafka
-        hid tell nothing."""
+        """Adds a 'config' or 'metadata-config' event, or a topic's deletion, which removes its settings. Values that Kafka hid are
+        ignored."""
         source, owner = _place(event)
         at = event.at or datetime.min
         if event.event in TOPIC_GONE:
@@ -88,31 +88,30 @@ class Settings:
     def put(
         self, key: str, value: str | None, source: str, owner: _Owner = None, at: datetime = datetime.min, event: Event | None = None
     ) -> None:
-        """One change; `owner` is the topic, the broker, or None for the whole cluster."""
+        """Adds one change; `owner` is the topic, the broker, or None for the whole cluster."""
         self._count += 1
         if source in (BROKER, STATIC) and isinstance(owner, int) and owner not in self._brokers:
             insort(self._brokers, owner)
         insort(self._changes.setdefault((source, owner), {}).setdefault(key, []), Change(at, self._count, value, event, source), key=_when)
 
     def _complete(self, source: str, owner: _Owner, named: set[str], at: datetime, event: Event) -> None:
-        """All dynamic settings of the owner are named: the others are not set any more."""
+        """Removes the owner's dynamic settings that are not in `named`, the complete list."""
         for key, changes in self._changes.get((source, owner), {}).items():
             if key not in named and changes[-1].value is not None:
                 self.put(key, None, source, owner, at, event)
 
     def value(self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None) -> str | None:
-        """The value in force; None when no evidence tells it. See `change`."""
+        """The value in force; None if unknown. See `change`."""
         found = self.change(key, topic=topic, broker=broker, at=at)
         return found.value if found is not None else None
 
     def change(
         self, key: str, *, topic: str | None = None, broker: int | None = None, at: datetime | None = None, below: str | None = None
     ) -> Change | None:
-        """The last change before `at` (None: of all) of the first source that has a value then: the topic's, the broker's, the cluster's;
-        of those that come after `below`, where it is given.
+        """The last change before `at` (None: of all) from the first source that has a value: the topic's, the broker's, the cluster's.
+        With `below`, only sources after that one count.
 
-        Before the first evidence of a source its first value is taken to have held. Without a broker, the first broker by id that
-        has a value answers.
+        A source's first value also applies before its first evidence. Without a broker, the first broker by id that has a value counts.
         """
         names = (key, *BROKER_NAMES.get(key, ())) if topic is not None else (key,)
         passed = below is None
@@ -141,27 +140,27 @@ class Settings:
         yield DEFAULT, None
 
     def brokers(self) -> list[int]:
-        """Brokers of which any setting is known."""
+        """Brokers with any known setting."""
         return list(self._brokers)
 
     def knows(self, broker: int | None) -> bool:
-        """Any setting of the broker is known."""
+        """Whether any setting of the broker is known."""
         return (STATIC, broker) in self._changes or (BROKER, broker) in self._changes
 
     def owns(self, topic: str | None) -> bool:
-        """Any setting of the topic is known."""
+        """Whether any setting of the topic is known."""
         return (TOPIC, topic) in self._changes or (EFFECTIVE, topic) in self._changes
 
     def times(self, *keys: str) -> set[datetime]:
-        """When anybody set any of these."""
+        """Times at which any of these settings changed."""
         return {c.at for own in self._changes.values() for key in keys for c in own.get(key, ())}
 
     def starts(self, broker: int | None) -> bool:
-        """What a broker was started with is in evidence."""
+        """Whether the broker's start settings are in the evidence."""
         return (STATIC, broker) in self._changes
 
     def of_broker(self, broker: int) -> dict[str, str]:
-        """What a broker was started with last, and what was set for it since."""
+        """A broker's last start settings, with later dynamic changes."""
         found: dict[str, str] = {}
         for source in (STATIC, BROKER):
             for key, changes in self._changes.get((source, broker), {}).items():
@@ -170,8 +169,8 @@ class Settings:
         return found
 
     def history(self, key: str, *, topic: str | None = None, broker: int | None = None) -> list[Change]:
-        """All changes of a setting by whichever source, in order of time: for what was set when, not for what was in force. Of a topic
-        without a broker, its own."""
+        """All changes of a setting from every source, in order of time: what was set when, not what was in force. For a topic without a
+        broker, only the topic's own changes."""
         own = topic is not None and broker is None
         places = ((TOPIC, topic), (EFFECTIVE, topic)) if own else self._asked(topic, broker)
         return sorted((c for place in places for c in self._changes.get(place, {}).get(key, ())), key=_when)
@@ -190,7 +189,7 @@ def _in_force(changes: Sequence[Change], at: datetime | None) -> Change | None:
 
 
 def _place(event: Event) -> tuple[str, _Owner]:
-    """Whose setting an event tells, and by which source."""
+    """The source and owner of the setting in an event."""
     if event.topic is not None:
         if event.event == "config" and event.reason in (BROKER, CLUSTER, STATIC, DEFAULT):
             return EFFECTIVE, event.topic
@@ -206,13 +205,13 @@ def _place(event: Event) -> tuple[str, _Owner]:
 
 
 def plain_directory(directory: str) -> str:
-    """A directory as both a broker's settings and its lines name it, on Windows, too."""
+    """A directory in the form that matches a broker's settings and its log lines, also on Windows."""
     return _drive_and_path(directory)[1].rstrip("/")
 
 
 def same_directory(one: str, other: str) -> bool:
-    """Whether two spellings can be of one directory. A broker prints it as its system has it (File#getAbsolutePath): with what a relative
-    setting is relative to, and on Windows with a drive, backslashes, and in whatever case."""
+    """Whether two spellings may mean the same directory. A broker prints the absolute path (File#getAbsolutePath): a relative setting
+    gets its base directory, and on Windows a drive, backslashes, and any case."""
     (drive, first), (other_drive, second) = map(_drive_and_path, (one, other))
     if drive and other_drive and drive != other_drive:
         return False

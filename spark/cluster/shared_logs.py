@@ -1,8 +1,8 @@
-"""Who wrote each line of a log that several brokers of one host write to.
+"""The writer of each line in a log that several brokers of one host write to.
 
-Here: the brokers a log names as its writers, and for lines that name none the directory they name, the start they belong to, or the line
-before them; and which brokers are of one host, as their logs are. Not here: whose a file is that one broker wrote (identity), or lines a
-wrapper names the writer of (parsers.wrappers).
+Here: the brokers that a log names as its writers; for lines without a name, the directory they name, the start they belong to, or the
+line before them; and which brokers share a host, by their logs. Not here: the owner of a file that one broker wrote (identity), or lines
+with a writer from a wrapper (parsers.wrappers).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from spark.cluster.settings import LOG_DIRECTORIES, plain_directory
 
 _STARTS = of(role=Role.BEGINS)
 TOGETHER = timedelta(seconds=30)
-"""Between a broker's first line and its settings: it looks for ZooKeeper first, for as long as zookeeper.connection.timeout.ms."""
+"""Time between a broker's first line and its settings: it connects to ZooKeeper first, for up to zookeeper.connection.timeout.ms."""
 _ROLLED = re.compile(r"(?P<name>.*?)(?:\.(?:(?P<date>\d{4}-\d\d(?:-\d\d){0,3})|\d{1,3}))?")
-"""What log4j calls a file that it rolled: by the date, or (as others may call a copy) by number."""
+"""The names log4j gives to rolled files: with a date, or (as other tools name copies) with a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class Start:
 
 @dataclass(frozen=True)
 class SharedLogs:
-    """What it takes to tell the writers apart; small, and sent to every task."""
+    """The data needed to assign lines to writers; small, and sent to every task."""
 
     starts: Mapping[str, tuple[Start, ...]] = field(default_factory=dict)
-    """By source, of the logs that several brokers write to."""
+    """By source, for the logs that several brokers write to."""
     directories: Mapping[str, int] = field(default_factory=dict)
-    """Whose each log directory is."""
+    """Owner of each log directory."""
 
     def writers(self, batch: pa.RecordBatch, source: str) -> pa.Array:
-        """Node by row of `batch`, for the rows of one source; null where nothing tells."""
+        """Node by row of `batch`, for the rows of one source; null if unknown."""
         line = batch.column("line")
         starting = pa.nulls(batch.num_rows, pa.int32())
         for start in self.starts[source]:
@@ -57,7 +57,7 @@ class SharedLogs:
         return pc.coalesce(batch.column("node"), of_directory, starting, batch.column("near"))
 
     def owner(self, directory: str | None) -> int | None:
-        """The node whose log directory this is, or one in it."""
+        """The node whose log directory this is, or contains this directory."""
         if directory is None:
             return None
         path = plain_directory(directory)
@@ -65,8 +65,8 @@ class SharedLogs:
 
 
 def hosts(nodes: Mapping[str, Sequence[int]]) -> dict[int, int]:
-    """Brokers that share a host with others, each with the one that stands for all of them: their lines are in one file, or in files
-    that log4j rolls in one directory. `nodes`: whom each log names as its writers."""
+    """Brokers that share a host, mapped to one broker per host: their lines are in one file, or in files that log4j rolls in one
+    directory. `nodes`: the writers that each log names."""
     rolled: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for path in nodes:
         found = _ROLLED.fullmatch(path)
@@ -91,8 +91,8 @@ Row = Mapping[str, object]
 
 
 def shared_logs(rows: Sequence[Row], nodes: Mapping[str, Sequence[int]], owners: Mapping[str, int | None] | None = None) -> SharedLogs:
-    """From rows of EVENTS of no partition, in file order, and the nodes that each log's lines name as their writers. `owners`: whose
-    the logs of one broker are."""
+    """Shared logs from the rows of EVENTS without a partition, in file order, and the nodes that each log's lines name as writers.
+    `owners`: owners of the logs that one broker writes."""
     shared = {source for source, own in nodes.items() if len(own) > 1}
     copies = _copies(rows, {source: node for source, node in (owners or {}).items() if source not in shared and node is not None})
     starts = {}
@@ -103,7 +103,7 @@ def shared_logs(rows: Sequence[Row], nodes: Mapping[str, Sequence[int]], owners:
 
 
 def _directories(rows: Iterable[Row]) -> dict[str, int]:
-    """Log directories of one node each, by the brokers' settings."""
+    """Log directories that belong to one node each, from the brokers' settings."""
     owners: dict[str, set[int]] = {}
     for r in rows:
         if r["event"] == "config" and r["key"] in LOG_DIRECTORIES and isinstance(r["node"], int) and isinstance(r["value"], str):
@@ -114,7 +114,7 @@ def _directories(rows: Iterable[Row]) -> dict[str, int]:
 
 
 _Said = tuple[datetime, str]
-"""When, and the whole line."""
+"""Time and text of a line."""
 
 
 def _said(r: Row) -> _Said | None:
@@ -123,7 +123,7 @@ def _said(r: Row) -> _Said | None:
 
 
 def _copies(rows: Iterable[Row], owners: Mapping[str, int]) -> dict[_Said, int]:
-    """Lines without a name that one broker's own log holds, and no other's: its console prints what its appender writes."""
+    """Lines without a name that exactly one broker's own log contains: its console prints the same lines as its appender."""
     found: dict[_Said, set[int]] = defaultdict(set)
     for r in rows:
         if r["source"] in owners and (said := _said(r)) is not None:
@@ -140,14 +140,14 @@ def _copied(rows: Iterable[Row], copies: Mapping[_Said, int]) -> Iterable[Start]
 
 @dataclass(slots=True)
 class _Begun:
-    """Processes that began, and their names as far as they were told: each tells its settings and that it has started."""
+    """Started processes and their ids as far as known: each prints its settings and that it has started."""
 
     waiting: list[tuple[int, datetime | None]] = field(default_factory=list)
-    """First lines of those that no name was told of yet."""
+    """First lines of processes with no id yet."""
     named: dict[int, datetime | None] = field(default_factory=dict)
-    """Those on their way up, since when they have a name."""
+    """Starting processes with an id, and when the id was printed."""
     ahead: dict[int, datetime | None] = field(default_factory=dict)
-    """Those whose settings came before their first line, as until 1.0, and when."""
+    """Processes whose settings came before their first line, as until 1.0, with the time."""
 
     def starts(self, line: int, at: datetime | None) -> Iterable[Start]:
         self.ahead = {n: since for n, since in self.ahead.items() if _together(since, at)}
@@ -162,7 +162,7 @@ class _Begun:
 
     def settings(self, node: int, line: int, at: datetime | None) -> Iterable[Start]:
         if node in self.named and _together(self.named[node], at):
-            return  # it prints them again once it has read meta.properties
+            return  # the broker prints them again after it has read meta.properties
         if self.waiting:
             yield self._next(node, line)
             self.named[node] = at
@@ -176,7 +176,7 @@ class _Begun:
         self.ahead.pop(node, None)
 
     def _next(self, node: int, line: int) -> Start:
-        """The first of those that wait; what stands between is its own if it is alone."""
+        """Assigns the node to the first waiting process. If that is the only one, all lines in between are its own."""
         alone = len(self.waiting) == 1 and not self.named
         begin, _ = self.waiting.pop(0)
         return Start(begin, line if alone else begin + 1, node)
@@ -187,7 +187,7 @@ def _together(one: datetime | None, other: datetime | None) -> bool:
 
 
 def _starts(rows: Iterable[Row]) -> Iterable[Start]:
-    """Starts, each with the broker that names itself next as one that starts does; of several at a time, in their order."""
+    """Starts, each with the broker that next prints its id as a starting process does; several at a time are matched in their order."""
     begun = _Begun()
     for r in sorted((r for r in rows if isinstance(r["line"], int)), key=lambda r: (r["line"], r["byte"] or 0)):
         line, node, at = r["line"], r["node"], r["time"]

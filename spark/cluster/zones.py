@@ -1,8 +1,8 @@
-"""The zone of one broker's clock, as its own files tell it, and changes of the zone's offset in the middle of a log (DST).
+"""The zone of one broker's clock, from its own files, and changes of the zone's offset in the middle of a log (DST).
 
-Here: what each log file is a witness of (modification times, a container's stamps, times in UTC that Kafka itself prints), what
-follows from all files of a machine together, and where in a file the offset changes. Not here: errors of a clock, which only
-another machine can tell (clocks).
+Here: the evidence in each log file (modification times, a container's stamps, times in UTC that Kafka itself prints), the combined
+result for a machine, and the lines of a file at which the offset changes. Not here: clock errors, which only a comparison with another
+machine shows (clocks).
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ QUARTER_MS = 15 * MINUTE_MS
 # Offsets in use since 2000, minutes, as the time zone database has them; others are clock errors.
 _HALVES = (-570, -270, -210, -150, 210, 270, 330, 345, 390, 510, 525, 570, 630, 765, 825)
 ZONES: tuple[int, ...] = tuple(sorted((*range(-12 * 60, 14 * 60 + 1, 60), *_HALVES)))
-"""Minutes from UTC of the zones there are."""
+"""Minutes from UTC of all zones in use."""
 AGREE_MS = 2_000
 """Some archives and file systems keep whole seconds only."""
 NEAR_ZONE_MS = 30_000
-"""A last line and a file's modification are this close when nothing but a late flush lies between."""
+"""Maximum distance between a log's last line and its modification time if only a late flush separates them."""
 SECOND_MS = 1_000
 LATE_MS = 5 * MINUTE_MS
-"""A process may stand still between the time it takes and the line that tells it. Zones are three times as far apart."""
+"""A process may pause between reading the time and printing the line with it. Zones are three times as far apart."""
 NOISE_MS = 100
-"""Kafka writes a record and prints the line about it within so much, on one machine."""
+"""Kafka writes a record and prints the line about it within this time, on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The zone's offset changed at `at` (UTC) from `before_ms` to `after_ms`, both with the clock's error."""
+    """The zone's offset changed at `at` (UTC) from `before_ms` to `after_ms`; both include the clock's error."""
 
     at: datetime
     before_ms: int
     after_ms: int
     source: str = ""
-    """File that shows the change, and its first line after it, where the change is known from times in UTC that Kafka printed."""
+    """File that shows the change, and its first line after it, if the change comes from times in UTC that Kafka printed."""
     line: int | None = None
 
     @property
     def wall(self) -> datetime:
-        """What the clock would have shown had it not changed: lines below it are from before, unless it went back."""
+        """The wall clock at the change without the change: lines with earlier times are from before, unless the clock went back."""
         return self.at + timedelta(milliseconds=self.before_ms)
 
 
 def nearest_zone(offset_ms: int) -> int:
-    """The zone, in minutes from UTC, nearest to an offset; of two, the one nearer to UTC."""
+    """The zone, in minutes from UTC, nearest to an offset; if two are equally near, the one nearer to UTC."""
     at = bisect_left(ZONES, offset_ms / MINUTE_MS)
     return min(ZONES[max(at - 1, 0) : at + 1], key=lambda zone: (abs(zone * MINUTE_MS - offset_ms), abs(zone)))
 
@@ -65,7 +65,7 @@ def in_zone(name: str, wall: datetime) -> int:
 
 
 def plain(offset_ms: int, within_ms: int) -> int | None:
-    """Offset in ms of the zone that lies so near, None where none does."""
+    """Offset in ms of the zone within `within_ms` of `offset_ms`, or None."""
     zone = nearest_zone(offset_ms) * MINUTE_MS
     return zone if abs(zone - offset_ms) <= within_ms else None
 
@@ -75,7 +75,7 @@ def plain(offset_ms: int, within_ms: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Two neighbouring lines of a log between which the wall clock went back, or leapt over an hour. `line`: the later one."""
+    """Two adjacent lines of a log between which the wall clock went back, or skipped an hour. `line`: the later line."""
 
     line: int
     before: datetime
@@ -84,9 +84,9 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The line in which a process, or a client within it, tells the UTC time it had just taken (AppInfoParser, 2.3+): both times
-    are one clock's, so they differ by its zone, and by what passed between. `line` and `since` (wall clock) are those of the
-    first line of the process, where that is known, else of the line itself."""
+    """The line in which a process, or a client within it, prints the UTC time it had just read (AppInfoParser, 2.3+). Both times are
+    from one clock, so they differ by its zone and the time between reading and printing. `line` and `since` (wall clock) are those of
+    the first line of the process, if known, else of the line itself."""
 
     utc: datetime
     wall: datetime
@@ -95,7 +95,7 @@ class Start:
 
     @property
     def zone_ms(self) -> int | None:
-        """Offset of the zone, None where none fits: the line comes later than the time it tells, or shows whole seconds only."""
+        """Offset of the zone, or None if no zone fits. The line may be later than the time in it, or show whole seconds only."""
         told = round((self.wall - self.utc).total_seconds() * 1000)
         zone = nearest_zone(told) * MINUTE_MS
         return zone if -SECOND_MS < told - zone <= LATE_MS else None
@@ -103,7 +103,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One log file: wall clock of its last line and its first, its modification time (UTC), what its container's stamps tell, and
+    """One log file: wall clock of its last line and its first, its modification time (UTC), the offset from its container's stamps, and
     the times in UTC that processes printed into it."""
 
     last: datetime | None
@@ -122,7 +122,7 @@ class Witness:
 
     @property
     def zone_ms(self) -> int | None:
-        """The zone's offset at the file's end, where the file alone tells it."""
+        """The zone's offset at the file's end, if the file alone shows it."""
         if self.wall_minus_utc_ms is not None:
             return plain(self.wall_minus_utc_ms, 5 * MINUTE_MS)
         offset = self.offset_ms
@@ -131,7 +131,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What a clock shows by its own machine's word: wall clock minus UTC, and how far that may be wrong."""
+    """A clock's offset by its own machine's files: wall clock minus UTC, and its uncertainty."""
 
     offset_ms: int
     uncertainty_ms: int
@@ -141,29 +141,29 @@ class Anchor:
 
 
 def anchor(witnesses: Iterable[Witness]) -> Anchor | None:
-    """A clock by its own files; None when they tell nothing. Times in UTC that Kafka itself printed tell the zone; beside them
-    modification times only tell an error of the clock (those of a file system's right clock), or that the zone has changed since."""
+    """A clock's offset from its own files; None if they do not show it. UTC times that Kafka printed show the zone. If there are any,
+    modification times only show a clock error (if the file system's clock was correct) or a later change of the zone."""
     known = list(witnesses)
     files, zone = _by_files(known), _started(known)
     if zone is None or files is None:
         return files if zone is None else Anchor(zone, NOISE_MS, "start")
     apart = files.offset_ms - zone
     in_zones = plain(files.offset_ms, 0) is not None
-    since_changed = abs(apart) == HOUR_MS and files.offset_ms != 0  # 0: perhaps times of the zone itself, as in zip
+    since_changed = abs(apart) == HOUR_MS and files.offset_ms != 0  # 0: possibly modification times in the zone itself, as in zip
     if apart == 0 or since_changed or (files.basis == "mtime" and not in_zones):
         return replace(files, uncertainty_ms=files.uncertainty_ms if apart else NOISE_MS, basis=f"start+{files.basis}")
     return Anchor(zone, NOISE_MS, "start", files_ms=-apart if in_zones and files.basis == "mtime" else 0)
 
 
 def _starts(witnesses: Iterable[Witness]) -> list[tuple[Start, int, str]]:
-    """Times in UTC that tell a zone, with the zone and their file, oldest first."""
+    """UTC times that show a zone, with the zone and their file, oldest first."""
     found = [(s, zone, w.source) for w in witnesses for s in w.starts if _sane(s.wall) and (zone := s.zone_ms) is not None]
     return sorted(found, key=lambda f: (f[0].utc, f[2], f[0].line or 0))
 
 
 def _started(witnesses: Sequence[Witness]) -> int | None:
-    """Offset of the zone at the end of the logs by the times in UTC printed into them: the last where the same file tells another
-    before, or where they are an hour apart; else the most frequent, as files of others may lie among them."""
+    """Offset of the zone at the end of the logs, from the UTC times printed in them: the last one if the same file shows another offset
+    before, or if the two are an hour apart; else the most frequent, as files of other machines may be among them."""
     starts = _starts(witnesses)
     if not starts:
         return None
@@ -183,7 +183,8 @@ def _started(witnesses: Sequence[Witness]) -> int | None:
 
 
 def _later(jump: Jump, source: str, start: Start, told_by: str) -> bool:
-    """Whether a clock jumped after a process told its zone; in another file an hour that is told twice does not say which it is."""
+    """Whether a clock jumped after a process printed its zone. In another file the jump must be at least an hour later, since a repeated
+    hour is ambiguous."""
     if not _sane(jump.after):
         return False
     if source == told_by and start.line is not None:
@@ -192,8 +193,9 @@ def _later(jump: Jump, source: str, start: Start, told_by: str) -> bool:
 
 
 def _by_files(known: Sequence[Witness]) -> Anchor | None:
-    """Stamps of a container's runtime come from the same machine at the same moment. Modification times later than the true ones only make offsets smaller, so the largest offset counts; it is
-    believed when files with different modification times agree on it, or when it is plainly a zone."""
+    """A clock's offset from container stamps, else from modification times. A container runtime stamps lines with the same machine's
+    clock at the same moment. Modification times later than the true ones only make offsets smaller, so the largest offset counts. That
+    offset is accepted if files with different modification times agree on it, or if it is close to a zone."""
     stamped = [w.wall_minus_utc_ms for w in known if w.wall_minus_utc_ms is not None]
     if stamped:
         offset = median_low(stamped)
@@ -217,14 +219,14 @@ def _by_files(known: Sequence[Witness]) -> Anchor | None:
 
 
 def copied(witnesses: Sequence[Witness]) -> bool:
-    """A copy that did not keep modification times: one late time for files that ended at different ones."""
+    """Whether the files were copied without their modification times: one late time for files that ended at different times."""
     modified = [w.modified for w in witnesses if w.offset_ms is not None and w.modified is not None]
     last = [w.last for w in witnesses if w.offset_ms is not None and w.last is not None]
     return len(modified) > 1 and max(modified) - min(modified) <= timedelta(milliseconds=AGREE_MS) < (max(last) - min(last)) / 5
 
 
 def floor(witnesses: Iterable[Witness]) -> int | None:
-    """The least the offset may be: no line was printed after its file was last touched, by whomever."""
+    """Lower bound of the offset: no line was printed after its file was last modified."""
     return max((w.offset_ms for w in witnesses if w.offset_ms is not None), default=None)
 
 
@@ -232,13 +234,13 @@ def floor(witnesses: Iterable[Witness]) -> int | None:
 
 
 _NIGHT = frozenset({23, 0, 1, 2, 3, 4})
-"""Hours at which the zones there are change their offset."""
+"""Hours at which zones change their offset."""
 _EDGE = timedelta(minutes=2)
 _HOUR = timedelta(hours=1)
 
 
 def _repeats_an_hour(jump: Jump) -> bool:
-    """Back by up to an hour, within one clock hour of the night."""
+    """Whether the clock went back by up to an hour, within one clock hour of the night."""
     same = jump.before.replace(minute=0, second=0, microsecond=0) == jump.after.replace(minute=0, second=0, microsecond=0)
     return same and jump.before.hour in _NIGHT and jump.before - jump.after > timedelta(minutes=1)
 
@@ -249,24 +251,24 @@ def _next_hour(at: datetime) -> datetime:
 
 
 def _leaps_an_hour(jump: Jump) -> bool:
-    """Forward over exactly one clock hour of the night."""
+    """Whether the clock went forward over exactly one clock hour of the night."""
     hour = _next_hour(jump.before)
     return hour.hour in _NIGHT and hour + _HOUR <= jump.after < hour + 2 * _HOUR and jump.after - jump.before >= _HOUR
 
 
 def _leaps_sharply(jump: Jump) -> bool:
-    """A log that speaks up to the hour and again right after the next: silence alone hardly ever looks so."""
+    """Whether the log has lines up to the skipped hour and right after it: silence alone almost never looks like this."""
     hour = _next_hour(jump.before)
     return _leaps_an_hour(jump) and hour - jump.before <= _EDGE and jump.after - (hour + _HOUR) <= _EDGE
 
 
 def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> tuple[Change, ...]:
-    """Changes of the zone's offset in the time of a broker's logs, of which `offset_ms` is the offset at the end, oldest first.
-    `files_ms` is the error of modification times.
+    """Changes of the zone's offset during a broker's logs, oldest first. `offset_ms`: the offset at the end. `files_ms`: the error of
+    modification times.
 
-    An hour told twice, or an hour left out in the night by a log that spoke right before and after, is one; else two files
-    whose modification times tell offsets an hour apart, with the change put where a log leaves out an hour between them; else
-    two processes of one log that tell different zones, with the change put where the later one began.
+    A change is shown by a repeated hour, or by a skipped hour of the night with log lines right before and after it. Otherwise by two
+    files whose modification times show offsets an hour apart: the change is placed at a skipped hour between them. Otherwise by two
+    processes in one log with different zones: the change is placed at the start of the later one.
     """
     jumps = sorted((j for w in witnesses for j in w.jumps if _sane(j.before) and _sane(j.after)), key=lambda j: j.before)
     starts = _starts(witnesses)
@@ -293,7 +295,8 @@ def changes(witnesses: Sequence[Witness], offset_ms: int, files_ms: int = 0) -> 
 
 
 def _told_by_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, int, str]], files_ms: int) -> list[tuple[datetime, int]]:
-    """True modification times and the zones they tell; where processes tell the zone, only such as may be it in another season."""
+    """Correct modification times with the zones they show. If processes printed their zone, only zones that may be the same one in
+    another season."""
     near = {zone + season for _, zone, _ in starts for season in (-HOUR_MS, 0, HOUR_MS)}
     error = timedelta(milliseconds=files_ms)
     told = [(w.modified - error, zone + files_ms) for w in witnesses if w.modified is not None and (zone := w.zone_ms) is not None]
@@ -301,7 +304,7 @@ def _told_by_files(witnesses: Sequence[Witness], starts: Sequence[tuple[Start, i
 
 
 def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: int) -> list[Change]:
-    """Processes that tell another zone than those after them in the same log, or one an hour apart."""
+    """Changes between a process and later ones in the same log with another zone, or in any log with a zone an hour apart."""
     found: list[Change] = []
     after, later = offset_ms - skew, ""
     begun: Start | None = None
@@ -316,7 +319,7 @@ def _by_starts(starts: Sequence[tuple[Start, int, str]], offset_ms: int, skew: i
 
 
 def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[Change, ...]:
-    """Changes of a zone of the time zone database in the time of these logs, at most the last year of it, oldest first."""
+    """Changes of a zone of the time zone database during these logs, oldest first, at most for the logs' last year."""
     walls = [w.last for w in witnesses if w.last is not None]
     begin = min((w.first for w in witnesses if w.first is not None), default=datetime.min)
     zone = ZoneInfo(name)
@@ -340,7 +343,7 @@ def changes_in(name: str, witnesses: Sequence[Witness], skew_ms: int) -> tuple[C
 
 
 def _sane(at: datetime) -> bool:
-    """A time since there are computers to log it."""
+    """Whether the year is plausible for a log line."""
     return 1970 <= at.year < 2200
 
 
@@ -354,7 +357,7 @@ def _told(samples: Sequence[tuple[datetime, int]], at: datetime, before: int) ->
 
 
 def _by_samples(samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: int) -> list[Change]:
-    """Logs that were rolled between: the change is known to lie between two files' ends."""
+    """Changes between the ends of two rolled logs."""
     found: list[Change] = []
     after = offset_ms - skew
     for modified, zone in reversed(samples):
@@ -365,7 +368,8 @@ def _by_samples(samples: Sequence[tuple[datetime, int]], offset_ms: int, skew: i
 
 
 def _shows(jump: Jump, change: Change) -> bool:
-    """A clock that goes back is the change itself; where that came with a new process, somewhere around its beginning."""
+    """Whether a jump is this change: the clock goes back at it. If the change came with a new process, the jump is near that process's
+    start."""
     if change.line is None:
         return _repeats_an_hour(jump) and _next_hour(jump.before) == change.wall
     return jump.after < jump.before < change.wall + _EDGE and jump.after > change.at + timedelta(milliseconds=change.after_ms) - _EDGE
@@ -373,7 +377,7 @@ def _shows(jump: Jump, change: Change) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Lines of a source before `line` (where that is not known: whose wall clock is below `wall`) have this offset."""
+    """Lines of a source before `line` (if None: with a wall clock below `wall`) have this offset."""
 
     line: int | None
     wall: datetime
@@ -381,9 +385,9 @@ class Step:
 
 
 def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> tuple[Step, ...]:
-    """Where writers of one log take turns whose clocks show different zones, as a process does that was started with another one: its
-    lines stand back by the same whole quarters of an hour again and again, and those between do not. `offset_ms` is that of the others;
-    `last`: number and wall clock of the last line."""
+    """Steps in a log whose writers alternate and have different zones, for example a process started with another zone. That process's
+    lines are back by the same multiple of 15 minutes each time, the lines in between are not. `offset_ms`: offset of the others; `last`:
+    number and wall clock of the last line."""
     sizes = Counter(size for j in jumps if (size := _turn(j)) < 0)
     size, times = sizes.most_common(1)[0] if sizes else (0, 0)
     taken = [j for j in jumps if abs(_turn(j)) == -size]
@@ -398,14 +402,14 @@ def turns(jumps: Sequence[Jump], offset_ms: int, last: tuple[int, datetime]) -> 
 
 
 def _turn(jump: Jump) -> int:
-    """The whole quarters of an hour, in ms, by which a clock jumped that went on for as little as writers are silent; 0: it did not."""
+    """The jump in whole quarters of an hour, in ms, if at most a short silence is left over; otherwise 0."""
     moved = (jump.after - jump.before) // timedelta(milliseconds=1)
     quarters = moved // QUARTER_MS * QUARTER_MS
     return quarters if _sane(jump.before) and _sane(jump.after) and moved - quarters <= LATE_MS else 0
 
 
 def steps(changes: Sequence[Change], first: datetime | None, jumps: Sequence[Jump], source: str = "") -> tuple[Step, ...]:
-    """Where the offset changes inside one source that begins at wall clock `first`, oldest first."""
+    """Lines at which the offset changes inside a source that begins at wall clock `first`, oldest first."""
     found = []
     for change in changes:
         if change.line is not None and change.source == source:

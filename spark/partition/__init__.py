@@ -1,1 +1,1 @@
-"""One partition: its events in order, its states, replicas and disks, and the timeline they make."""
+"""One partition: its events in order, its states, replicas and disks, and the timeline built from them."""

@@ -1,6 +1,7 @@
-"""Who a partition's replicas are, in their order: the first is the preferred leader.
+"""A partition's assigned replicas in order: the first is the preferred leader.
 
-Here: the order where a controller sent a set, and the assignment of states that name none. Not here: reassignment files (parsers).
+Here: the order if a controller sent the replicas as a set, and the assignment of states without one. Not here: reassignment files
+(parsers).
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from spark.partition.standing import Snapshot
 from spark.partition.states import State, not_after
 
 Of = Callable[..., list[Event]]
-"""Events of the kinds named, in order (PartitionTimeline.of)."""
+"""Events of the given kinds, in order (PartitionTimeline.of)."""
 
 
 class Orders:
     """The order of a partition's replicas. Up to 0.10.2 a controller sends them as a set, and brokers print them in any order
-    (LeaderAndIsrRequest, PartitionStateInfo); who assigned or described the partition tells the order."""
+    (LeaderAndIsrRequest, PartitionStateInfo). The order then comes from the line that assigned or described the partition."""
 
     def __init__(self, events: Iterable[Event] = (), snapshots: Iterable[Snapshot] = ()) -> None:
         told: dict[tuple[int, ...], None] = dict.fromkeys(s.replicas for s in snapshots if s.replicas)
@@ -32,21 +33,21 @@ class Orders:
         self._by_set = {frozenset(t): t for t in told}
 
     def arranged(self, replicas: tuple[int, ...] | None) -> tuple[int, ...] | None:
-        """The replicas in their order, as far as it is told."""
+        """The replicas in their order; unchanged if the order is unknown."""
         if not replicas or not self.lost or replicas in self._told:
             return replicas
         return self._by_set.get(frozenset(replicas), replicas)
 
     def first(self, replicas: Sequence[int] | None) -> int | None:
-        """The preferred leader of this assignment; None where its order is not told."""
+        """The preferred leader of this assignment; None if its order is unknown."""
         if not replicas or (self.lost and frozenset(replicas) not in self._by_set):
             return None
         return (self.arranged(tuple(replicas)) or replicas)[0]
 
 
 def assigned_from(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:
-    """States whose assignment no state tells get it from the controller's creation line, else from --describe: a ZooKeeper
-    cluster at default log level (2.6 and later) says it nowhere else."""
+    """Fills in missing assignments from the controller's creation line, else from --describe: a ZooKeeper cluster at default log level
+    (2.6 and later) prints the assignment nowhere else."""
     if all(s.replicas for s in states):
         return _as_created(states, of, snapshots)
     told = [e.replicas for e in of("partition-transition", "topic-created") if e.replicas]
@@ -56,8 +57,8 @@ def assigned_from(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]
 
 
 def _as_created(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) -> list[State]:
-    """A reassignment names its target first, so that what stood before it (the rest, as a set) gets its order from the creation line or
-    from the first --describe."""
+    """Orders the assignment before a reassignment. A reassignment lists its target first and the rest as a set, so the earlier order
+    comes from the creation line or the first --describe."""
     told = [tuple(e.replicas) for e in of("partition-transition", "topic-created") if e.replicas]
     told += [s.replicas for s in snapshots if s.replicas]
     named = next((i for i, s in enumerate(states) if any(e.replicas for e in (s.event, *s.also))), 0)
@@ -66,13 +67,14 @@ def _as_created(states: Sequence[State], of: Of, snapshots: Sequence[Snapshot]) 
 
 
 def reassigned(of: Of) -> list[Event]:
-    """Assignments that a ZooKeeper controller wrote in the course of a reassignment, in time; before 2.4 it wrote old and new replicas
-    first, then those that stay."""
+    """Assignments that a ZooKeeper controller wrote during a reassignment, in order of time. Before 2.4 it wrote old and new replicas
+    first, then the remaining ones."""
     return [e for e in of("reassignment") if (e.reason == "completed" or e.value == "assigned") and e.replicas and e.at is not None]
 
 
 def after_reassignments(states: Sequence[State], of: Of) -> list[State]:
-    """A ZooKeeper controller takes away the old replicas without another state: later ones that name no replicas have those that stay."""
+    """Updates assignments after reassignments. A ZooKeeper controller removes the old replicas without another state, so later states
+    that name no replicas get the remaining ones."""
     done = reassigned(of)
     left = [
         next((e for e in reversed(done) if not_after(e.at, s.at)), None) if s.replicas and not s.event.replicas else None for s in states

@@ -1,7 +1,7 @@
-"""The states of a partition in the order of their cause, each once, from all that witnesses told.
+"""The states of a partition in causal order, each once, from all evidence.
 
-Here: leader epoch before partition epoch before time; which tellings are one state, and which never took effect. Not here: what a single
-witness says (states).
+Here: ordering by leader epoch, then partition epoch, then time; which reports are of one state, and which states never took effect.
+Not here: the state in a single line or record (states).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from spark.events import Event
 from spark.partition.states import AUTHORITY, State, not_after
 
 SAME_CHANGE = timedelta(seconds=1)
-"""A leader prints a change of its ISR and what follows from it within milliseconds."""
+"""A leader prints an ISR change and its consequences within milliseconds."""
 
 
 def chain(found: Sequence[State]) -> list[State]:
-    """States in the order of their cause, one for each change, told by the best witness.
+    """States in causal order, one for each change, from the best source.
 
-    Leader epoch first; within it the partition epoch where it is known. A witness that does not know the partition epoch
-    (before 2.6 the controller's tuples carry none) tells the same state as one that does if leader and ISR agree.
+    Leader epoch first, then partition epoch if known. A report without a partition epoch (before 2.6 the controller's tuples have none)
+    is of the same state as a report with one if leader and ISR agree.
     """
     by_epoch: dict[int, list[State]] = defaultdict(list)
     for state in found:
@@ -36,10 +36,10 @@ def chain(found: Sequence[State]) -> list[State]:
 
 
 def _in_effect(states: Sequence[State]) -> list[State]:
-    """Without the intents of a leader that never took effect: what a leader cut off from ZooKeeper printed when it tried to change
-    the ISR. Each write raises the partition epoch by one, so two states whose epochs follow each other have none in between;
-    and a controller elects from the ISR it read, keeping its live members, or else a new leader alone. What the leader would have told to
-    have taken effect, and nobody tells, is no state, but a doubt about the one before."""
+    """Drops ISR changes that a leader intended but that never took effect: lines of a leader cut off from ZooKeeper that tried to change
+    the ISR. Each write raises the partition epoch by one, so two consecutive epochs have no state in between. A controller elects from
+    the ISR it read and keeps the live members, or elects a new leader alone. If the leader would have printed that the change took
+    effect and did not, the change is not a state, but a doubt about the previous one."""
     earlier: list[int | None] = []
     last: int | None = None
     for s in states:
@@ -66,8 +66,8 @@ def _elected_otherwise(intended: State, after: State) -> bool:
 
 
 def _settled(states: Sequence[State]) -> list[State]:
-    """Without intentions that partition epochs refute, and without doubt about those that partition epochs or the next election confirm. All
-    others stay in doubt: the ISR before them may be the last one."""
+    """Drops intended changes that partition epochs refute, and clears the doubt about those that partition epochs or the next election
+    confirm. All others stay in doubt: the ISR before them may be the last one."""
     result = list(states)
     for number, (s, after) in enumerate(pairwise(states)):
         if _in_doubt(s) and _shown_by(s, after):
@@ -87,26 +87,27 @@ def _settled(states: Sequence[State]) -> list[State]:
 
 
 def _in_doubt(s: State) -> bool:
-    """The state itself is the intention that may not have taken effect."""
+    """Whether the state itself is an intended change that may not have taken effect."""
     return s.doubt is not None and s.doubt is s.event
 
 
 def _writes(s: State, before: State) -> int:
-    """How many writes there were at least from the state before: each leader epoch is one, and each change that its leader printed."""
+    """Minimum number of writes since the previous state: each leader epoch is one, and each change that its leader printed."""
     epochs = s.leader_epoch - before.leader_epoch if before.known_epoch is not None else 0
     return max(epochs, int(s.event.event in _CHANGES or s.partition_epoch is not None))
 
 
 def _continues(s: State, before: State) -> bool:
-    """No change is missing between the two: the next leader epoch begins, or the leader says that it changed this ISR."""
+    """Whether no change is missing between the two: the next leader epoch begins, or the leader's line says that it changed this ISR."""
     if s.leader_epoch > before.leader_epoch:
         return s.leader_epoch == before.leader_epoch + 1
     return s.event.event in _CHANGES and {*(s.event.previous_isr or ())} == {*before.isr}
 
 
 def _shown_by(intended: State, after: State) -> bool:
-    """The controller's next state begins with what its leader intended. A controller that takes a leader out of the ISR leaves no leader, and
-    an ISR of that leader alone only if it was alone (ReplicaStateMachine#removeReplicasFromIsr); and no election adds a member."""
+    """Whether the controller's next state confirms the intended one. If a controller removes a leader from the ISR, the partition has no
+    leader, and the ISR contains only that leader only if it was alone before (ReplicaStateMachine#removeReplicasFromIsr). An election
+    adds no member."""
     before = {*(intended.event.previous_isr or ())}
     if after.leader_epoch != intended.leader_epoch + 1 or not before:
         return False
@@ -116,9 +117,9 @@ def _shown_by(intended: State, after: State) -> bool:
 
 
 def _rooms(states: Sequence[State]) -> Iterator[tuple[int, int, int, bool]]:
-    """Pairs of states that have a partition epoch and none between them has, by index, with the number of changes between them, and whether this
-    number is exact. Both epochs begin at 0, and what raises the leader epoch raises the partition epoch, too: that of the first state is no
-    lower."""
+    """Pairs of indexes of consecutive states with a partition epoch, with the number of changes between them, and whether this number is
+    exact. Both epochs begin at 0, and each increment of the leader epoch also increments the partition epoch, so the first state's
+    partition epoch is at least its leader epoch."""
     epochs = [s.partition_epoch if s.partition_epoch is not None or i else max(s.leader_epoch, 0) for i, s in enumerate(states)]
     numbered = [(i, epoch) for i, epoch in enumerate(epochs) if epoch is not None]
     for (one, before), (other, after) in pairwise(numbered):
@@ -126,7 +127,7 @@ def _rooms(states: Sequence[State]) -> Iterator[tuple[int, int, int, bool]]:
 
 
 def _counted(states: Sequence[State]) -> list[State]:
-    """With the number of changes between two states that no line shows, by their partition epochs."""
+    """Adds the number of changes between two states that no line shows, by their partition epochs."""
     counted = list(states)
     for one, other, room, exact in _rooms(states):
         lacking = room - (other - one - 1)
@@ -142,9 +143,9 @@ _CHANGES = of(role=Role.ISR_INTENT | Role.ISR)
 
 
 def _within(states: Sequence[State]) -> list[State]:
-    """The states of one leader epoch. Before 2.4 the leader's intents carry no partition epoch, but they are all the ISR changes
-    there are: a ZooKeeper controller's own changes begin another leader epoch. So they are the spine then, and what others
-    cached or were sent is hung on it."""
+    """The states of one leader epoch. Before 2.4 the leader's intended changes have no partition epoch, but they are all ISR changes of
+    the epoch: a ZooKeeper controller's own changes begin another leader epoch. So they form the sequence, and states that others cached
+    or received are merged into it."""
     numbered: dict[int, list[State]] = defaultdict(list)
     bare: list[State] = []
     spine: list[State] = []
@@ -158,7 +159,7 @@ def _within(states: Sequence[State]) -> list[State]:
     result = [_best(numbered[n]) for n in sorted(numbered)]
     if spine:
         begun = next((s for s in bare if s.source == "decided"), None) if not result else None
-        if begun is not None:  # what a ZooKeeper controller decides begins a leader epoch
+        if begun is not None:  # a decision of a ZooKeeper controller begins a leader epoch
             bare.remove(begun)
             result = [begun]
         result = _on_spine(result, sorted(spine, key=lambda s: s.at or datetime.max))
@@ -176,8 +177,8 @@ def _within(states: Sequence[State]) -> list[State]:
 
 
 def _confirmed(own: State, other: State) -> State:
-    """Two tellings of one state. A leader's change of its ISR is dated and shown by the leader's own line: a controller may read it
-    from ZooKeeper much later, when it takes over."""
+    """Merges two reports of one state. For an ISR change of the leader, the leader's own line gives the date and the evidence: a
+    controller may read the change from ZooKeeper much later, when it takes over."""
     merged = _merged(own, other)
     if own.event.event not in _INTENTS or not not_after(own.at, other.at):
         return merged
@@ -186,16 +187,16 @@ def _confirmed(own: State, other: State) -> State:
 
 
 def _repeated(state: State, told: Sequence[State]) -> int | None:
-    """The earlier state that a controller repeats from its cache: what the leader changed since it may not know (0.8.2 never does),
-    and the leader would have said that it changed back."""
+    """Index of the earlier state that a controller repeats from its cache. The controller may not know the leader's later changes (0.8.2
+    never does), and the leader would have printed a change back."""
     return next(
         (i for i, t in enumerate(told) if t.leader == state.leader and set(t.isr) == set(state.isr) and not_after(t.at, state.at)), None
     )
 
 
 def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
-    """The leader's own changes after the state the epoch began with, in its order; each later state of others joins the first
-    of them that tells the same, and one that none tells is put where its time is."""
+    """The leader's own changes after the epoch's first state, in their order. Each later state from another source is merged into the
+    first equal state; a state without an equal one is inserted by time."""
     result = [*others[:1], *spine]
     reached = 0
     for other in others[1:]:
@@ -216,7 +217,7 @@ def _on_spine(others: Sequence[State], spine: Sequence[State]) -> list[State]:
 
 
 def _apart(one: State, other: State) -> bool:
-    """One broker, by one clock, said the same at two times: it may have been otherwise in between."""
+    """Whether one broker, by one clock, reported the same state at two times: it may have changed in between."""
     if one.event.writer is None or one.event.writer != other.event.writer or one.at is None or other.at is None:
         return False
     return abs(one.at - other.at) > SAME_CHANGE
@@ -244,9 +245,15 @@ def _merged(one: State, other: State) -> State:
     )
 
 
+def _changed_in_between(before: State, same: State) -> bool:
+    """Whether the leader changed the ISR back: its line starts from another ISR and does not repeat the previous state's change."""
+    changed = same.event.previous_isr if same.event.event in _INTENTS else None
+    return changed is not None and {*changed} not in ({*before.isr}, {*(before.event.previous_isr or ())})
+
+
 def _carry(states: Sequence[State]) -> list[State]:
-    """Fills in the assignment from the state before (at the beginning: from the first known one, less what it adds), and drops
-    states that change nothing."""
+    """Fills in the assignment from the previous state (for the first states: from the first known assignment, less the replicas being
+    added), and drops states that change nothing."""
     result: list[State] = []
     first = next((s for s in states if s.replicas), None)
     begin = tuple(b for b in first.replicas or () if b not in first.adding) + first.removing if first is not None else None
@@ -262,6 +269,7 @@ def _carry(states: Sequence[State]) -> list[State]:
             and before is not None
             and (s.replicas or ()) == (before.replicas or ())
             and s.partition_epoch in (None, before.partition_epoch)
+            and not _changed_in_between(before, s)
         ):
             result[-1] = replace(before, also=(*before.also, s.event)[:8])
             continue

@@ -1,11 +1,11 @@
-"""Whether anything can have happened between two states that nobody told of.
+"""Whether the evidence between two states of a partition is complete.
 
-Here: what lies between two states of a partition, as one of two types. What is claimed across a Gap is never certain: who claims something
-has to hold the one or the other (forensics.partition.elections.Election). Not here: how the states come about (states, chain).
+Here: the transition between two states, as one of two types. A claim across a Gap is never certain: a claim must hold one of the two
+types (forensics.partition.elections.Election). Not here: how the states are derived (states, chain).
 
-A controller raises the leader epoch by one with each leader or ISR it writes, and every write, the leader's too, raises the partition epoch
-by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is told, as before 2.4, a leader's
-own changes of the ISR raise nothing that is seen: only its log tells them.
+A controller raises the leader epoch by one with each leader or ISR it writes, and every write, also the leader's, raises the partition
+epoch by one (ZooKeeper's version of the znode; PartitionRegistration#merge in KRaft). Where no partition epoch is printed, as before
+2.4, a leader's own ISR changes raise no printed epoch: only its log shows them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from spark.events import Event
 from spark.partition.states import State
 
 Unsure = Literal["probable", "possible"]
-"""How sure a claim can be without a proof. 'certain' is no word to be written: a claim is by the proof it holds in the place of this."""
+"""How sure a claim without a proof is. A certain claim holds its proof in place of this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contiguous:
-    """Nothing happened in between: the epochs follow each other, and who could have changed the ISR would have told."""
+    """No change in between: the epochs are consecutive, and every broker that could have changed the ISR would have logged it."""
 
     before: State
     after: State
@@ -31,19 +31,22 @@ class Contiguous:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What is missing between two states."""
+    """The evidence that is missing between two states."""
 
     before: State
     after: State
     epochs: range
-    """Leader epochs of which nothing is known."""
+    """Leader epochs without evidence."""
     changes: int | None
-    """Changes of the partition's state within known leader epochs that nobody tells; 0 where epochs are missing, None: nobody counted them.
-    Below 0 the later state has no higher partition epoch than the one before: they are of two lives of the name, mixed."""
+    """Changes of the partition's state within known leader epochs that no line shows; 0 if epochs are missing, None if the number is
+    unknown. Negative if the later state has no higher partition epoch than the earlier one: the two belong to different topics with the
+    same name."""
     intended: Event | None = None
-    """A change that the leader meant to make, and nothing shows to have taken effect."""
+    """A change that the leader intended, without evidence that it took effect."""
+    changed_from: tuple[int, ...] | None = None
+    """The ISR that the later state's line names as its previous ISR, if it differs from that of the earlier state."""
     at_most: bool = False
-    """Not all of the changes need lie here: they were counted over more states than these two."""
+    """The number is an upper limit: the changes were counted over more states than these two."""
 
     def __str__(self) -> str:
         if self.epochs:
@@ -51,6 +54,8 @@ class Gap:
             return f"of leader epoch{f' {first}' if first == last else f's {first} to {last}'} nothing is known"
         if self.intended is not None:
             return f"whether the ISR became {list(self.intended.isr or ())}, as broker {self.before.leader} intended, is not in evidence"
+        if self.changed_from is not None:
+            return f"no evidence shows how the ISR became {list(self.changed_from)}"
         if self.changes is None:
             return f"the log in which broker {self.before.leader} would have told of changes of the ISR is not in evidence"
         if self.changes < 0:
@@ -63,7 +68,7 @@ class Gap:
 
 
 def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
-    """`isr_told`: the leader of the state before would have told of its changes of the ISR."""
+    """The transition between two states. `isr_told`: the leader of the earlier state would have logged its ISR changes."""
     if before.known_epoch is not None and after.leader_epoch > before.leader_epoch + 1:
         return Gap(before, after, range(before.leader_epoch + 1, after.leader_epoch), 0)
     if before.partition_epoch is not None and after.partition_epoch is not None:
@@ -75,12 +80,14 @@ def between(before: State, after: State, *, isr_told: bool) -> Contiguous | Gap:
         return Gap(before, after, range(0), None, before.doubt)
     if before.epoch_guessed or after.epoch_guessed:
         return Gap(before, after, range(0), None)
+    if after.event.previous_isr is not None and {*after.event.previous_isr} != {*before.isr}:
+        return Gap(before, after, range(0), None, changed_from=tuple(after.event.previous_isr))
     return Contiguous(before, after) if isr_told or before.leader < 0 else Gap(before, after, range(0), None)
 
 
 def epochs_without_state(states: Sequence[State], heard: Iterable[int]) -> tuple[int, ...]:
-    """Leader epochs without a state in the evidence, from the first to the last that a state or a line names (`heard`). Up to 2.5 the line
-    with which a leader starts names its epoch and no ISR."""
+    """Leader epochs without a state in the evidence, from the first to the last that a state or a line names (`heard`). Up to 2.5 the
+    line with which a leader starts names its epoch and no ISR."""
     known = {s.leader_epoch for s in states if s.known_epoch is not None and not s.epoch_guessed}
     named = known | {epoch for epoch in heard if epoch >= 0}
     return tuple(e for e in range(min(named), max(named) + 1) if e not in known) if named else ()

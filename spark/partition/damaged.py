@@ -1,10 +1,11 @@
-"""How far the segments of one replica's log reach, and where their bytes hold no valid batch.
+"""The end of one replica's log by its segments, and the bytes in them without a valid batch.
 
-Here: the log's end by its valid batches, the cut that a recovery would make, damaged stretches and holes in the offsets. Not here: how
-bytes are found to be damaged (parsers.batches), or what follows for the partition (forensics).
+Here: the log's end by its valid batches, the truncation that a recovery would make, damaged stretches and holes in the offsets.
+Not here: how damaged bytes are found (parsers.batches), or the consequences for the partition (forensics).
 
-Source: LogSegment.recover and LogLoader.recoverLog of Apache Kafka. After an unclean stop a broker recovers the segments from the recovery
-point on. It truncates the first damaged one before its first invalid batch and deletes all later segments, although valid batches may follow.
+Source: LogSegment.recover and LogLoader.recoverLog of Apache Kafka. After an unclean stop a broker recovers the segments from the
+recovery point on. It truncates the first damaged one before its first invalid batch and deletes all later segments, although valid
+batches may follow.
 """
 
 from __future__ import annotations
@@ -19,31 +20,31 @@ from parsers.batches import Stretch, stretches_of
 from spark.events import Event
 
 TAILS = frozenset({"torn-tail", "preallocated"})
-"""Reasons a log may ordinarily end with: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""
+"""Normal reasons at the end of a log: a write that an unclean stop interrupted, and zero bytes that were allocated or never written."""
 
 
 @dataclass(frozen=True, slots=True)
 class DamagedStretch:
-    """Bytes of a segment file that hold no valid batch, and the offsets they may have held."""
+    """Bytes of a segment file without a valid batch, and the offsets they may have contained."""
 
     segment: Event
     """The last `segment` event of the file."""
     reason: str
-    """As parsers.batches.Stretch."""
+    """As in parsers.batches.Stretch."""
     byte: int
     end_byte: int | None
     """None: up to the end of the file."""
     start: int
     end: int | None
-    """The first offset known to lie behind it; None where the log has no valid batch behind it."""
+    """The first offset known to come after it; None if the log has no valid batch after it."""
     claimed: int | None
-    """The offset behind its last batch by the batches' own headers, which are not proven."""
+    """The offset after its last batch by the batches' own headers, which are not verified."""
     last: bool
     """It is the end of the log's last file."""
 
     @property
     def ordinary(self) -> bool:
-        """A torn or zeroed end of the log, as an unclean stop leaves it."""
+        """Whether this is a torn or zeroed end of the log, as an unclean stop leaves it."""
         return self.last and self.reason in TAILS
 
     @property
@@ -54,26 +55,26 @@ class DamagedStretch:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What the segments of one log hold."""
+    """Offsets in the segments of one log."""
 
     recovery_end: int | None = None
-    """Where the log ends once a broker has recovered it after an unclean stop; without damage the end of the log."""
+    """Log end after a broker's recovery from an unclean stop; without damage the end of the log."""
     recovery_cuts: bool = False
     """A recovery reads a damaged segment and truncates the log there."""
     reach: int | None = None
-    """The offset behind the last valid batch, also behind a damage; the base offset of a last segment without valid batches."""
+    """The offset after the last valid batch, including batches after a damage; the base offset of a last segment without valid batches."""
     unbroken: int | None = None
-    """`reach` without the batches behind a hole within a file that no damage explains."""
+    """`reach` without the batches after a hole within a file that no damage explains."""
     end_unknown: bool = False
     """The log's end is not readable: `reach` is a lower bound."""
     stretches: tuple[DamagedStretch, ...] = ()
     holes: tuple[tuple[int, int], ...] = ()
-    """Offsets [start, end) without a batch and without a damage that explains it: compaction, a file that is missing, a changed base offset."""
+    """Offsets [start, end) without a batch and without a damage that explains it: compaction, a missing file, a changed base offset."""
     overlaps: tuple[Overlap, ...] = ()
 
     @property
     def torn(self) -> bool:
-        """Only the log's last batch is unreadable, and the file ends within it."""
+        """Whether only the log's last batch is unreadable, and the file ends within it."""
         return bool(self.stretches) and self.stretches[-1].last and self.stretches[-1].reason == "torn-tail" and not self.overlaps
 
 
@@ -100,13 +101,13 @@ class _File:
 
 
 def reach_of(segment: Event) -> tuple[int | None, bool]:
-    """How far the batches of one `segment` event reach, and whether the log of its file ends there."""
+    """The batches' end offset in one `segment` event, and whether the file's log ends there."""
     found = _of_directory([_File(segment.offset, [segment])], None)
     return found.reach, segment.log_end_offset is not None and not found.end_unknown
 
 
 def extent(segments: Iterable[Event], recovery_point: int | None) -> Extent:
-    """Of all directories the segments lie in; of several the one that reaches furthest, with the damages of all."""
+    """The extent over all directories of the segments. With several directories: the furthest end, and the damages of all."""
     by_directory: dict[str, list[Event]] = defaultdict(list)
     for segment in segments:
         by_directory[(segment.source or "").rpartition("/")[0]].append(segment)
@@ -160,7 +161,7 @@ def _of_directory(files: Sequence[_File], recovery_point: int | None) -> Extent:
 
 
 def _contiguous_end(files: Sequence[_File]) -> int | None:
-    """The end of a log without damage in which each batch begins where the one before it ended; else None."""
+    """The end of a log without damage in which each batch begins where the previous one ended; else None."""
     reached: int | None = None
     for file in files:
         if file.last_row.value or file.last_row.log_end_offset is None or file.base is None or reached not in (None, file.base):
@@ -175,7 +176,7 @@ def _contiguous_end(files: Sequence[_File]) -> int | None:
 
 
 def _recovered(after: _File | None, recovery_point: int | None) -> bool:
-    """A recovery reads the segment before this one: the recovery point is not beyond it."""
+    """Whether a recovery reads the segment before `after`: the recovery point is not beyond that segment."""
     return after is None or after.base is None or recovery_point is None or recovery_point < after.base
 
 
@@ -194,7 +195,7 @@ def _stretch(told: Stretch, file: _File, after: _File | None) -> DamagedStretch:
 
 
 def _spans(files: Sequence[_File]) -> Iterator[tuple[int, int]]:
-    """[start, end) of each batch, and of each file the empty span at its base offset."""
+    """[start, end) of each batch, and an empty span at each file's base offset."""
     for file in files:
         if file.base is not None:
             yield file.base, file.base
@@ -209,16 +210,16 @@ def _overlaps(file: _File) -> Iterator[Overlap]:
 
 
 def _reach(files: Sequence[_File]) -> int | None:
-    """The furthest end of a batch that no later batch contradicts: offsets rise in a log. No checksum covers a batch's base offset, so that of
-    two that contradict each other neither counts, nor what the wrong one leaves behind."""
+    """The largest batch end that no later batch contradicts: offsets rise in a log. No checksum covers a batch's base offset, so an end
+    above the start of a later batch does not count."""
     spans = list(_spans(files))
     lowest = list(accumulate((start for start, _ in reversed(spans)), min))[::-1]
     return max((end for (_, end), later in zip_longest(spans, lowest[1:]) if later is None or end <= later), default=None)
 
 
 def _holes(files: Sequence[_File]) -> Iterator[tuple[int, int, bool]]:
-    """Holes that no damaged stretch explains, and whether they lie within a file. The base offset of a compressed message of the old formats
-    is unknown: before it is no hole."""
+    """Holes that no damaged stretch explains, and whether they are within a file. The base offset of a compressed message of the old
+    formats is unknown, so a gap before it does not count as a hole."""
     reached: int | None = None
     for file in files:
         stretches = stretches_of(file.last_row.value)

@@ -1,11 +1,12 @@
-"""Floods: so much is told of one partition that no process can hold it, and nearly all of it is one story over and over. Their middle is left out.
+"""Floods: so many events of one partition that no process can hold them, nearly all of them repetitive. The middle of a flood is
+dropped.
 
-Here: which rows are a flood's, and where it is cut. Not here: what repeats one fact, by which nothing is lost (runs), or what is said of what was
-left out (forensics.rules.evidence_gap).
+Here: which rows belong to a flood, and where it is cut. Not here: folding of repeated facts, which loses nothing (runs), or the report
+of the dropped events (forensics.rules.evidence_gap).
 
-A flood is a stretch of time in which all that anybody tells of a partition is changes of its ISR, refusals, failed fetches and states, of one
-leader in one leader epoch: nobody was elected in it. It is cut between two tellings of one ISR, the largest there is, so that what is left does not
-have a replica out of sync all the while.
+A flood is a time span in which all events of a partition are ISR changes, refusals, failed fetches and states, of one leader in one
+leader epoch, without an election. It is cut between two reports of the same ISR, the largest one, so that the remaining events do not
+show a replica out of sync the whole time.
 """
 
 from __future__ import annotations
@@ -24,20 +25,21 @@ from spark.partition.numbers import BETWEEN, NULL, Numbers, Open, by_slice, copi
 
 LEFT_OUT = "events-left-out"
 MOST = 200_000
-"""Events of a partition from which on floods are cut: an event takes two kilobytes until its partition is judged."""
+"""Number of events of a partition from which on floods are cut: an event takes two kilobytes until its partition is judged."""
 ENDS = (16_384, 4_096, 1_024, 256, 64)
-"""Events that are left of a flood before and after its cut: as many as make no more than MOST together, or else the fewest."""
+"""Events that remain before and after the cut of a flood: the most that keep the total within MOST, or else the fewest."""
 _INTENTS, _STATES = of(role=Role.ISR_INTENT), of(role=Role.ISR | Role.STATE)
 _KINDS = FOLDED | _INTENTS | _STATES
 _PARTITION, _LEADER = ("topic", "partition", "cluster"), ("leader", "leader_epoch")
 _TOLD = ("effect", "isr")
 _OTHER, _NOBODY = -1, -2
-"""Instead of the number of a leader in its epoch: rows that are no flood's, and those that name none."""
+"""Used in place of a leader number: for rows that do not belong to a flood, and for rows without a leader."""
 
 
 def cut(slices: Sequence[Open], begins: Sequence[int], left: pa.Table | None) -> pa.Table | None:
-    """Of the rows that are left (`row`: counted through all slices, which begin at `begins`; with `repeats` and `last_at`; None: all rows) those
-    that stay. `left_out` is at the first of so many that are not told one by one, and the time of the last in its `last_at`."""
+    """The rows that remain. `left`: rows left by earlier folding (`row`: counted through all slices, which begin at `begins`; with
+    `repeats` and `last_at`); None: all rows. The first row of each cut has the number of dropped events in `left_out`, and the time of
+    the last one in `last_at`."""
     numbers = Numbers(), Numbers(), Numbers()
     of_slices = by_slice(left.select(["row"]), begins) if left is not None else repeat(None)
     rows = pa.concat_tables(
@@ -79,7 +81,7 @@ def cut(slices: Sequence[Open], begins: Sequence[int], left: pa.Table | None) ->
 
 
 def marked(events: pa.Table, left_out: pa.ChunkedArray) -> pa.Table:
-    """Events of which some stand for all that was left out from there on."""
+    """Converts the first event of each cut to an event that represents all dropped events."""
     if left_out.null_count == len(left_out):
         return events
     told = pc.if_else(pc.is_valid(left_out), pa.scalar(LEFT_OUT), events["event"])
@@ -109,8 +111,8 @@ def _light(events: pa.Table, rows: pa.ChunkedArray | None, partitions: Numbers, 
 
 
 def _telling(events: pa.Table) -> pa.Table:
-    """Which ISR each tells, and whether it is in effect: an intent may come to nothing, and whoever does not print more (up to 2.3) prints it
-    as it takes effect."""
+    """The ISR in each row, and whether it is in effect: an intended change may fail, but up to 2.3 a leader prints only the intention,
+    and prints it as the change takes effect."""
     kinds = pa.array(sorted(_STATES)), pa.array(sorted(_INTENTS))
     surely, maybe = (pc.is_in(events["event"], own) for own in kinds)
     told = pc.if_else(surely, "2", pc.if_else(maybe, "1", "0"))
@@ -118,7 +120,7 @@ def _telling(events: pa.Table) -> pa.Table:
 
 
 def _cuts(rows: pa.Table, isrs: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """What is left out of rows that are sorted by partition and time, from where to where."""
+    """Index ranges to drop from rows sorted by partition and time."""
     partition, leader, isr = (rows[name].combine_chunks() for name in ("partition", "leader", "isr"))
     begins = pc.indices_nonzero(_begin(partition, leader)).to_pylist()
     stretches: dict[int, list[tuple[int, int]]] = {}
@@ -133,7 +135,8 @@ def _cuts(rows: pa.Table, isrs: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _begin(partition: pa.Array, leader: pa.Array) -> pa.Array:
-    """Where a stretch begins: at each row that is no flood's, and behind it; with another leader or leader epoch than was named before."""
+    """Mask of the first row of each stretch: a new one begins at and after each row that does not belong to a flood, and with another
+    leader or leader epoch than the last named one."""
     named = pc.fill_null(pc.fill_null_forward(pc.if_else(pc.equal(leader, _NOBODY), pa.scalar(None, leader.type), leader)), _NOBODY)
     other = pc.or_(pc.not_equal(partition[1:], partition[:-1]), pc.or_(pc.equal(leader[1:], _OTHER), pc.equal(leader[:-1], _OTHER)))
     another = pc.and_(pc.not_equal(named[1:], named[:-1]), pc.not_equal(named[:-1], _NOBODY))
@@ -141,7 +144,7 @@ def _begin(partition: pa.Array, leader: pa.Array) -> pa.Array:
 
 
 def _between(isr: pa.Array, isrs: Sequence[str]) -> tuple[int, int] | None:
-    """What is between the first and the last telling of the largest ISR; None where that is nothing."""
+    """Index range between the first and the last report of the largest ISR; None if it is empty."""
     largest = max(isr.unique().to_pylist(), key=lambda number: _rank(isrs[number]))
     told = pc.indices_nonzero(pc.equal(isr, largest))
     begin, end = told[0].as_py() + 1, told[-1].as_py()

@@ -1,6 +1,6 @@
-"""A broker's events of a partition, each told once and of the replica only.
+"""A broker's events of a partition, without repetitions and without those of other copies of the replica.
 
-Here: what a second copy of a log repeats, runs of one line, and the lines of a log that is only the copy of a move between directories.
+Here: lines that a second copy of a log repeats, runs of one line, and the lines of the temporary log of a move between directories.
 Not here: the order of events (order).
 """
 
@@ -18,13 +18,13 @@ FOLDED = of(
     by=By.LEADER | By.FOLLOWER | By.REPLICA,
 )
 FOLDED_BY = ("event", "leader", "leader_epoch", "partition_epoch", "offset", "log_end_offset", "high_watermark", "broker", "reason", "isr")
-"""Kinds that are folded, and what makes two of a kind one fact."""
+"""Columns that must be equal for two events of a kind in FOLDED to count as one fact."""
 _fact = attrgetter(*FOLDED_BY)
 
 
 def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
-    """Drops what another copy of the same log repeats (`copies`: sources that may hold lines of others), and folds runs of one
-    and the same fact of one file."""
+    """Drops lines that another copy of the same log repeats (`copies`: sources that may repeat lines of others), and folds runs of one
+    fact within one file."""
     seen: dict[tuple[str | None, datetime | None], str] = {}
     kept: list[Event] = []
     last: dict[str, tuple[object, Event]] = {}
@@ -45,14 +45,14 @@ def fold(events: Sequence[Event], copies: Collection[str] = ()) -> list[Event]:
 
 _OF_A_LOG = of(by=By.LOG)
 MADE = named("log-created", "log-load")
-"""A log is there, made or loaded, from then on."""
+"""The log exists, created or loaded, from this event on."""
 
 
 def without_future_logs(events: Sequence[Event]) -> list[Event]:
-    """A broker's events of a partition, in its own order, less those of a future log: the copy that a move between its log directories
-    (KIP-113, 1.1) fills prints the lines that the replica's own log prints, in another directory, until it takes its place.
+    """A broker's events of a partition, in its own order, without those of a future log: a move between log directories (KIP-113, 1.1)
+    fills a copy. The copy prints the same lines as the replica's own log, in another directory, until it replaces that log.
 
-    Before 2.8 nothing says that a log is created as a copy: it is one if the replica has a log elsewhere that is there afterwards.
+    Before 2.8 no line says that a log is created as a copy: it is one if the replica has a log elsewhere that still exists afterwards.
     """
     kept: list[Event] = []
     own: str | None = None
@@ -64,7 +64,7 @@ def without_future_logs(events: Sequence[Event]) -> list[Event]:
             if e.reason == "future" or (e.event == "log-created" and own not in (None, e.directory) and _goes_on(events[place + 1 :], own)):
                 future = e.directory
             elif e.directory == future and e.pattern == "log-loaded":
-                future = None  # it took the replica's place where no line tells
+                future = None  # it replaced the replica's log without a line
             if e.directory == future:
                 future = None if e.event == "log-deleted" else future
                 continue
@@ -74,7 +74,7 @@ def without_future_logs(events: Sequence[Event]) -> list[Event]:
 
 
 def _goes_on(later: Sequence[Event], own: str | None) -> bool:
-    """The log the replica had when another was created is still there after it."""
+    """Whether the replica's own log still exists after another was created."""
     for e in later:
         if e.event == "log-moved":
             return True

@@ -1,6 +1,7 @@
-"""The lives of a topic: a name may be deleted and made again, and nothing of one life is of the other.
+"""The generations of a topic: a topic may be deleted and created again under the same name, and the two share no data.
 
-Here: which life an event is of, by topic id, else by marks of creation and deletion. Not here: what happened in one (timeline).
+Here: the generation of each event, by topic id, else by signs of creation and deletion. Not here: the events of one generation
+(timeline).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from spark.partition.order import FileOrders
 
 
 def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: FileOrders) -> dict[int, list[Event]]:
-    """Events by generation of the topic. One generation unless a deletion of the topic, or a second topic id, is in evidence:
-    a replica's directory is also deleted when a reassignment takes the replica away."""
+    """Events by generation of the topic. There is one generation unless the evidence contains a deletion of the topic or a second topic
+    id: a replica's directory is also deleted when a reassignment removes the replica."""
     order = _topic_ids(events)
     age = {topic_id: i - len(order) + 1 for i, topic_id in enumerate(order)} if len(order) > 1 else {}
     result: dict[int, list[Event]] = defaultdict(list)
@@ -41,16 +42,16 @@ def generations(topic: str, events: Sequence[Event], cluster: Cluster, orders: F
 
 _Stream = tuple[int | None, str | None]
 LATE = timedelta(seconds=5)
-"""Brokers hear of what the controller did within moments."""
+"""Brokers learn of a controller's action within moments."""
 
 
 MARKS = STARTS | named("partition-state", "log-created", "partition-transition")
-"""Kinds at whose time a life may end."""
+"""Kinds of events at whose time a generation may end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A witness tells that the topic was made, or deleted."""
+    """One source's report that the topic was created or deleted."""
 
     at: datetime
     creates: bool
@@ -61,8 +62,9 @@ class _Mark:
 def _ends(
     topic: str, streams: Mapping[_Stream, Sequence[Event]], renewed: Mapping[_Stream, Sequence[Event]], cluster: Cluster
 ) -> list[datetime]:
-    """When each life but the last ended, in order. Many lines tell of one deletion, and many of the creation after it, some of them late: another life
-    ends or begins where a witness that has told of this one tells it again, or long after the others."""
+    """End of each generation but the last, in order. Many lines report one deletion, and many the creation after it, some of them late.
+    Another generation ends or begins if a source that already reported this deletion or creation reports it again, or long after the
+    others."""
     marks = [_Mark(e.at, False, e.source, e.event != "topic-deletion") for e in cluster.of(*OF_DELETION, topic=topic) if e.at is not None]
     marks += [_Mark(e.at, True, e.source) for e in cluster.of("topic-created", topic=topic) if e.at is not None]
     marks += [_Mark(e.at, True, key) for key, own in streams.items() for e in own if _makes(e) and e.at is not None]
@@ -89,12 +91,12 @@ def _ends(
 
 
 def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
-    """Where a broker takes the partition up at leader epoch 0 though it knew a later one, or a controller makes anew what it knew: no
-    deletion is in evidence, but only a new topic begins so. What an old controller sends late is no start, and no log is created for it."""
+    """Events at which a new topic must begin, without a deletion in the evidence: a broker takes up leader epoch 0 although it knew a
+    later one, or a controller creates a known partition again. Late requests of an old controller start no replica and create no log."""
     found: list[Event] = []
     taken_up = {e.leader_epoch for e in stream if _takes_up(e)}
     if not (0 in taken_up and len(taken_up) > 1) and not any(map(_makes, stream)):
-        return found  # the order of all there is, which costs more than the rest, shows nothing then
+        return found  # skips ordering all events, which costs more than the rest: there is nothing to find
     reached, created, ordered, known = 0, None, None, datetime.max
     for e in orders.of(stream):
         if _makes(e):
@@ -116,24 +118,25 @@ def _renewals(stream: Sequence[Event], orders: FileOrders) -> list[Event]:
                 found.append(created or e)
                 reached, ordered = 0, None
             else:
-                ordered = ordered or e  # by the controller; the log is created for it then
+                ordered = ordered or e  # by the controller; the log is created for it next
         elif e.leader_epoch:
             reached, created, ordered = max(reached, e.leader_epoch), None, None
     return found
 
 
 def _takes_up(event: Event) -> bool:
-    """The broker takes a leader epoch up; what its controller decides it has not."""
+    """Whether the broker takes up a leader epoch; a decision of its own controller does not count."""
     return event.leader_epoch is not None and (event.event in STARTS or (event.event == "partition-state" and event.reason == "received"))
 
 
 def _makes(event: Event) -> bool:
-    """A controller makes a partition: one that takes over prints nothing of those there are (PartitionStateMachine)."""
+    """Whether a controller creates the partition: a controller that takes over prints nothing about existing ones
+    (PartitionStateMachine)."""
     return event.event == "partition-transition" and event.value == "made"
 
 
 def _topic_ids(events: Iterable[Event]) -> list[str]:
-    """Topic ids in the order they came to be: that of the metadata log, and between its records those of which only lines tell by their times."""
+    """Topic ids in order of creation: that of the metadata log; ids that occur only in lines are inserted by time."""
     recorded: dict[str, int] = {}
     first: dict[str, datetime] = {}
     for e in events:
@@ -148,9 +151,9 @@ def _topic_ids(events: Iterable[Event]) -> list[str]:
 
 
 def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Sequence[Event], orders: FileOrders) -> list[tuple[Event, int]]:
-    """Generations of a stream without topic ids: a new one begins after the log was deleted, or where the controller creates the partition
-    again. A witness that has as many of these marks as there were ends needs no clock; one with fewer, or with a replica that was moved
-    away and came back, is split by the times of the ends."""
+    """Generations of a stream without topic ids. A new one begins after the log was deleted, or where the controller creates the
+    partition again. If a source has as many of these marks as there were ends, no clock is needed. A source with fewer, or with a
+    replica that was moved away and came back, is split by the times of the ends."""
     lives: list[list[Event]] = [[]]
     deleted = False
     renewed = frozenset(renewals)
@@ -169,7 +172,7 @@ def _by_marks(stream: Sequence[Event], ends: Sequence[datetime], renewals: Seque
 
 
 def _at(moment: datetime | None, ends: Sequence[datetime]) -> int:
-    """The generation that lived then."""
+    """The generation at this time."""
     return bisect_left(ends, moment) - len(ends) if moment is not None else 0
 
 
@@ -177,6 +180,6 @@ _OF_A_DELETION = named("log-deleted", "segment-delete", "fetcher-removed", "fetc
 
 
 def _middle(life: Sequence[Event]) -> datetime | None:
-    """As far from both ends as can be: clocks differ."""
+    """Middle of a generation's time span, far from both ends because clocks differ."""
     times = [at for e in life for at in (e.at, e.last_at) if at is not None]
     return min(times) + (max(times) - min(times)) / 2 if times else None

@@ -1,12 +1,14 @@
-"""The epoch lineage of a replica's log: which leader epoch wrote which of its offsets, as far as its files tell it.
+"""The epoch lineage of a replica's log: which leader epoch wrote which offsets, as far as its files show.
 
-Here: lineages of the files of one directory, batches and epoch file in one; between which offsets an epoch began, by all of them; whether
-the log cleaner may have been at work. Not here: lineages held against each other (forensics.partition.lineage), or a leader's own line (timeline).
+Here: the lineage of one directory from batches and epoch file; the offset range in which an epoch began, from all lineages; whether the
+log cleaner may have removed records. Not here: comparing lineages (forensics.partition.lineage), or a leader's own line (timeline).
+
 KIP-101: two logs hold the same record at an offset exactly when the same leader epoch wrote it.
 
-Not every entry is where its epoch began. A log's first entry is where its copy began, or the log start: retention rewrites it
-(LeaderEpochFileCache#truncateFromStart). A follower notes an epoch at the first batch it gets of it, and of a cleaned log that is the first
-one the cleaner left. Only a leader notes its own epoch at its log end (Partition#makeLeader). So an entry says: not above here.
+Not every entry is at the start of its epoch. A log's first entry is where its copy began, or the log start: retention rewrites it
+(LeaderEpochFileCache#truncateFromStart). A follower records an epoch at the first batch it gets from it; in a cleaned log that is the
+first batch the cleaner left. Only a leader records its own epoch at its log end (Partition#makeLeader). So an entry is an upper bound of
+the epoch's start.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from spark.partition.replicas import Disk
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A leader epoch has records in a log from `start` on; its leader began there, or below, down to `earliest`."""
+    """A leader epoch has records in a log from `start` on; the epoch began between `earliest` and `start`."""
 
     epoch: int
     start: int
@@ -45,11 +47,11 @@ class Lineage:
     start: int
     end: int
     source: str
-    """'batches', 'epoch-file' or 'lines': the best of what tells it."""
+    """'batches', 'epoch-file' or 'lines': the best available source."""
     evidence: tuple[Event, ...]
 
     def epoch_at(self, offset: int) -> int | None:
-        """The epoch that wrote the record at this offset; None outside the log, and where it may have been that one or the next."""
+        """The epoch that wrote the record at this offset; None outside the log, and where the next epoch may already have begun."""
         if not self.start <= offset < self.end:
             return None
         after = bisect_right(self.entries, offset, key=lambda e: e.start)
@@ -62,8 +64,8 @@ class Lineage:
 
 
 def of_batches(disk: Disk) -> list[Entry]:
-    """By the batch headers, where each epoch's first batch lies; batches of message format v0 and v1 have no epoch. What is between it and
-    the batch before, the cleaner took, or it was not collected: the epoch may have begun there."""
+    """Entries from the batch headers, at each epoch's first batch; batches of message format v0 and v1 have no epoch. Batches before
+    that one may have been cleaned or not collected, so the epoch may have begun after the end of the previous batch."""
     found: list[Entry] = []
     reached = 0
     for segment in disk.segments:
@@ -80,7 +82,7 @@ def rises(entries: Sequence[tuple[int, int]]) -> bool:
 
 
 def reach(disk: Disk) -> int:
-    """An offset the log is known to have reached: its end, else what its valid batches, checkpoints and epochs need."""
+    """An offset the log is known to have reached: its end, else the minimum that its valid batches, checkpoints and epochs require."""
     if disk.reach is not None and not disk.end_unknown:
         return disk.reach
     marks = [e.offset for e in (disk.high_watermark, disk.recovery_point) if e is not None and e.offset is not None]
@@ -88,8 +90,8 @@ def reach(disk: Disk) -> int:
 
 
 def on_disk(disk: Disk, led: Container[int] = (), *, cleaned: bool | None = None) -> Lineage | None:
-    """As a directory's files tell it, None where none does. Batches count for more than the epoch file, which may be damaged: of it counts
-    what does not contradict them. `led`: epochs the broker led itself; `cleaned`: see `may_be_cleaned`."""
+    """The lineage from a directory's files, None if they show none. Batches take precedence over the epoch file, which may be damaged:
+    its entries count only if batches do not contradict them. `led`: epochs the broker led itself; `cleaned`: see `may_be_cleaned`."""
     batches = of_batches(disk)
     filed = [e for e in _of_file(disk, led, cleaned) if _fits(e, batches, disk)]
     known = {e.epoch: e for e in batches} | {e.epoch: _narrowed(e, batches) for e in filed}
@@ -116,7 +118,7 @@ def _of_file(disk: Disk, led: Container[int], cleaned: bool | None) -> Iterator[
 
 
 def _fits(entry: Entry, batches: Sequence[Entry], disk: Disk) -> bool:
-    """Between the last batch of earlier epochs and the first of this one or a later one."""
+    """Whether the entry is between the last batch of earlier epochs and the first batch of this or a later one."""
     after = next((b for b in batches if b.epoch >= entry.epoch), None)
     if after is not None:
         return after.earliest <= entry.start <= after.start
@@ -129,8 +131,8 @@ def _narrowed(entry: Entry, batches: Sequence[Entry]) -> Entry:
 
 
 def may_be_cleaned(topic: str, events: Iterable[Event], disks: Iterable[Disk], cluster: Cluster) -> bool | None:
-    """The log cleaner may have taken records out of the midst of this log (cleanup.policy=compact), each replica's at its own pace. None
-    where the topic's own settings are not in evidence: the brokers' are only its defaults."""
+    """Whether the log cleaner may have removed records from the middle of this log (cleanup.policy=compact), at its own pace on each
+    replica. None if the topic's own settings are missing: the brokers' settings are only its defaults."""
     told = cluster.settings.history("cleanup.policy", topic=topic)
     default = cluster.settings.value("log.cleanup.policy")
     made = [e for e in events if e.event == "log-created" and e.key == "cleanup.policy"]
@@ -143,8 +145,8 @@ def may_be_cleaned(topic: str, events: Iterable[Event], disks: Iterable[Disk], c
 
 
 def began(epoch: int, leader: int, lineages: Mapping[int, Lineage]) -> Entry | None:
-    """Where a leader epoch began, by all lineages that know it: not above the lowest start of it, not below the highest bound. Where they
-    contradict each other the leader's own counts, else the one that claims least."""
+    """The start of a leader epoch from all lineages that contain it: at most the lowest start, at least the highest bound. If the
+    lineages contradict each other: the leader's own entry if exact, else the highest start without a lower bound."""
     found = {broker: e for broker, own in sorted(lineages.items()) if (e := own.entry(epoch)) is not None}
     if not found:
         return None

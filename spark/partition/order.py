@@ -2,8 +2,9 @@
 
 Here: the merge. Not here: the order between brokers, which is that of epochs (timeline), or the correction of clocks (clocks).
 
-Two files of a broker often tell one change in the same moment, and where a layout keeps whole seconds only, all of a failover is one
-moment. What Kafka cannot do then decides: a follower neither changes an ISR nor a leader truncates, and a log is loaded before it leads.
+Two files of a broker often report one change at the same time, and if a layout has whole seconds only, a whole failover has one time.
+Ties are resolved by Kafka's rules: a follower does not change the ISR, a leader does not truncate, and a log is loaded before the broker
+leads.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FIRST, _REQUEST, _START, _FETCH, _LATER, _LAST = range(6)
 
 
 class FileOrders:
-    """The order of each broker's events of one partition, found once for all who ask of the same events."""
+    """Cache of the order of each broker's events of one partition."""
 
     def __init__(self, newest_first: Container[str] = ()) -> None:
         self._newest_first = newest_first
@@ -45,8 +46,8 @@ class FileOrders:
 
 
 def file_order(events: Iterable[Event], newest_first: Container[str] = ()) -> list[Event]:
-    """Events of one broker and partition. A clock that jumps back inside a file does not reorder the file. `newest_first`: sources whose newest
-    line stands first."""
+    """Events of one broker and partition in order. A clock that jumps back inside a file does not reorder the file. `newest_first`:
+    sources whose newest line comes first."""
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         by_source[event.source].append(event)
@@ -59,7 +60,7 @@ def _placed(file: list[Event], newest_first: Container[str]) -> list[Event]:
         return sorted(file, key=lambda e: place_in(e, newest_first))
     try:
         return sorted(file, key=_PLACE)
-    except TypeError:  # of some it is not known
+    except TypeError:  # some positions are unknown
         return sorted(file, key=place_in)
 
 
@@ -106,7 +107,7 @@ def _merged(files: Sequence[Sequence[Event]]) -> list[Event]:
 
 
 class _Tied:
-    """A file's events of one moment, in its order, and how many of them were taken."""
+    """A file's events with the same time, in file order, and how many of them were merged."""
 
     __slots__ = ("_decides", "events", "taken")
 
@@ -117,7 +118,7 @@ class _Tied:
 
     @property
     def decides(self) -> Event:
-        """The next event, or the next after it whose place can be told: what stands before it goes with it."""
+        """The next event whose kind determines its place, else the last; the events before it go with it."""
         if self._decides < self.taken:
             self._decides, last = self.taken, len(self.events) - 1
             while self._decides < last and self.events[self._decides].event not in _PLACED:
@@ -148,8 +149,8 @@ def _rank(event: Event, heads: list[Event], role: str | None) -> int:
 
 
 def _cut_later(cut: Event, heads: list[Event]) -> bool:
-    """A follower starts in the same moment with a longer log than the cut leaves, or without saying how long it is: the cut
-    follows from it."""
+    """Whether a follower starts at the same time with a longer log than the truncation leaves, or without its log end: the truncation
+    follows from that start."""
     starts = [e for e in heads if e.event == "follower-start"]
     return any(s.log_end_offset is None or cut.offset is None or s.log_end_offset > cut.offset for s in starts)
 
@@ -158,7 +159,7 @@ _OF_ROLES = STARTS | named("log-load", "partition-state")
 
 
 def _role(events: Sequence[Event], role: str | None) -> str | None:
-    """The broker's role after events of one file, before which it had `role`."""
+    """The broker's role after these events; `role` is its role before them."""
     for event in reversed(events):
         kind = event.event
         if kind not in _OF_ROLES:

@@ -1,8 +1,8 @@
-"""One replica's history: what its broker's own lines and files say its log held, and where records left it.
+"""One replica's history: the contents of its log by its broker's own lines and files, and the records it lost.
 
-Here: the walk over one broker's events of one partition, in the broker's own order, that turns them into dated observations
-of log end offset and high watermark (with bounds), and into removals: ranges of offsets that were in this log and then were
-not. Not here: whether a removed record lived on elsewhere (forensics.proof.losses), or the order between brokers (timeline).
+Here: the walk over one broker's events of one partition, in the broker's own order. It produces dated observations of log end offset and
+high watermark (with bounds), and removals: ranges of offsets that were in this log and later were not. Not here: whether other replicas
+kept a removed record (forensics.proof.losses), or the order between brokers (timeline).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from spark.partition.damaged import DamagedStretch, Extent, extent, reach_of
 
 EXACT, AT_LEAST, AT_MOST = "exact", "at-least", "at-most"
 STARTING = timedelta(seconds=1)
-"""What a broker needs at least from its first line to the load of a log."""
+"""Minimum time a broker needs from its first line to the load of a log."""
 
 
 class Observation(NamedTuple):
-    """An offset somebody observed. `epoch`: last leader epoch the broker knew of when its log held this, None if unknown."""
+    """An observed offset. `epoch`: last leader epoch the broker knew of when its log held this, None if unknown."""
 
     quantity: str
     """'log-end-offset', 'high-watermark' or 'log-start-offset'."""
@@ -37,33 +37,32 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Offsets [start, end) were in a replica's log and are not any more.
+    """Offsets [start, end) were in a replica's log and are no longer.
 
-    `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'latest' (to its leader's log end, which was below its own),
-    'truncation' (reason unknown), 'restart'
-    (the log that was loaded is shorter), 'empty' (the log was created anew), 'left-behind' (still on the disk of a replica
-    that never followed a later leader), 'deleted' or 'stray' (the whole log was, for the replica was taken away).
+    `cause`: 'leader-epoch' or 'high-watermark' (a follower truncated, and why), 'latest' (to its leader's log end, which was below its
+    own), 'truncation' (reason unknown), 'restart' (the loaded log is shorter), 'empty' (the log was created again), 'left-behind' (still
+    on the disk of a replica that never followed a later leader), 'deleted' or 'stray' (the whole log, because the replica was removed).
     """
 
     broker: int
     start: int
     end: int
     exact: bool
-    """`end` is where the log ended, not only how far it is known to have reached."""
+    """`end` is the log end, not only an offset the log is known to have reached."""
     settled: bool
-    """`end` is exact, or the last checkpoint a broker wrote before it died, so that little can be missing."""
+    """`end` is exact, or the last checkpoint before a crash, so few records can be missing."""
     cause: str
     epoch: int | None
     """No removed record has a later leader epoch; None if unknown."""
     under_epoch: int | None
-    """Leader epoch the broker lived under when it removed them; None if unknown."""
+    """Leader epoch the broker was in when it removed them; None if unknown."""
     at: datetime | None
     evidence: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderStart:
-    """A broker begins to lead. `restart`: the same epoch is led on by a process that was started anew."""
+    """A broker begins to lead. `restart`: a restarted process leads in the same epoch as before."""
 
     broker: int
     epoch: int
@@ -84,7 +83,7 @@ class IsrUpdate:
     event: Event
     isr: tuple[int, ...]
     confirmed: bool | None = True
-    """That it took effect. False: its leader meant it to, and would have said so; None: whether it would have said so is not known."""
+    """Whether it took effect. False: the leader intended it, and would have printed its effect; None: whether it would have is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ class FollowerStart:
 
 @dataclass
 class Replica:
-    """Everything one broker's own evidence says of one partition."""
+    """All of one broker's own evidence of one partition."""
 
     broker: int
     observations: list[Observation] = field(default_factory=list)
@@ -129,14 +128,14 @@ class Replica:
     ends_there: bool = False
     """That observation is exact, and nothing can have been appended since."""
     discarded: list[Removal] = field(default_factory=list)
-    """Whole logs that were deleted, or put aside as stray, because the replica was taken away."""
+    """Whole logs that were deleted, or renamed as stray, because the replica was removed."""
     recreated: list[tuple[int | None, Event]] = field(default_factory=list)
-    """An empty log was created where there had been one that nobody deleted, and the last leader epoch the broker knew of then."""
+    """Creations of an empty log where a log existed that was not deleted, each with the broker's last leader epoch at the time."""
     events: list[Event] = field(default_factory=list)
 
 
 class _Walk:
-    """State while one broker's events pass by."""
+    """State of the walk over one broker's events."""
 
     def __init__(self, broker: int, *, tells_fetching: bool, confirms: Callable[[Event], bool | None]) -> None:
         self.replica = Replica(broker)
@@ -151,12 +150,12 @@ class _Walk:
         self.settled = False
         self.fetching = False
         self.untold = False
-        """What says whether it fetches is missing or still to come."""
+        """The evidence of whether the broker fetches is missing or still to come."""
         self.fetched = False
         self.began: int | None = None
-        """Where its log ended when it began to follow under its epoch, or was cut last since."""
+        """Log end when it began to follow in its epoch, or at its last truncation since."""
         self.end_at_entry: int | None = None
-        """Exact log end when it entered its epoch; None if unknown, or if the log was cut since."""
+        """Exact log end when it entered its epoch; None if unknown, or if the log was truncated since."""
         self.stopped_fetching = False
         """Its fetcher was removed after it entered its epoch, and none was added since."""
         self.tells_fetching = tells_fetching
@@ -178,12 +177,12 @@ class _Walk:
             self.replica.observations.append(Observation(quantity, self.broker, offset, bound, epoch, event.at, event))
 
     def end_exactly(self, offset: int, event: Event) -> None:
-        """The log ends here now; it stays exact until the broker may append again."""
+        """Records that the log ends here now; the end stays exact until the broker may append again."""
         self.end, self.exact, self.growing, self.settled, self.end_event = offset, True, False, True, event
         self.see("log-end-offset", offset, EXACT, event, self.epoch)
 
     def end_at_least(self, offset: int | None, event: Event, *, last_word: bool = False) -> None:
-        """The log reached so far. `last_word`: from a disk that was saved after its broker had died."""
+        """Records that the log reached this offset. `last_word`: from a disk that was saved after its broker had stopped."""
         if offset is None or offset < 0:
             return
         self.see("log-end-offset", offset, AT_LEAST, event, self.epoch)
@@ -195,17 +194,17 @@ class _Walk:
 
     @property
     def knows_end(self) -> bool:
-        """`end` is exact now: nothing can have been appended since it was seen."""
+        """Whether `end` is exact now: nothing can have been appended since it was seen."""
         return self.exact and not (self.growing or self.fetching or self.untold or self.recovering)
 
     @property
     def leads_in(self) -> int | None:
-        """The epoch in which it leads by its own lines. None where it was last heard to follow, and how it came to lead is missing; or where it was
-        started since: it may lead in a later epoch."""
+        """The epoch in which it leads by its own lines. None if its last known role is follower and its leader start is missing, or if
+        it was started since: it may lead in a later epoch."""
         return self.epoch if self.role == "leader" and not self.loaded else None
 
     def grows(self) -> None:
-        """It leads, or fetches: what tells of either shows it, though the start of it may be missing."""
+        """Marks that the log may grow: the broker leads or fetches. Lines of either role show this even if the role's start is missing."""
         self.growing, self.settled = True, False
 
     def high_watermark(self, offset: int | None, event: Event, bound: str = EXACT) -> None:
@@ -220,16 +219,16 @@ class _Walk:
         )
 
     def forget_restarts(self) -> None:
-        """A log that is loaded after another of this name, with no role in between, and cannot be the same is another one: a start loads
-        those of the topic's earlier lives that wait for their deletion, too, and up to 2.2 no line says which is which. What one lacks was
-        in another."""
+        """Drops restart removals of the current loads. A log that is loaded after another of this name, with no role in between, and
+        cannot be the same log, is a different one: a start also loads logs of the topic's earlier generations that wait for their
+        deletion, and up to 2.2 no line distinguishes them. Offsets missing in one were in another."""
         self.replica.removals = [r for r in self.replica.removals if r.cause != "restart" or r.evidence[-1] not in self.loading]
 
     # transitions
 
     def enter(self, epoch: int | None, role: str, end: int | None) -> None:
-        """The broker lives under a leader epoch now; what its log holds is of earlier ones until it appends again. One that is stopped as
-        it hands over hears of the epoch, and again when it is back, and has fetched nothing in between. `end`: exact log end at this time."""
+        """Enters a leader epoch; the log holds records of earlier epochs until the broker appends again. A broker that is stopped while
+        it hands over receives the epoch, then again after its return, without a fetch in between. `end`: exact log end at this time."""
         if epoch is None:
             return
         again = epoch == self.epoch
@@ -243,14 +242,14 @@ class _Walk:
         self.role, self.began = role, None
 
     def idle(self, again: bool, end: int | None) -> bool:
-        """Nothing was appended under the current epoch: the broker followed and fetched nothing. Before another epoch (not `again`) the missing
-        line of a fetcher does not prove this: the fetcher must have been removed, or the log must end where it ended at the entry."""
+        """Whether nothing was appended in the current epoch: the broker followed and fetched nothing. Before another epoch (not `again`)
+        a missing fetcher line does not prove this: the fetcher must have been removed, or the log must end where it ended at the entry."""
         if self.epoch is None or self.fetched or self.role == "leader" or not self.tells_fetching:
             return False
         return again or self.stopped_fetching or (end is not None and end == self.end_at_entry)
 
     def knew(self, start: Event) -> None:
-        """It had lived under an epoch that its own line of that time does not tell."""
+        """Sets the previous leader epoch from a start line, if the broker's own line of that time does not name the epoch."""
         before = start.previous_leader_epoch
         if before is not None and max(self.epoch or 0, 0) <= before < (start.leader_epoch or 0):
             if before != self.epoch:
@@ -258,14 +257,15 @@ class _Walk:
             self.epoch = before
 
     def follow_unannounced(self, epoch: int | None) -> None:
-        """A later term than the last one known begins; None: nobody says which."""
+        """The broker follows in a later leader epoch than the last known one; None: the epoch is unknown."""
         self.records_epoch, self.fetched, self.began = self.epoch, False, None
         self.end_at_entry, self.stopped_fetching = None, False
         self.epoch, self.role = epoch, "follower"
 
     def settle_intent(self, next_intent: Event | None = None) -> None:
-        """An intention to change the ISR took effect if the next one begins with its result. From 2.4 on a line of its own says so, too. Before
-        2.4 the last one stays open: its write may have failed, or its leader was gone before the write (Partition#updateIsr)."""
+        """Closes the last intended ISR change. It took effect if the next intended change begins with its result. From 2.4 on another
+        line confirms it. Before 2.4 the last one stays open: its write may have failed, or its leader may have stopped before the write
+        (Partition#updateIsr)."""
         if self.intent is not None:
             epoch, event = self.intent
             stood = next_intent is not None and {*(next_intent.previous_isr or ())} == {*(event.isr or ())}
@@ -296,13 +296,14 @@ def _on_load(w: _Walk, e: Event) -> None:
 
 
 def _of_another(load: Event, before: Load) -> bool:
-    """Of another log of that name, as of a topic that is deleted, than the one before: it is longer, or follows sooner than a process can be back."""
+    """Whether this load is of another log with the same name, as of a deleted topic: the log is longer than the previously loaded one,
+    or follows sooner than a process can restart."""
     soon = load.at is not None and before.at is not None and load.at - before.at < STARTING
     return soon or (load.log_end_offset or 0) > before.offset
 
 
 def _on_created(w: _Walk, e: Event) -> None:
-    """Up to 0.10 a log that is created is loaded first, which is no restart."""
+    """Handles a created log. Up to 0.10 Kafka loads a created log first; that load is not a restart."""
     w.loaded = False
     if w.has_log:
         w.replica.recreated.append((w.epoch, e))
@@ -312,7 +313,7 @@ def _on_created(w: _Walk, e: Event) -> None:
     if w.end:
         w.remove(0, e, "empty", epoch=w.epoch, under=w.epoch)
     w.end_exactly(0, e)
-    w.untold = w.untold or w.role is None  # a request creates it, and what that said is missing
+    w.untold = w.untold or w.role is None  # a request creates the log, and the request's content is missing
     if w.role == "leader":
         w.grows()
 
@@ -325,7 +326,7 @@ def _on_deleted(w: _Walk, e: Event) -> None:
 
 
 def _regress(w: _Walk, offset: int, e: Event) -> None:
-    """A start line below what the log held: only a restarted process can hold less without a truncation line."""
+    """Records a removal if a start line is below the known log end: only a restarted process can hold less without a truncation line."""
     if w.end is not None and offset < w.end and (e.previous_leader_epoch == -1 or w.loaded):
         w.remove(offset, e, "restart", epoch=w.epoch, under=w.epoch)
 
@@ -365,12 +366,12 @@ def _on_follower_start(w: _Walk, e: Event) -> None:
 
 
 def _on_state(w: _Walk, e: Event) -> None:
-    """A LeaderAndIsr request: before 2.6 the only word on a follower's epoch, before 0.11 on a leader's, too."""
+    """Handles a LeaderAndIsr request: before 2.6 the only evidence of a follower's epoch, before 0.11 of a leader's too."""
     if e.reason != "received" or e.leader_epoch is None or e.leader is None:
         return
     leads = e.leader == w.broker
     if w.untold and w.role == "follower" and not w.loaded:
-        w.grows()  # whether it fetched since the request before is missing
+        w.grows()  # whether it fetched since the previous request is missing
     again = w.epoch == e.leader_epoch and w.role == ("leader" if leads else "follower")
     if again and not w.loaded:
         return
@@ -389,7 +390,7 @@ def _on_state(w: _Walk, e: Event) -> None:
 
 
 def _on_refused(w: _Walk, e: Event) -> None:
-    """No fetcher is made for a leader that is not there."""
+    """No fetcher is created for an unavailable leader."""
     w.untold = w.untold and e.reason != "leader-unavailable"
 
 
@@ -402,7 +403,7 @@ def _on_truncation(w: _Walk, e: Event) -> None:
         w.end_exactly(e.offset, e)
         return
     if w.plan is not None and w.plan.event == "truncation-plan" and w.plan.offset is not None and w.plan.offset != e.offset:
-        w.plan = None  # of a cut that is not in evidence, or was none
+        w.plan = None  # belongs to a truncation that is missing or did not happen
     cause = w.plan.reason if w.plan is not None and w.plan.reason else "truncation"
     if e.reason == "longer":
         _reached_past(w, e.offset, e)
@@ -410,7 +411,7 @@ def _on_truncation(w: _Walk, e: Event) -> None:
 
 
 def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
-    """The last removal is known from the reset of the fetch offset that comes right before this line."""
+    """Whether the last removal comes from the reset of the fetch offset right before this line."""
     reset = w.end_event
     last = w.replica.removals[-1] if w.replica.removals else None
     if reset is None or last is None or reset.event != "fetch-offset-reset" or reset is not last.evidence[-1]:
@@ -419,7 +420,7 @@ def _is_cut_of_reset(w: _Walk, e: Event) -> bool:
 
 
 def _reached_past(w: _Walk, offset: int, e: Event) -> None:
-    """The log had at least the record at this offset."""
+    """Records that the log contained at least the record at this offset."""
     if not w.knows_end and (w.end is None or w.end <= offset):
         w.end_at_least(offset + 1, e)
 
@@ -427,10 +428,10 @@ def _reached_past(w: _Walk, offset: int, e: Event) -> None:
 def _cut(w: _Walk, offset: int, e: Event, cause: str) -> None:
     """A follower's log ends at this offset from now on."""
     grew = w.began is not None and w.end is not None and w.end > w.began
-    untold = w.role == "leader" or grew or (w.loaded and not w.fetching)  # and cuts: that another leads, and since when, is not in evidence
+    untold = w.role == "leader" or grew or (w.loaded and not w.fetching)  # the new leader and the epoch of this follower are missing
     epoch, under = (w.epoch, None) if untold else (w.records_epoch, w.epoch)
     known = w.plan.leader_epoch if w.plan is not None and cause == "leader-epoch" else None
-    if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is no older: how it came by that is missing
+    if known is not None and epoch is not None and known > epoch:  # the follower's last epoch is at least `known`; its start is missing
         epoch, under = known, under if under is not None and under > known else None
     w.remove(offset, e, cause, w.plan, epoch=epoch, under=under)
     if w.role != "follower" or grew:
@@ -447,9 +448,9 @@ def _on_truncation_noop(w: _Walk, e: Event) -> None:
 
 
 def _on_fetcher(w: _Walk, e: Event) -> None:
-    """Fetching begins: the log may grow from now on, and a follower's exact end is only where it began. Where nothing else tells that
-    a leader became a follower, or a follower another's (before 2.6 only state-change.log does), its fetcher does, with the epoch from 1.0 on.
-    It starts at the follower's end or below: only an offset above what is known tells something."""
+    """Fetching begins: the log may grow from now on, so a follower's exact end is only where fetching began. If no other line shows that
+    a leader became a follower, or that a follower got another leader (before 2.6 only state-change.log does), the fetcher shows it, with
+    the epoch from 1.0 on. Fetching starts at the follower's end or below: only an offset above the known end adds information."""
     if w.role == "leader":
         if e.leader_epoch is not None and w.epoch is not None and e.leader_epoch <= w.epoch:
             return
@@ -471,7 +472,7 @@ def _on_fetching_ends(w: _Walk, e: Event) -> None:
 
 
 def _on_reset(w: _Walk, e: Event) -> None:
-    """A reset to the leader's log end proves by itself what the follower had: it cuts its log there, in the same thread
+    """A reset to the leader's log end proves the follower's own log end: the follower truncates its log there, in the same thread
     (ReplicaFetcherThread.handleOffsetOutOfRange, AbstractFetcherThread.fetchOffsetAndTruncate)."""
     if says_cut_before(e):
         _on_reset_after_cut(w, e)
@@ -482,7 +483,7 @@ def _on_reset(w: _Walk, e: Event) -> None:
         w.plan = None
         _cut(w, e.offset, e, "latest")
     elif e.reason == "start" and e.offset is not None:
-        if e.previous_offset is None or e.offset > e.previous_offset:  # else it keeps its log, and fetches from its end
+        if e.previous_offset is None or e.offset > e.previous_offset:  # otherwise it keeps its log and fetches from its end
             w.end_exactly(e.offset, e)
     elif e.reason == "tier":
         w.end_at_least(e.offset, e)
@@ -503,13 +504,14 @@ def _on_reset_after_cut(w: _Walk, e: Event) -> None:
 
 
 def says_cut_before(reset: Event) -> bool:
-    """Up to 0.8.2 a follower cuts its log to its leader's log end before it says that it reset its fetch offset, and from where only if its log
-    ends there already (ReplicaFetcherThread.handleOffsetOutOfRange). From 0.9 on it says so first."""
+    """Whether the follower truncated before this reset line. Up to 0.8.2 it truncates its log to its leader's log end before it prints
+    the reset, and prints the previous offset only if the log ends there already (ReplicaFetcherThread.handleOffsetOutOfRange). From 0.9
+    on it prints the reset first."""
     return reset.event == "fetch-offset-reset" and reset.reason == "latest" and reset.previous_offset in (None, reset.offset)
 
 
 def _on_fetch_error(w: _Walk, e: Event) -> None:
-    """A follower fetches from its log's end. Up to 0.8.2 only this line says where that was before it reset its fetch offset."""
+    """A follower fetches from its log's end. Up to 0.8.2 only this line shows that offset before the reset."""
     last = w.replica.removals[-1] if w.replica.removals else None
     if e.reason != "OFFSET_OUT_OF_RANGE" or e.previous_offset is None or last is None or last.cause != "latest":
         return
@@ -563,8 +565,9 @@ def _on_rejected(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_loaded(w: _Walk, e: Event) -> None:
-    """It is the checkpointed one, of a time before the log was loaded; up to 2.5 the line comes after the first request of the new life.
-    A request it comes with in any case (Partition#getOrCreateReplica, createLog): where none is in evidence, it may have led to fetching."""
+    """The value is the checkpointed one from before the log was loaded; up to 2.5 the line comes after the new process's first request.
+    The line always comes with a request (Partition#getOrCreateReplica, createLog): if that request is missing, it may have led to
+    fetching."""
     w.untold = w.untold or w.role is None
     w.see("high-watermark", e.high_watermark, AT_LEAST, e, w.replica.loads[-1].epoch if w.replica.loads else w.epoch)
 
@@ -574,7 +577,7 @@ def _on_offset(w: _Walk, e: Event) -> None:
 
 
 def _on_hw_checkpoint(w: _Walk, e: Event) -> None:
-    """Only files of an earlier collection come by here: what a dead broker's disk said last."""
+    """Only files of an earlier collection reach this step: the last state on the disk of a stopped broker."""
     w.high_watermark(e.offset, e, AT_LEAST)
     w.end_at_least(e.offset, e, last_word=True)
 
@@ -632,12 +635,12 @@ WITHOUT_STEP: Mapping[str, frozenset[str]] = {
     "of its lineage (lineage)": named("epoch-assigned", "epoch-conflict", "epoch-entry", "epoch-file"),
     "of its disk (disk)": named("partition-metadata", "cleaner-checkpoint"),
 }
-"""Kinds that say something of a replica and nothing of what its log held, and why."""
+"""Kinds that describe a replica but not the contents of its log, and why."""
 
 
 def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bool | None]) -> Replica:
-    """A broker's replica from its events in its own order. Files of an earlier collection stand where their times put them. `confirms`: a
-    change of the ISR that took effect after this intention would have left a line; None: not known."""
+    """A broker's replica from its events in its own order. Files of an earlier collection are ordered by their times. `confirms`:
+    whether an ISR change that took effect after this intention would have left a line; None: unknown."""
     walk = _Walk(broker, tells_fetching=any(e.event == "fetcher-added" for e in events), confirms=confirms)
     for event in events:
         if step := STEPS.get(event.event):
@@ -654,23 +657,23 @@ def history(broker: int, events: Sequence[Event], confirms: Callable[[Event], bo
 
 @dataclass
 class Disk:
-    """What a replica's directory held when it was collected."""
+    """Contents of a replica's directory when it was collected."""
 
     broker: int
     collection: str
     directory: str | None = None
-    """The partition's own directory in the evidence; None where only checkpoints of the log directory were collected."""
+    """The partition's own directory in the evidence; None if only checkpoints of the log directory were collected."""
     state: str | None = None
-    """None for the replica itself; 'delete', 'future' or 'stray' as Kafka marks a directory that is none, or not yet."""
+    """None for the replica itself; 'delete', 'future' or 'stray' for a directory that Kafka marks as not, or not yet, the replica."""
     log_end_offset: int | None = None
-    """Where the log ends if the broker starts after an unclean stop: without damage its end, else where the recovery cuts it."""
+    """Log end if the broker starts after an unclean stop: without damage the log's end, else where the recovery truncates it."""
     extent: Extent = field(default_factory=Extent)
     segments: list[Event] = field(default_factory=list)
     epochs: list[tuple[int, int]] = field(default_factory=list)
     """(leader epoch, start offset) rows of leader-epoch-checkpoint."""
     epoch_events: list[Event] = field(default_factory=list)
     epoch_file: Event | None = None
-    """That a leader-epoch-checkpoint is there at all, and with how many entries."""
+    """Event of an existing leader-epoch-checkpoint, with its number of entries."""
     high_watermark: Event | None = None
     recovery_point: Event | None = None
     log_start: Event | None = None
@@ -678,12 +681,12 @@ class Disk:
 
     @property
     def reach(self) -> int | None:
-        """How far the log is known to have reached: the offset behind its last valid batch, also behind a damage."""
+        """The furthest offset the log is known to have reached: after its last valid batch, including batches after a damage."""
         return self.extent.reach if self.extent.reach is not None else self.log_end_offset
 
     def reached(self, cleaned: bool | None) -> int | None:
-        """`reach`. In a log that the log cleaner never touched (`cleaned` is False) a hole within a file shows that the base offsets behind it
-        are wrong, which no checksum covers: then up to the hole."""
+        """`reach`, or the start of a hole. In a log that the log cleaner never touched (`cleaned` is False) a hole within a file shows
+        that the base offsets after it are wrong, which no checksum covers: then the log counts up to the hole."""
         return self.extent.unbroken if cleaned is False and self.extent.unbroken is not None else self.reach
 
     @property
@@ -698,22 +701,22 @@ class Disk:
 
     @property
     def tail_damaged(self) -> bool:
-        """`end_unknown`, and not only by the torn end an unclean stop leaves."""
+        """`end_unknown`, and not only because of the torn end that an unclean stop leaves."""
         return self.end_unknown and not (self.extent.stretches and self.extent.stretches[-1].ordinary)
 
     def damaged_within(self, start: int, end: int) -> bool:
-        """Some of the offsets [start, end) may lie in a damaged stretch."""
+        """Whether some of the offsets [start, end) may be in a damaged stretch."""
         return any(s.start < end and (s.end is None or s.end > start) for s in self.extent.stretches)
 
     def ends_exactly(self, cleaned: bool | None, *, write_failed: bool = False) -> bool:
-        """The log ended at `reach`. A hole in its offsets shows that more may be missing, unless the log cleaner made it (`cleaned`). A torn last
-        batch was never part of the log if its write failed."""
+        """Whether the log ended at `reach`. A hole in its offsets shows that more may be missing, unless the log cleaner made it
+        (`cleaned`). A torn last batch was never part of the log if its write failed."""
         readable = not self.end_unknown or (write_failed and self.extent.torn)
         return self.reach is not None and readable and (cleaned is True or not self.extent.holes)
 
     @property
     def as_of(self) -> datetime | None:
-        """The last sign of writing on it: high watermarks are checkpointed every few seconds, whether they moved or not
+        """Time of the last write to the directory: high watermarks are checkpointed every few seconds, whether they moved or not
         (replica.high.watermark.checkpoint.interval.ms)."""
         return max((e.at for e in (*self.segments, self.high_watermark) if e is not None and e.at is not None), default=None)
 
@@ -734,8 +737,8 @@ class Disk:
 
 
 ASIDE = frozenset({"delete", "future", "stray"})
-"""Directories of a partition beside its replica's: renamed to be deleted (asynchronously), the copy of a move between log
-directories (KIP-113), put aside because the replica was not the broker's (KAFKA-15605)."""
+"""States of a partition's other directories: renamed for asynchronous deletion, the copy of a move between log directories (KIP-113),
+renamed because the replica was not assigned to the broker (KAFKA-15605)."""
 _IN_DIRECTORY = ON_DISK - of(role=Role.CHECKPOINT)
 
 

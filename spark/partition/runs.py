@@ -1,10 +1,11 @@
-"""Statements that a broker's log repeats, folded while they are columns: of a million refusals of one write no million objects are made.
+"""Folds repeated lines of a broker's log while they are columns: a million refusals of one write do not become a million objects.
 
-Here: which rows of runs can be left out so that the timeline is the same as with them. Not here: which kinds are folded and what makes them
-one fact, or the runs that are seen when a broker's files are in order (folding); what is left out although it is lost then (floods).
+Here: which rows of runs can be dropped without changing the timeline. Not here: which kinds are folded and which columns identify one
+fact, or runs that appear only after a broker's files are ordered (folding); events that are dropped with loss (floods).
 
-Each file's rows are looked at in its own order, before a broker's files are put in order and a topic's lives are told apart. So a run is
-folded where neither can part it: no other file of the broker tells of the partition at that time, and nobody what may end a life.
+Each file's rows are read in their own order, before a broker's files are ordered and a topic's generations are separated. So a run is
+folded only if neither step can split it: no other file of the broker reports on the partition at that time, and no event at that time
+may end a generation.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ _FILE = ("topic", "partition", "writer", "source")
 _PLACE = ("file", "line", "byte", "metadata_offset")
 _FACT = (*FOLDED_BY, "topic_id", "cluster")
 FEW = 5_000
-"""Statements that may be repeated, in one slice: the objects of so many cost less than finding out which are."""
+"""Minimum number of foldable rows in a single slice: for fewer, creating all objects is cheaper than finding the repeats."""
 _OTHER, _MARK = -1, -2
-"""Instead of the number of a fact: rows that are not folded, and those of MARKS."""
+"""Used in place of a fact's number: for rows that are not folded, and for rows of MARKS."""
 _MOST = 1 << 32
-"""More rows than are looked at together."""
+"""More than the largest number of rows processed together."""
 _NEVER = -(1 << 62)
 PIECE = 64
-"""Rows of a run that are left out, or left, together."""
+"""Rows of a run that are kept or dropped together."""
 
 
 def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
-    """Identified events, all there are of their partitions, without those that repeat the one before them in their file: that one has
-    `repeats` and `last_at`. Of more than anybody can hold the middle of floods is left out as well (floods). A slice is open while its rows
-    are looked at, and again to take those that are left."""
+    """Identified events, all of their partitions, without those that repeat the previous one in their file: that one gets `repeats` and
+    `last_at`. If too many remain to hold, the middle of floods is dropped as well (floods). Each slice is opened twice: to read its
+    rows, and to take the remaining ones."""
     files, facts = _Files(), Numbers()
     opened = [one() for one in slices] if len(slices) == 1 else None
     if opened and opened[0].num_rows <= floods.MOST and (pc.sum(_repeatable(opened[0], cluster)).as_py() or 0) < FEW:
@@ -63,13 +64,13 @@ def folded(slices: Sequence[Open], cluster: Cluster) -> pa.Table:
 
 
 class _Files(Numbers):
-    """The part of a file that one broker tells of one partition."""
+    """Numbers for the parts of files: one broker's lines about one partition in one file."""
 
     def topics(self) -> list[str]:
         return [name.split(BETWEEN)[0] for name in self]
 
     def partitions(self) -> pa.Array:
-        """Of the files in the order of their numbers, as those below."""
+        """Partition of each file, in the order of the files' numbers, as below."""
         return _same(BETWEEN.join(name.split(BETWEEN)[:2]) for name in self)
 
     def brokers(self) -> pa.Array:
@@ -82,7 +83,7 @@ def _same(values: Iterable[str]) -> pa.Array:
 
 
 def _light(events: pa.Table, files: _Files, facts: Numbers, cluster: Cluster) -> pa.Table:
-    """Of each row its place and time, and the number of its fact."""
+    """Place, time and fact number of each row."""
     events = events.select([name for name in dict.fromkeys((*_FILE, *_PLACE[1:], *_FACT, "at")) if name in events.schema.names])
     events = events.combine_chunks()
     repeatable, marks = _repeatable(events, cluster), pc.is_in(events["event"], pa.array(sorted(MARKS)))
@@ -96,7 +97,7 @@ def _light(events: pa.Table, files: _Files, facts: Numbers, cluster: Cluster) ->
 
 
 def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
-    """Rows that may be of a run."""
+    """Mask of rows that may be part of a run."""
     found = pc.is_in(events["event"], pa.array(sorted(_KINDS)))
     for name in ("line", "at"):
         found = pc.and_(found, pc.is_valid(events[name]) if name in events.schema.names else False)
@@ -105,13 +106,13 @@ def _repeatable(events: pa.Table, cluster: Cluster) -> pa.ChunkedArray:
 
 @once
 def _copies(cluster: Cluster) -> list[str]:
-    """Sources that may hold lines of others, each of which has to be seen."""
+    """Sources that may repeat lines of others; all their rows are needed."""
     return sorted(frozenset[str]().union(*(own.copies for own in cluster.by_number.values())))
 
 
 @once
 def _of_topics(cluster: Cluster) -> dict[str, list[datetime]]:
-    """When they were made and deleted."""
+    """Times of creation and deletion by topic."""
     found: dict[str, list[datetime]] = defaultdict(list)
     for own in cluster.by_number.values():
         for e in own.of("topic-created", *OF_DELETION):
@@ -121,7 +122,7 @@ def _of_topics(cluster: Cluster) -> dict[str, list[datetime]]:
 
 
 def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table | None:
-    """The rows that are left, in their order, with how often and until when each is repeated; None: all."""
+    """The remaining rows in order, with the number and end of each one's repeats; None: all rows remain."""
     rows = pa.concat_tables(slices, promote_options="default")
     slices.clear()
     places = {name: pc.fill_null(rows[name], 0) if rows[name].null_count else rows[name] for name in _PLACE if name in rows.schema.names}
@@ -136,7 +137,7 @@ def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table |
     ends = pa.concat_arrays([starts[1:], pa.array([len(begins)], pa.int64())])
     pieces = rows.take(starts).append_column("last", rows["at"].take(pc.subtract(ends, 1)))
     joins, sound = _joined(pieces, files, _of_topics(cluster))
-    # A piece that something is between is taken apart again.
+    # A piece with other events inside is split into its rows again.
     apart = pc.and_not(pc.greater(pc.subtract(ends, starts), 1), sound)
     piece = pc.subtract(pc.cumulative_sum(begins.cast(pa.int64())), 1)
     first = pc.indices_nonzero(pc.or_(pc.and_not(begins, joins.take(piece)), apart.take(piece))).cast(pa.int64())
@@ -146,7 +147,7 @@ def _runs(slices: list[pa.Table], files: _Files, cluster: Cluster) -> pa.Table |
 
 
 def _begins(file: pa.Array, fact: pa.Array, at: pa.Array) -> pa.Array:
-    """Where, in the order of the files, a piece of a run begins."""
+    """Mask of the rows, in file order, at which a piece of a run begins."""
     again = pc.and_(pc.greater_equal(fact[1:], 0), pc.and_(pc.equal(fact[1:], fact[:-1]), pc.equal(file[1:], file[:-1])))
     again = pc.and_(again, pc.fill_null(pc.greater_equal(at[1:], at[:-1]), False))
     begins = pa.concat_arrays([pa.array([True]), pc.invert(again)])
@@ -155,7 +156,7 @@ def _begins(file: pa.Array, fact: pa.Array, at: pa.Array) -> pa.Array:
 
 
 def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[datetime]]) -> tuple[pa.Array, pa.Array]:
-    """Which pieces, in the order of their files, go on with the run before them, and in the middle of which nothing is."""
+    """Which pieces, in file order, continue the previous run, and which pieces have no other events inside."""
     file, fact = (pieces[name].combine_chunks() for name in ("file", "fact"))
     partitions, brokers, file = files.partitions(), files.brokers(), file.cast(pa.int64())
     numbers = dict(zip(partitions.to_pylist(), files.topics(), strict=True))
@@ -164,8 +165,8 @@ def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[da
     times.append(pa.array([at for _, at in ends], pa.timestamp("us")).cast(pa.int64()))
     ranks = pc.rank(pa.concat_arrays(times), tiebreaker="dense").cast(pa.int64())
     at, last, ended = ranks[: len(file)], ranks[len(file) : 2 * len(file)], ranks[2 * len(file) :]
-    # A clock that jumps back does not reorder a file: a row is somewhere between its own time and the latest before it in its file, where it may
-    # be that only some of the file's rows are of one life.
+    # A clock that jumps back does not reorder a file: a row happened between its own time and the latest time before it in its file. If
+    # only some of the file's rows are of one generation, it may be anywhere in that range.
     reached = pc.subtract(pc.cumulative_max(_within(file, last)), _within(file, 0))
     other = pa.concat_arrays([pa.array([True]), pc.not_equal(file[1:], file[:-1])])
     straight = pc.or_(other, pc.greater_equal(at, pa.concat_arrays([at[:1], reached[:-1]])))
@@ -186,27 +187,27 @@ def _joined(pieces: pa.Table, files: _Files, of_topics: Mapping[str, Sequence[da
 
 
 def _before(values: pa.Array) -> pa.Array:
-    """The value of the one before; the first has its own."""
+    """The value of the previous row; the first row has its own."""
     return pa.concat_arrays([values[:1], values[:-1]])
 
 
 def _within(group: pa.Array, rank: pa.Array | int) -> pa.Array:
-    """Sorted by group, and in each by rank."""
+    """Keys that sort by group, then by rank."""
     return pc.add(pc.multiply(group, _MOST), rank)
 
 
 def _up_to(points: pa.Array, moments: pa.Array) -> pa.Array:
-    """How many of the points are not after each moment."""
+    """Number of points at or before each moment."""
     return _counted(points, moments, 0)
 
 
 def _below(points: pa.Array, moments: pa.Array) -> pa.Array:
-    """How many of the points are before each moment."""
+    """Number of points before each moment."""
     return _counted(points, moments, 2)
 
 
 def _counted(points: pa.Array, moments: pa.Array, place: int) -> pa.Array:
-    """`place`: of the points among moments that are the same, which are at 1."""
+    """`place`: sort position of points relative to equal moments, which are at 1."""
     both = pa.table({"moment": pa.concat_arrays([points, moments]), "place": _repeated(place, points, 1, moments)})
     order = pc.sort_indices(both, [("moment", "ascending"), ("place", "ascending")])
     return pc.cumulative_sum(_repeated(1, points, 0, moments).take(order)).take(pc.sort_indices(order)[len(points) :])

@@ -1,7 +1,7 @@
-"""How a partition stands where the evidence ends: leader, ISR and assignment, with who says so and when.
+"""The final state of a partition at the end of the evidence: leader, ISR and assignment, with source and time.
 
-Here: which of the last words counts: that of the last state, or of what kafka-topics --describe saw after it. Not here: which brokers live
-(forensics.cluster.standing), or how the partition came to stand so (states, timeline).
+Here: which of the last reports counts: the last state, or a later kafka-topics --describe. Not here: which brokers are up
+(forensics.cluster.standing), or the earlier states (states, timeline).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from spark.events import Event
 from spark.partition.states import UNKNOWN_EPOCH, State
 
 PROPAGATION = timedelta(seconds=60)
-"""Before KIP-497 (2.7) other brokers, and the tools that ask them, hear of an ISR change only so late (isrChangeNotification,
-ReplicaManager's IsrChangePropagationInterval): its leader's own word counts more until then."""
+"""Before KIP-497 (2.7) other brokers, and the tools that ask them, learn of an ISR change with this delay (isrChangeNotification,
+ReplicaManager's IsrChangePropagationInterval): until then the leader's own line takes precedence."""
 
 
 RUN = timedelta(milliseconds=500)
-"""The tool's JVM does not start and ask sooner than that: files closer to each other were copied, not printed, one after the other."""
+"""Minimum time for the tool's JVM to start and ask: files closer to each other were copied, not printed, one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,27 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The last word on a partition."""
+    """The final state of a partition."""
 
     leader: int | None = None
-    """-1: it has none; None: nobody tells."""
+    """-1: none; None: unknown."""
     isr: tuple[int, ...] = ()
     replicas: tuple[int, ...] = ()
-    """Assigned last; empty where nobody tells."""
+    """Last assignment; empty if unknown."""
     preferred: int | None = None
-    """The first of them, where their order is told."""
+    """The first of `replicas`, if their order is known."""
     removing: tuple[int, ...] = ()
     moving: bool = False
-    """A reassignment is under way."""
+    """Whether a reassignment is in progress."""
     leader_epoch: int | None = None
     at: datetime | None = None
     event: Event | None = None
-    """Who says leader and ISR."""
+    """Evidence of leader and ISR."""
 
 
 def seen_after(final: State | None, snapshots: Sequence[Snapshot]) -> list[Snapshot]:
-    """What --describe saw after the last state, in order of time. Left out are those that say different things at one time: copies whose
-    modification times do not tell which was taken last."""
+    """--describe lines after the last state, in order of time. Contradicting lines with one time are dropped: they are copies whose
+    modification times do not show which is the latest."""
     runs: list[list[Snapshot]] = []
     for s in snapshots:
         if runs and (s.at or datetime.min) - (runs[-1][-1].at or datetime.min) < RUN:
@@ -73,11 +73,11 @@ def _newer(seen: Snapshot, final: State) -> bool:
 
 
 DESCRIBED = "described"
-"""Source of a state that only --describe tells: no term begins with it, for how it came about nobody says."""
+"""Source of a state that only --describe shows. It begins no term, because its cause is unknown."""
 
 
 def as_states(final: State | None, later: Sequence[Snapshot]) -> list[State]:
-    """States that --describe saw and no other evidence tells; of the same leader epoch as far as that leads on."""
+    """States that only --describe shows. The leader epoch is kept while the leader is the same."""
     found: list[State] = []
     now = final
     for s in later:

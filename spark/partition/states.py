@@ -1,7 +1,7 @@
-"""What witnesses say of a partition's state: its leader, ISR and replicas at one leader epoch and partition epoch.
+"""A partition's state as each source reports it: its leader, ISR and replicas at one leader epoch and partition epoch.
 
-Here: a State, and how each kind of witness tells one: metadata records, controllers, leaders, brokers that were told. Not here: how the
-tellings of all become one sequence (chain).
+Here: a State, and how each kind of source reports one: metadata records, controllers, leaders, brokers that received requests. Not here:
+merging all reports into one sequence (chain).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LEADER_RECOVERY_LEVEL = 3
 """metadata.version 3.2-IV0, from which on an unclean election is marked RECOVERING (KIP-704)."""
 
 UNKNOWN_EPOCH = -1
-"""Stands before every known one: logs often begin long after the last election."""
+"""Sorts before every known epoch: logs often begin long after the last election."""
 
 OF_THE_ISR = frozenset({"changed", "leader", "written", "intended"})
-"""Sources that tell of a leader's change of its ISR, and not of the assignment."""
+"""Sources that report a leader's ISR change without the assignment."""
 
 AUTHORITY = {
     source: rank
@@ -32,8 +32,8 @@ AUTHORITY = {
         ("metadata", "changed", "decided", "replayed", "sent", "leader", "written", "received", "cached", "stored", "intended"),
     )
 }
-"""Who tells a state best. 'changed': the leader, of a change of its ISR that took effect; the controller may name the state much later.
-'intended': the leader, of one that it would have told to have taken effect."""
+"""Rank of the sources of a state, best first. 'changed': a leader's ISR change that took effect; the controller may report the state
+much later. 'intended': a leader's ISR change without the line that would show that it took effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class State:
     """Leader, ISR and assignment of a partition between two changes."""
 
     leader_epoch: int
-    """UNKNOWN_EPOCH: of an epoch that began before the evidence does."""
+    """UNKNOWN_EPOCH: an epoch that began before the evidence."""
     partition_epoch: int | None
     leader: int
     """-1: none."""
@@ -54,20 +54,21 @@ class State:
     """Eligible leader replicas (KIP-966)."""
     at: datetime | None
     source: str
-    """Who says so, of AUTHORITY: what a znode holds ('stored') is right, but its time is often that of a file."""
+    """A source in AUTHORITY. The contents of a znode ('stored') are correct, but their time is often that of a file."""
     event: Event
     also: tuple[Event, ...] = ()
-    """Other events that say the same."""
+    """Other events that report the same state."""
     doubt: Event | None = None
-    """An intention of the leader which may not have taken effect: this state, so that the ISR before it may still have been in effect; or one
-    right after this state."""
+    """A leader's intended change that may not have taken effect: either this state, so that the ISR before it may still have been in
+    effect, or a change right after this state."""
     epoch_guessed: bool = False
-    """`leader_epoch` is the latest that is known before, under the same leader. No line says it."""
+    """`leader_epoch` is the latest known before, under the same leader. No line shows it."""
     untold: int = 0
-    """Changes that nobody tells, by the partition epochs of the states around it: between the last of those and this one, or the next."""
+    """Number of changes that no line shows, between the nearest states with partition epochs: the last one before this state, and this
+    state or the next one."""
 
     def follows(self, before: State | None) -> bool:
-        """No state between the two is missing from the evidence."""
+        """Whether no state between the two is missing from the evidence."""
         epochs = (before.partition_epoch if before is not None else None), self.partition_epoch
         return epochs[0] is not None and epochs[1] == epochs[0] + 1
 
@@ -85,7 +86,7 @@ def _source_of(event: Event) -> str:
 
 
 def replay(events: Iterable[Event]) -> list[State]:
-    """States from the metadata log: PartitionRecords as they are, PartitionChangeRecords applied to what was before.
+    """States from the metadata log: PartitionRecords as they are, PartitionChangeRecords applied to the previous state.
 
     A change raises the partition epoch by one, and the leader epoch by one exactly when it names a leader
     (org.apache.kafka.metadata.PartitionRegistration#merge).
@@ -142,7 +143,7 @@ def _state(e: Event, *, recovering: bool | None) -> State | None:
 
 
 def _leader_state(e: Event) -> State | None:
-    """A leader's own start line, whose leader is the broker that prints it."""
+    """The state in a leader's own start line; the leader is the broker that prints it."""
     if e.writer is None or e.leader_epoch is None or e.isr is None:
         return None
     return State(
@@ -185,7 +186,7 @@ def collect_states(events: Sequence[Event], replicas: dict[int, Replica]) -> lis
 
 
 def _written(e: Event, standing: _Standing) -> State | None:
-    """An ISR change as the controller says that wrote it: the leader is that of the state which stood then."""
+    """An ISR change that the controller reports as written: the leader is that of the state at the time."""
     before = standing.before(e.partition_epoch, e.at)
     if before is None or not e.isr or (e.broker is not None and e.broker != before.leader):
         return None
@@ -194,7 +195,7 @@ def _written(e: Event, standing: _Standing) -> State | None:
 
 
 def _differences(events: Iterable[Event], found: Iterable[State]) -> list[State]:
-    """States of which a KRaft controller's line tells only what is new: the rest is as it was one partition epoch before."""
+    """States from a KRaft controller's lines that show only changed fields: the other fields come from the previous partition epoch."""
     known = {s.partition_epoch: s for s in found}
     lines = [e for e in events if e.event == "partition-state" and e.reason == "replayed" and e.partition_epoch is not None]
     filled: list[State] = []
@@ -240,8 +241,8 @@ def _changed_isr(epoch: int, leader: int, isr: tuple[int, ...], event: Event, so
 
 
 def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
-    """Leader epoch of an ISR change whose leader's own log begins after it became leader: that of the state that stood then, by
-    partition epoch, else by clock. None if another broker led then."""
+    """Leader epoch of an ISR change if the leader's own log begins after it became leader: that of the state at the time, by partition
+    epoch, else by clock. None if another broker led at the time."""
     last = standing.before(update.event.partition_epoch, update.event.at)
     if last is None:
         return UNKNOWN_EPOCH
@@ -249,7 +250,7 @@ def _epoch_of(update: IsrUpdate, standing: _Standing) -> int | None:
 
 
 class _Standing:
-    """The state that stood before a change: of those before it by partition epoch, else by clock, the one of the last epochs."""
+    """The state before a change: the one with the highest epochs among those before it by partition epoch, else by clock."""
 
     def __init__(self, told: Sequence[State]) -> None:
         dated = [s for s in told if s.at is not None]
@@ -260,7 +261,8 @@ class _Standing:
         self._without_version = _Best(((s.at, s) for s in dated if s.partition_epoch is None), _later)
 
     def proves(self, epoch: int, version: int | None) -> bool:
-        """A change with this partition epoch is of this leader epoch: the state right before it is, or one before it and one after it are."""
+        """Whether a change with this partition epoch is proven to be of this leader epoch: the state right before it is of that epoch,
+        or both an earlier and a later state are."""
         if version is None:
             return False
         before, after = self._by_version.up_to(version - 1), self._from_version.up_to(-version)
@@ -276,7 +278,7 @@ class _Standing:
 
 
 class _Best:
-    """The best state among those whose key is at most a given one, by bisection: a partition may have a million."""
+    """The best state among those with a key up to a given one, by bisection: a partition may have a million states."""
 
     def __init__(self, keyed: Iterable[tuple[Any, State]], better: Callable[[State, State], State]) -> None:
         ordered = sorted(keyed, key=lambda k: k[0])

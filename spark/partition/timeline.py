@@ -1,8 +1,8 @@
-"""One partition's timeline: states in the order of their cause, leader terms, replicas, disks.
+"""One partition's timeline: states in causal order, leader terms, replicas, disks.
 
-Here: the assembly of a partition's events (all brokers, all sources) into a PartitionTimeline, ordered by topic id, leader
-epoch, partition epoch and the order inside each file before any clock is asked. Not here: a replica's own history
-(replicas), and whether anything that happened was bad (forensics).
+Here: the assembly of a partition's events (all brokers, all sources) into a PartitionTimeline, ordered by topic id, leader epoch,
+partition epoch and the order inside each file before any clock is used. Not here: a replica's own history (replicas), and the assessment
+of events (forensics).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from spark.partition.standing import Snapshot, Standing, as_states, seen_after
 from spark.partition.states import OF_THE_ISR, UNKNOWN_EPOCH, State, collect_states, not_after
 
 OF_CLIENTS = named("group-commit", "group-member", "transaction-state")
-"""What is told of those who read and write a partition."""
+"""Events about clients that read or write a partition."""
 _BOUNDS = {AT_LEAST: " or beyond", AT_MOST: " or below"}
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A leader's reign in one leader epoch, by one process. A leader restarted within its epoch begins a second term."""
+    """A leader's term in one leader epoch, by one process. A leader restarted within its epoch begins a second term."""
 
     epoch: int
     restart: int
@@ -44,14 +44,14 @@ class Term:
     before: State | None
     """The partition's state this term replaced."""
     start_offset: int | None
-    """Where the leader's log ended when it began."""
+    """The leader's log end when the term began."""
     bound: str
-    """Of start_offset: 'exact', 'at-least', 'at-most'."""
+    """Bound of start_offset: 'exact', 'at-least', 'at-most'."""
     high_watermark: int | None
     at: datetime | None
     evidence: tuple[Event, ...]
     earliest: int = 0
-    """Where start_offset is 'at-most': it began here or beyond."""
+    """If start_offset is 'at-most': the term began at this offset or above."""
 
     @property
     def exact(self) -> bool:
@@ -59,12 +59,12 @@ class Term:
 
     @property
     def at_least(self) -> int:
-        """It began here or beyond."""
+        """Lower bound of the term's first offset."""
         return self.earliest if self.start_offset is None or self.bound == AT_MOST else self.start_offset
 
     @property
     def at_most(self) -> int | None:
-        """It began here or below."""
+        """Upper bound of the term's first offset; None if unknown."""
         return self.start_offset if self.bound != AT_LEAST else None
 
     @property
@@ -84,32 +84,32 @@ class PartitionTimeline:
     topic: str
     partition: int
     generation: int
-    """0 is the topic as it is now, -1 the one deleted before it, and so on."""
+    """0 is the current topic, -1 the one deleted before it, and so on."""
     topic_id: str | None = None
     states: list[State] = field(default_factory=list)
     terms: list[Term] = field(default_factory=list)
     replicas: dict[int, Replica] = field(default_factory=dict)
     disks: dict[int, Disk] = field(default_factory=dict)
-    """What each broker's latest collection holds."""
+    """The disk in each broker's latest collection."""
     cleaned: bool | None = None
-    """The log cleaner may have taken records; None: not in evidence (lineage.may_be_cleaned)."""
+    """The log cleaner may have removed records; None: unknown (lineage.may_be_cleaned)."""
     lineages: dict[int, Lineage] = field(default_factory=dict)
-    """What each of the disks tells of the epochs in its log, by broker."""
+    """Epoch lineage of each disk's log, by broker."""
     aside: dict[int, list[Disk]] = field(default_factory=dict)
-    """Directories beside the replica's in the same collection: to be deleted, strays, future logs."""
+    """Other directories of the partition in the same collection: to be deleted, strays, future logs."""
     segments: list[Event] = field(default_factory=list)
-    """Every segment file that was collected, of whichever directory and collection: where else a record may lie."""
+    """All collected segment files, from every directory and collection: other places that may contain a record."""
     commits: list[Event] = field(default_factory=list)
-    """What consumer groups committed: of the clients, and no part of the partition's own story."""
+    """Offsets that consumer groups committed: client events, not part of the partition's history."""
     members: list[Event] = field(default_factory=list)
-    """To which of their members groups had given it, likewise."""
+    """Group members to which the partition was assigned, also client events."""
     transactions: list[Event] = field(default_factory=list)
-    """States of transactions that wrote to it, likewise."""
+    """States of transactions that wrote to the partition, also client events."""
     snapshots: list[Snapshot] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     """All events, each broker's in its own order, brokers merged by corrected time."""
     orders: Orders = field(default_factory=Orders)
-    """What is told of the order of the replicas; `states` have theirs in it already."""
+    """The known order of the replicas; already applied to `states`."""
     _by_kind: dict[str, list[Event]] | None = None
 
     @property
@@ -117,7 +117,7 @@ class PartitionTimeline:
         return f"{self.topic}-{self.partition}"
 
     def of(self, *kinds: str) -> list[Event]:
-        """Events of these kinds, in order. The first call indexes the events, which do not change any more then."""
+        """Events of these kinds, in order. The first call indexes the events; they must not change afterwards."""
         if self._by_kind is None:
             self._by_kind = defaultdict(list)
             for e in self.events:
@@ -133,17 +133,17 @@ class PartitionTimeline:
 
     @cached_property
     def later(self) -> list[Snapshot]:
-        """What --describe saw after the last state."""
+        """--describe lines after the last state."""
         return seen_after(self.final, self.snapshots)
 
     @cached_property
     def told(self) -> list[State]:
-        """The states, and those that only --describe saw after them, by which neither terms nor losses are told."""
+        """The states, and later states that only --describe shows; terms and losses are not derived from the latter."""
         return [*self.states, *as_states(self.final, self.later)]
 
     @cached_property
     def standing(self) -> Standing:
-        """How the partition stands where the evidence ends."""
+        """The partition's state at the end of the evidence."""
         final, seen = self.final, self.later[-1] if self.later else None
         last, done = seen or final, reassigned(self.of)[-1:]
         told: list[State | Snapshot] = [*self.snapshots, *self.states, *self.later]
@@ -168,17 +168,17 @@ class PartitionTimeline:
         return next((t for t in reversed(self.terms) if t.order < term.order), None)
 
     def removals_of(self, broker: int) -> Sequence[Removal]:
-        """What its log held and held no more, as it tells."""
+        """The removals from a broker's log."""
         return self.replicas[broker].removals if broker in self.replicas else ()
 
     @cached_property
     def assigned(self) -> tuple[int, ...]:
-        """The replicas assigned last, preferred leader first, as far as anybody said; else those that were in an ISR."""
+        """The last assigned replicas, preferred leader first, if known; otherwise all replicas that were in an ISR."""
         return self.standing.replicas or tuple(sorted({b for s in self.states for b in s.isr}))
 
     def log_start(self, broker: int) -> int | None:
-        """Where a replica's log began when it was last seen: by its files, else by its broker's lines. Kafka checkpoints it only where it
-        is not the base of the first segment."""
+        """A replica's last known log start offset: by its files, else by its broker's lines. Kafka checkpoints the log start offset only
+        if it is not the base of the first segment."""
         disk, replica = self.disks.get(broker), self.replicas.get(broker)
         if disk is not None and disk.log_start is not None and disk.log_start.offset is not None:
             return disk.log_start.offset
@@ -189,35 +189,36 @@ class PartitionTimeline:
 
     @property
     def low_watermark(self) -> int | None:
-        """The smallest log start offset over the assigned replicas; None where one of them is not known."""
+        """The smallest log start offset of the assigned replicas; None if one of them is unknown."""
         starts = [self.log_start(broker) for broker in self.assigned]
         known = [start for start in starts if start is not None]
         return min(known) if known and len(known) == len(starts) else None
 
     @cached_property
     def has_epochs(self) -> bool:
-        """Leader epochs (0.11, KIP-101) are in use: followers truncate where lineages part, not at their high watermark."""
+        """Whether leader epochs (0.11, KIP-101) are in use: followers truncate where lineages diverge, not at their high watermark."""
         if any(d.epochs for d in self.disks.values()) or any(d.last_epoch is not None for d in self.disks.values()):
             return True
         return any(e.event in _OF_EPOCHS for e in self.events)
 
     @cached_property
     def mixed(self) -> int | None:
-        """A leader epoch that two brokers led. In one life of a partition none has more than one leader, for each is written once, by the
-        version of the one before (ZkPartitionStateMachine, PartitionRegistration#merge): here two lives could not be told apart."""
+        """A leader epoch that two brokers led, or None. In one generation of a topic each epoch has one leader, because each state is
+        written once, based on the version of the previous one (ZkPartitionStateMachine, PartitionRegistration#merge): here two
+        generations are mixed."""
         led: dict[int, set[int]] = defaultdict(set)
         for term in self.terms:
             led[term.epoch].add(term.leader)
         return next((epoch for epoch, leaders in led.items() if len(leaders) > 1), None)
 
     def created(self) -> bool:
-        """The evidence reaches back to the partition's creation."""
+        """Whether the evidence reaches back to the partition's creation."""
         return bool(self.states) and self.states[0].leader_epoch == 0 and (self.states[0].partition_epoch or 0) == 0
 
 
 def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Replicas that are being added, and removed. States of a leader's own changes of its ISR do not name them: as long as the assignment is
-    the same, the reassignment goes on."""
+    """Replicas being added and removed. States from a leader's own ISR changes do not name them: while the assignment is the same, the
+    reassignment continues."""
     if seen is not None:
         return tuple(seen.event.adding_replicas or ()), tuple(seen.event.removing_replicas or ())
     for state in reversed(states):
@@ -232,7 +233,7 @@ def _aims(seen: Snapshot | None, states: Sequence[State]) -> tuple[tuple[int, ..
 
 
 def _starts(replicas: dict[int, Replica]) -> dict[tuple[int, int], list[LeaderStart]]:
-    """Leader starts by (epoch, leader), in the leader's own order; the first of them, and restarts within the epoch."""
+    """Leader starts by (epoch, leader), in the leader's own order: the first start, and restarts within the epoch."""
     found: dict[tuple[int, int], list[LeaderStart]] = defaultdict(list)
     for replica in replicas.values():
         for start in replica.leader_starts:
@@ -304,13 +305,13 @@ def _reign(
 
 
 def _brought(start: int, at: datetime | None, replica: Replica | None) -> bool:
-    """Before it knew of any epoch the leader had loaded a log that went further: this entry of its epoch file came with it from elsewhere."""
+    """Whether the entry in the leader's epoch file came from elsewhere: before it knew of any epoch, the leader had loaded a longer log."""
     loads = replica.loads if replica is not None else ()
     return any(x.epoch is None and x.offset > start and x.at is not None and at is not None and x.at < at for x in loads)
 
 
 def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
-    """The state within the epoch in which a restarted leader found the partition."""
+    """The partition's state within the epoch when the restarted leader began to lead again."""
     version = start.event.partition_epoch
     if version is not None:
         states = [s for s in states if s.partition_epoch is None or s.partition_epoch <= version] or states
@@ -323,7 +324,8 @@ def _standing(start: LeaderStart, states: Sequence[State]) -> State | None:
 
 
 def build(topic: str, partition: int, events: Sequence[Event], cluster: Cluster) -> list[PartitionTimeline]:
-    """Timelines of a topic-partition, one per generation of the topic, oldest first; none of what only clients name."""
+    """Timelines of a topic-partition, one per generation of the topic, oldest first; generations that only client events name are left
+    out."""
     orders = FileOrders(cluster.newest_first)
     split = sorted(generations(topic, events, cluster, orders).items())
     return [_assemble(topic, partition, g, own, cluster, orders) for g, own in split if not all(e.event in OF_CLIENTS for e in own)]
@@ -352,9 +354,9 @@ def _assemble(
         if e.event in ON_DISK and e.reason is not None:
             if e.reason in ASIDE and latest and e.writer is not None:
                 aside[e.writer].append(e)
-            continue  # of a directory that is no replica any more or not yet, or of a file never finished
+            continue  # in a directory that is not, or not yet, a replica, or in an unfinished file
         if e.event in ON_DISK and e.writer is not None and (latest or e.at is None):
-            if latest:  # what an earlier collection saved at a time unknown has no place in the order
+            if latest:  # files of an earlier collection with an unknown save time have no place in the order
                 directories[e.writer].append(e)
         elif e.event == "describe-partition":
             timeline.snapshots.append(
@@ -381,8 +383,8 @@ def _assemble(
 
 
 def _confirms(cluster: Cluster, intent: Event) -> bool | None:
-    """Whether the leader prints at INFO that a change of the ISR took effect: from 2.4 on (Partition#updateIsr). The intention to shrink names
-    the leader's offsets from 2.2 on."""
+    """Whether the leader prints at INFO that an ISR change took effect: from 2.4 on (Partition#updateIsr). From 2.2 on the intention to
+    shrink contains the leader's offsets."""
     known = {v >= (2, 4) for v in versions(cluster, intent.writer, intent.at)}
     if len(known) == 1:
         return known.pop()
@@ -395,7 +397,7 @@ def _arranged(state: State, orders: Orders) -> State:
 
 
 def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineage]:
-    """With `timeline.cleaned`, on which they rest."""
+    """Lineages by broker; also sets `timeline.cleaned`, which they depend on."""
     timeline.cleaned = may_be_cleaned(timeline.topic, timeline.events, timeline.disks.values(), cluster)
     led: dict[int, set[int]] = defaultdict(set)
     for broker, epoch in [(s.leader, s.leader_epoch) for s in timeline.states] + [
@@ -407,7 +409,7 @@ def _lineages(timeline: PartitionTimeline, cluster: Cluster) -> dict[int, Lineag
 
 
 def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
-    """One for each directory."""
+    """One disk per directory."""
     found: dict[str, list[Event]] = defaultdict(list)
     for e in events:
         found[e.source.rpartition("/")[0]].append(e)
@@ -415,11 +417,12 @@ def _aside(broker: int, collection: str, events: Iterable[Event]) -> list[Disk]:
 
 
 _OF_A_REPLICA = of(by=By.LEADER | By.FOLLOWER | By.REPLICA | By.LOG | By.BROKER | By.FILE)
-"""What a broker says of a replica it has; others speak of replicas that are not theirs."""
+"""Kinds of events that a broker prints about its own replica; other kinds may be about other brokers' replicas."""
 
 
 def _of_a_replica(event: Event) -> bool:
-    """Of states it tells those that a controller sent it: others it decided, sent or keeps of partitions that are anybody's."""
+    """Whether the event is about the broker's own replica. States count only if a controller sent them to it: a controller also prints
+    states that it decided, sent or cached for any partition."""
     return event.event in _OF_A_REPLICA and (event.event != "partition-state" or event.reason == "received")
 
 

@@ -42,7 +42,7 @@ def test_each_failure_is_told_for_itself_with_its_own_cause_halt_and_return() ->
 
 def test_halt_is_no_riddle_to_broker_crash() -> None:
     (crash,) = told("broker-crash", {"broker-1/logs/server.log": failure(f"{DAY} 02:00:00", "java.io.IOException: Input/output error")})
-    assert "halted over its log directories" in crash.summary
+    assert "halted because its log directories failed" in crash.summary
     assert crash.end is None
 
 
@@ -50,7 +50,7 @@ def test_broker_with_other_directories_goes_on() -> None:
     (exemplar,) = (e for e in exemplars_of("log-dir-failure") if e.name == "disk-full")
     (found,) = (f for f in report(exemplar.files, exemplar.modified).findings if f.kind == "log-dir-failure")
     assert "halted" not in found.summary
-    assert "with other directories a broker goes on" in found.explanation
+    assert "with other directories a broker continues" in found.explanation
 
 
 def test_removed_directory_takes_its_records_along() -> None:
@@ -119,7 +119,7 @@ def restarted(directory: str) -> dict[str, str]:
 def test_log_that_is_empty_because_log_dirs_was_changed_still_lies_in_the_old_directory() -> None:
     found, _ = told("data-loss", restarted("/srv/data"))
     assert found.cause == "empty-replica"
-    assert "the log it had still lies in /mnt/data" in found.explanation
+    assert "the old log is still in /mnt/data" in found.explanation
     assert found.next_steps[0].startswith("Copy the directory of orders-0 in /mnt/data of broker 1")
 
 

@@ -61,7 +61,7 @@ def test_the_last_to_die_is_missed_by_the_first_that_comes_back(checkpoints: boo
     told = crash_of_3(s)
     assert told is not None and (told.start, told.end) == (START, None)
     assert told.confidence == ("probable" if checkpoints else "possible")
-    assert "did not find it among the brokers that lived" in told.explanation
+    assert "did not find it among the live brokers" in told.explanation
     assert any("Currently active brokers" in e.text for e in told.evidence)
     (three,) = [b for b in brokers(gathered(table(s.files))[0], ()) if b.id == 3]
     assert three.state == "down"
@@ -72,7 +72,7 @@ def test_what_the_last_to_die_led_has_no_leader_any_more() -> None:
     leaderless(s)
     told = crash_of_3(s)
     assert told is not None and told.confidence == "possible"
-    assert "t-0, which it was the last to hold in sync, had no leader" in told.explanation
+    assert "t-0, whose last in-sync replica was on it, had no leader" in told.explanation
     found, cluster = timeline(s.files)
     (three,) = [b for b in brokers(cluster, partitions(standing(found, cluster))) if b.id == 3]
     assert three.state == "down"

@@ -1,5 +1,5 @@
-"""The report as one HTML page that needs nothing beside itself.
+"""The report as one self-contained HTML page.
 
-Here: page (what is on it), details (partitions one by one), drawing (lanes on a line of time), safe (text and data on their way into it), and the
-templates, styles and scripts. Not here: any fact: a page says what the report and the case say.
+Here: page (content), details (single partitions), drawing (lanes on a time axis), safe (escaping of text and data), and the templates,
+styles and scripts. Not here: any fact: a page shows the content of the report and the case.
 """

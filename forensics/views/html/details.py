@@ -1,7 +1,7 @@
-"""Partitions one by one: who led, who was in sync, how far each replica's log reached, and the story of it.
+"""Partitions in detail: who led, who was in sync, how far each replica's log reached, and the timeline.
 
-Here: which partitions are told so, their lanes, and the data a script draws the rest from. Not here: what happened to them (the case), or the
-page around them (page).
+Here: which partitions are shown in detail, their lanes, and the data from which a script draws the rest. Not here: the events (the case),
+or the rest of the page (page).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from forensics.views.html.drawing import Drawn, Window
 from forensics.views.proof import Section, Shown, proofs, section
 
 MOST = 60
-"""Partitions that are told one by one, the gravest first."""
+"""Partitions shown in detail, worst first."""
 ROOM = 700_000
-"""Characters that their data have together."""
+"""Characters of their data in total."""
 ENTRIES = 120
-"""Entries of one story; of more the first and the last."""
+"""Entries of one timeline; of longer ones the first and the last are shown."""
 ROWS, AROUND = 16, 8
-"""Rows of a proof that are shown; of more, those that lost records or leave the verdict open, so many at either end."""
+"""Rows of a proof that are shown; of longer ones, those that lost records or leave the verdict open, with this limit at either end."""
 OF_ROW = 700
-"""Characters of a row of a proof on the page, apart from what it quotes."""
+"""Characters of a row of a proof on the page, without its quotes."""
 LOOKS = {LEADER: "p-leader", IN_SYNC: "p-in-sync", OUT: "p-out", DOWN: "p-down"}
 WORDS = {LEADER: "leads", IN_SYNC: "in sync", OUT: "out of sync", DOWN: "down"}
 QUANTITIES = {"log-end-offset": "e", "high-watermark": "h"}
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class Kept(Protocol):
-    """What a case gives beside the report."""
+    """Data from a case, in addition to the report."""
 
     def story(self, topic: str, partition: int, wanted: Wanted) -> Sequence[Row]: ...
 
@@ -56,14 +56,14 @@ class Lane:
     label: str
     spans: Sequence[Drawn]
     said: str
-    """The same in words."""
+    """The same as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
     name: Name
     number: int
-    """Place among the partitions of the report."""
+    """Index among the partitions of the report."""
     lanes: Sequence[Lane]
     data: Mapping[str, Any]
     proof: Section | None
@@ -81,7 +81,7 @@ class Sources:
 
 
 def gravity(findings: Sequence[Finding]) -> Mapping[Name, int]:
-    """The worst that is said of each partition, as a place in LEVELS."""
+    """The highest severity for each partition, as an index in LEVELS."""
     worst: dict[Name, int] = {}
     for f in findings:
         if not f.cluster and f.severity != LEVELS[0]:
@@ -92,7 +92,7 @@ def gravity(findings: Sequence[Finding]) -> Mapping[Name, int]:
 
 
 def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
-    """Places of all partitions, the gravest first."""
+    """Indexes of all partitions, worst first."""
     verdicts = {LOST: 0, UNKNOWN: 1, TAIL_CUT: 2}
 
     def order(n: int) -> tuple[int, int, int]:
@@ -103,7 +103,7 @@ def ranked(partitions: Sequence[Row], worst: Mapping[Name, int]) -> list[int]:
 
 
 def details(order: Sequence[int], report: Report, kept: Kept, window: Window, sources: Sources) -> Iterator[Detail]:
-    """Of the first ones, as many as there is room for."""
+    """Details of the first ones, as many as fit."""
     partitions, findings = list(report.partitions), report.findings
     lost: dict[Name, list[tuple[Finding, Place]]] = {}
     for f in findings:
@@ -130,7 +130,7 @@ def details(order: Sequence[int], report: Report, kept: Kept, window: Window, so
 
 
 def _size(proof: Section | None) -> int:
-    """About the characters that a table takes on the page."""
+    """Approximate number of characters of a table on the page."""
     if proof is None:
         return 0
     rows = [row for row in proof.rows if isinstance(row, Shown)]

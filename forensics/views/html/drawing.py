@@ -1,7 +1,7 @@
-"""Lanes on a line of time: where what begins and ends stands, in percent of a window.
+"""Lanes on a time axis: positions of beginnings and ends, in percent of a window.
 
-Here: the window that is shown at first, marks and spans in it, and its ticks. Not here: what is drawn (page, details), or its looks (static/).
-A script moves all of it when another window is asked for: spans carry their times in milliseconds after the begin.
+Here: the initial window, its marks, spans and ticks. Not here: the content (page, details), or the appearance (static/). A script moves
+everything if another window is selected: spans carry their times in milliseconds after the beginning.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from datetime import datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1)
 LEAST = 0.25
-"""Percent of the window that a span takes at least, so that it is seen."""
+"""Least width of a span in percent of the window, so that it is visible."""
 TICKS = (0, 25, 50, 75, 100)
 MARGIN = 0.06
-"""Of the window, before and after what happened."""
+"""Share of the window before and after the events."""
 FOCUS = 0.3
-"""What happened within so much of the evidence's time fills the window at first; what took longer has all of it before it."""
+"""If the events take up to this share of the evidence's time, they fill the initial window; otherwise the window covers all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A span of a lane. `look`: its class in the styles; `label`: words in it, where there is room; `told`: number of its evidence in the data."""
+    """A span of a lane. `look`: its class in the styles; `label`: text in it, if there is room; `told`: number of its evidence in the
+    data."""
 
     look: str
     x: float
@@ -37,7 +38,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What the evidence covers from `begin` to `end`, of which `since` to `until` is shown at first."""
+    """The evidence covers `begin` to `end`; `since` to `until` is shown initially."""
 
     begin: datetime
     end: datetime
@@ -80,14 +81,14 @@ def _percent(at: int, low: int, high: int) -> float:
 
 
 def moment(at: datetime, length: timedelta) -> str:
-    """As precise as a window of this length needs it."""
+    """Time format with the precision that a window of this length needs."""
     if length > timedelta(days=2):
         return at.strftime("%m-%d %H:%M")
     return at.strftime("%H:%M:%S") if length > timedelta(seconds=20) else at.strftime("%H:%M:%S.%f")[:-3]
 
 
 def window(covered: Iterable[datetime], happened: Sequence[datetime]) -> Window:
-    """Of the times that the evidence covers, and those at which something happened that matters."""
+    """The window for the times that the evidence covers and the times of significant events."""
     known = [*covered, *happened] or [EPOCH]
     begin, end = min(known), max(known)
     if end <= begin:

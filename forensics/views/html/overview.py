@@ -1,6 +1,6 @@
-"""All clusters of an audit as one page that leads to each.
+"""All clusters of an audit as one page with links to each.
 
-Here: the page's values. Not here: the order of clusters and the words (views.clusters), or one cluster's page (page).
+Here: the page's values. Not here: the order of clusters and the text (views.clusters), or one cluster's page (page).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The report as a page: what stands on it, in which order, and how much of what there is.
+"""The report as a page: its content, order and limits.
 
-Here: the values that the templates show and the data that the script draws from. Not here: any fact (the report, the case), geometry (drawing),
-single partitions (details), or looks (templates, static).
+Here: the values that the templates show and the data that the script draws from. Not here: any fact (the report, the case), geometry
+(drawing), single partitions (details), or appearance (templates, static).
 """
 
 from __future__ import annotations
@@ -49,34 +49,34 @@ MEANINGS = {
 SURE = {"certain": "certain", "probable": "probable", "possible": "possible, not proven"}
 
 SHOWN = 40
-"""Findings, and incidents, that stand on the page; those beyond are on it when asked for."""
+"""Findings, and incidents, that are shown initially; further ones are shown on request."""
 PAGE = 25
 """Rows of partitions at a time."""
 HELD = 1_000
 """Findings that are on the page at all."""
 NAMED = 24
-"""Partitions of a finding that are named one by one."""
+"""Partitions of a finding that are listed one by one."""
 QUOTED = 220_000
 """Characters of the log lines around what is quoted."""
 REACH = 3
 CUT = 300
 LANES = 24
-"""Lanes of nodes; of more those to which something happened."""
+"""Lanes of nodes; if there are more nodes, those with events."""
 FILES = 400
 """Files with their digests."""
 
 OVER = {CONTROLLER, FENCED, PAUSED, UNTOLD, CLOCK}
-"""States that are drawn over what the process does."""
+"""States that are drawn over the state of the process."""
 WORTH = {FENCED, PAUSED, CLOCK, ENDED, "down", "recovering", "stopping"}
 
 
 def page(report: Report, kept: Kept | None) -> str:
-    """The whole file. `kept` None: without what only a case tells."""
+    """The whole file. `kept` None: without the data that only a case has."""
     return environment().get_template("report.html").render(**_Page(report, kept).values())
 
 
 def pieces(report: Report, kept: Kept | None) -> Iterator[str]:
-    """The file as other formats give theirs."""
+    """The file, with the interface of other formats."""
     yield page(report, kept)
 
 
@@ -150,7 +150,7 @@ class _Page:
         self.window = self._window()
         self.sources = Sources()
         self.told: list[list[Any]] = []
-        """What the spans of lanes quote, by the number they have."""
+        """Quotes for the spans of lanes, by number."""
         self.details: list[Detail] = []
         if kept is not None:
             self.details = list(details(self.ranked, report, kept, self.window, self.sources))
@@ -222,7 +222,7 @@ class _Page:
             "data": Markup(block(self._data(contexts))),  # noqa: S704 - block() leaves nothing that a parser of HTML takes for markup
         }
 
-    # what happened
+    # events
 
     def _incidents(self) -> list[dict[str, Any]]:
         told = []
@@ -251,7 +251,7 @@ class _Page:
         return Lane("losses", spans, "; ".join(dict.fromkeys(s.title for s in spans)))
 
     def _lanes(self) -> list[tuple[Any, Lane, bool]]:
-        """Node, lane and whether it is shown at once: all of few, of many the first to which something happened."""
+        """Node, lane and whether it is shown initially: all lanes if few, else the first ones with events."""
         nodes = list(self.report.cluster.nodes.values())
         found = []
         for node in nodes:
@@ -302,7 +302,7 @@ class _Page:
         }
 
     def _contexts(self, findings: Sequence[Finding]) -> Mapping[tuple[str, int], Sequence[tuple[int, str]]]:
-        """The lines around what is quoted, of the gravest findings first, as far as there is room."""
+        """The lines around quotes, for the most severe findings first, as far as there is room."""
         if self.kept is None:
             return {}
         grave = [f for f in findings if f.severity in ("critical", "high", "medium") or f.kind == "data-loss"]
@@ -333,7 +333,7 @@ class _Page:
         }
 
     def _groups(self, *, by_node: bool) -> list[dict[str, Any]]:
-        """What was read, by kind, and by node before that."""
+        """The files read, by kind, and by node before that."""
         found: dict[tuple[bool, int, str], list[Source]] = defaultdict(list)
         for s in self.report.cluster.sources:
             found[by_node and s.node is None, (s.node or 0) if by_node else 0, s.kind].append(s)
@@ -381,7 +381,7 @@ class _Page:
         return [list(column) for column in zip(*known, strict=True)] if known else []
 
     def _columns(self) -> dict[str, Any]:
-        """A column each; what repeats is there once and named by its number."""
+        """One list per column; repeated values are stored once and referenced by number."""
         topics, lists, whys = _Once(), _Once(), _Once()
         verdicts = list(VERDICTS)
         own = self.partitions
@@ -400,7 +400,7 @@ class _Page:
         return {**columns, "topics": topics.values, "lists": lists.values, "whys": whys.values, "verdicts": list(VERDICTS.values())}
 
     def _of(self, f: Finding) -> list[int]:
-        """Partitions of a finding as runs: first place, how many."""
+        """Partitions of a finding as runs: first index, count."""
         numbers = sorted({n for p in places(f) if (n := self.place.get((p.topic, p.partition))) is not None})
         runs: list[int] = []
         for n in numbers:

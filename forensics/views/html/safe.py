@@ -1,7 +1,8 @@
-"""Text and data on their way into a page. Log text is hostile: it may hold markup, escapes for terminals, and characters that turn the line round.
+"""Safe text and data for a page. Log text is hostile: it may hold markup, escapes for terminals, and characters that change the text
+direction.
 
-Here: what of a text is shown, and JSON that no parser of HTML takes for markup. Not here: escaping for HTML, which Jinja does to all that is
-not told otherwise.
+Here: the displayed form of a text, and JSON that an HTML parser cannot take for markup. Not here: escaping for HTML, which Jinja does for
+everything not marked as safe.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _OF_MARKUP = re.compile("[<>&\u2028\u2029]")
 
 
 def visible(text: str) -> str:
-    """Text in which nothing hides: what has no picture of its own is named."""
+    """Text without hidden characters: those without a glyph are named."""
     return UNSEEN.sub(_named, text)
 
 
@@ -28,7 +29,7 @@ def _named(match: re.Match[str]) -> str:
 
 
 def block(value: Any) -> str:
-    """JSON for a block of data in a page."""
+    """JSON for a data block in a page."""
     told = json.dumps(_visible(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _OF_MARKUP.sub(lambda m: f"\\u{ord(m[0]):04x}", told)
 

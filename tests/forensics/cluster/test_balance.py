@@ -372,7 +372,7 @@ def test_leaders_away_from_home_are_no_imbalance_of_load() -> None:
     told = report(describe(*lines))
     assert of(told, "load-imbalance") == []
     (found,) = of(told, "leader-imbalance")
-    assert found.brokers == (2,) and "4 of the 4 partitions" in found.summary
+    assert found.brokers == (2,) and "4 of its 4 preferred partitions" in found.summary
 
 
 def test_a_broker_that_cannot_lead_is_told_as_information() -> None:
@@ -384,8 +384,8 @@ def test_a_broker_that_cannot_lead_is_told_as_information() -> None:
     ("settings_told", "words", "step"),
     [
         ("auto.leader.rebalance.enable=false", "only a preferred election by command", "kafka-leader-election"),
-        ("auto.leader.rebalance.enable=true\nleader.imbalance.check.interval.seconds=60", "looks every 60 s", "Wait for the next check"),
-        ("process.roles=broker,controller\nauto.leader.rebalance.enable=true", "in KRaft", "Wait for the next check"),
+        ("auto.leader.rebalance.enable=true\nleader.imbalance.check.interval.seconds=60", "checks every 60 s", "Wait for the next check"),
+        ("process.roles=broker,controller\nauto.leader.rebalance.enable=true", "KRaft does not use", "Wait for the next check"),
     ],
 )
 def test_who_acts(settings_told: str, words: str, step: str) -> None:

@@ -95,7 +95,7 @@ def test_fenced_broker_of_which_nothing_was_collected_is_not_said_to_have_lived(
     files = {"controller-100/logs/controller.log": FENCED.replace("{at}", "2026-11-21 01:53:00,000") + "\n"}
     (finding,) = of(report(files), "broker-fenced")
     assert (finding.severity, finding.confidence) == ("low", "possible")
-    assert "whether it was alive is not in evidence" in finding.summary
+    assert "unknown whether it was running" in finding.summary
 
 
 @pytest.mark.parametrize(("name", "confidence"), [("dead-broker", "possible"), ("session-timed-out", "certain")])

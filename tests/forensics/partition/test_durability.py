@@ -252,7 +252,7 @@ def test_an_unclean_election_that_the_setting_allowed() -> None:
     found = risks(known, [row("orders"), row("calm")], lost("orders", "unclean-election"), lost("calm", "unclean-election"))
     told = found[f"{UNCLEAN}=true"]
     assert (told.severity, told.topic) == ("high", "orders")
-    assert "orders-0 lost 98 records by it at 12:01:40" in told.summary
+    assert "orders-0 lost 98 offsets at 12:01:40" in told.summary
     assert "server.log:5" in told.summary and "calm" not in told.summary
     assert told.evidence[0].line == 5
 
@@ -265,7 +265,7 @@ def test_one_by_hand_is_not_the_settings_doing() -> None:
 def test_unclean_elections_that_only_threaten() -> None:
     found = risks(cluster(config(UNCLEAN, "true", 4, writer=2, reason=STATIC)), [row("orders")])[f"{UNCLEAN}=true"]
     assert (found.severity, found.brokers) == ("medium", (2,))
-    assert "Nothing of that was seen in this incident" in found.explanation
+    assert "The evidence shows no consequence in this incident" in found.explanation
 
 
 def test_a_setting_that_was_taken_back_counts_while_it_held() -> None:
@@ -316,7 +316,7 @@ def test_min_isr_of_one_that_lost_records() -> None:
     rows = [row("t", alone_from=at(50)), row("u"), row("v", alone_from=at(500))]
     found = risks(known, rows, lost("t", "unflushed-log"), lost("u", "unflushed-log"), lost("v", "unflushed-log"))[f"{MIN_ISR}=1"]
     assert found.severity == "medium"
-    assert "t-0 lost 98 records while down to one in-sync replica" in found.summary
+    assert "t-0 lost 98 offsets while down to one in-sync replica" in found.summary
     assert "u-0" not in found.summary and "v-0" not in found.summary, "more replicas than one were in sync until then"
     tail = risks(known, rows, lost("t", "uncommitted-tail", committed=False))[f"{MIN_ISR}=1"]
     assert tail.severity == "low", "what acks=1 lost no min.insync.replicas keeps"
@@ -330,7 +330,7 @@ def test_only_internal_topics() -> None:
 def test_as_many_as_there_are() -> None:
     known = cluster(config(MIN_ISR, "2", 3, topic="t"))
     found = risks(known, [row("t", factor=2)])[f"{MIN_ISR}=2"]
-    assert found.severity == "low" and "just as many replicas" in found.summary
+    assert found.severity == "low" and "exactly as many replicas" in found.summary
 
 
 def test_more_than_there_are() -> None:
@@ -350,7 +350,7 @@ def test_internal_topics_to_come() -> None:
 def test_flushing_is_told_where_it_cost_something() -> None:
     known = cluster(version="2.8.2")
     found = risks(known, [row("t", alone_from=at(0))], lost("t", "unflushed-log"))["flush.messages=never"]
-    assert found.severity == "low" and "98 records that were not flushed" in found.summary
+    assert found.severity == "low" and "98 offsets that were not flushed" in found.summary
     assert "flush.messages=never" not in risks(known, [row("t")], lost("t", "unclean-election"))
     set_ = cluster(config("flush.messages", "1", topic="t"), version="2.8.2")
     assert "flush.messages=never" not in risks(set_, [row("t")], lost("t", "unflushed-log"))
@@ -509,7 +509,7 @@ def test_exposure_is_what_holds_in_each_second(told: list[tuple[int, str, dict[s
 
 def test_at_a_min_isr_of_one_the_leader_stands_alone() -> None:
     (found,) = of(report(story((10, [1], 1), min_isr=1)), "at-min-isr")
-    assert found.severity == "low" and found.end is None and "stood on the leader alone" in found.explanation
+    assert found.severity == "low" and found.end is None and "Only the leader had the records" in found.explanation
 
 
 def test_many_windows_are_told_by_topic_and_broker() -> None:

@@ -282,7 +282,7 @@ def test_unclean_election_whose_cost_is_unknown_is_critical() -> None:
     s.online(3, 40.1, 4, 1, [1], 4)
     (finding,) = of(report(s.files), "unclean-election")
     assert finding.severity == "critical"
-    assert "cannot be told" in finding.explanation
+    assert "Unknown from this evidence" in finding.explanation
 
 
 # across gaps
